@@ -1,0 +1,64 @@
+# The one front door. Every target installs what it lacks (scripts/setup), so a bare Debian 12 with git and make is
+# enough. CMakePresets.json holds the real build; this file only names the things people want.
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench fuzz format tidy install uninstall clean
+
+help:
+	@echo 'usage: make <target>'
+	@echo
+	@echo '  demo       build, then watch two agents talk through a daemon that is killed in mid-sentence'
+	@echo '  build      leave the program at build/release/agent-relay'
+	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 15 minutes)'
+	@echo '  install    put agent-relay, and relay for short, under PREFIX ($(PREFIX); also DESTDIR)'
+	@echo '  uninstall  take them away again'
+	@echo '  bench      measure against a raw socket forwarder in the same run'
+	@echo '  fuzz       each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) under the sanitizers'
+	@echo '  format     clang-format over our sources'
+	@echo '  tidy       clang-tidy over our sources'
+	@echo '  clean      remove build/'
+	@echo
+	@echo 'one test:  cmake --preset dev && ninja -C build/dev broker_test && build/dev/src/broker/broker_test'
+
+build:
+	@scripts/setup build
+	@scripts/stage 'build: release' scripts/build release agent-relay
+
+demo: build
+	@scripts/demo
+
+test:
+	@JOBS=$(JOBS) scripts/test
+
+install: build
+	install -D -m 0755 build/release/agent-relay $(DESTDIR)$(PREFIX)/bin/agent-relay
+	ln -sf agent-relay $(DESTDIR)$(PREFIX)/bin/relay
+	install -D -m 0644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/agent-relay/LICENSE
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/agent-relay $(DESTDIR)$(PREFIX)/bin/relay
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/agent-relay
+
+bench:
+	@scripts/setup bench
+	@scripts/stage 'build: bench' scripts/build bench agent-relay relay_bench
+	@build/bench/bench/relay_bench build/bench/agent-relay
+
+fuzz:
+	@scripts/setup fuzz
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+format:
+	@scripts/setup format
+	@find src tests fuzz bench -name '*.h' -o -name '*.cc' | xargs clang-format-19 -i
+
+tidy:
+	@scripts/setup tidy
+	@scripts/stage 'tidy' scripts/build tidy
+
+clean:
+	rm -rf build

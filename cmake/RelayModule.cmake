@@ -1,0 +1,98 @@
+# How a folder becomes a library, a namespace and a test program.
+#
+#   relay_module(broker                  makes relay::broker, and broker_test when TESTS are named
+#     SOURCES broker.cc topics.cc
+#     PUBLIC  relay::protocol            appears in our headers
+#     PRIVATE SQLite::SQLite3            only in our sources
+#     TESTS   broker_test.cc)
+#
+# The link lines are the architecture: what a module does not link, it cannot include.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set_property(GLOBAL PROPERTY JOB_POOLS link=2)
+
+find_program(RELAY_CCACHE ccache)
+if(RELAY_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${RELAY_CCACHE})
+endif()
+
+add_library(relay_flags INTERFACE)
+target_include_directories(relay_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(relay_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Werror
+  -fno-omit-frame-pointer -fPIE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-statement-expression -fpch-instantiate-templates>
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+target_link_libraries(relay_flags INTERFACE Threads::Threads)
+target_link_options(relay_flags INTERFACE -pie)
+if(RELAY_SANITIZE)
+  target_compile_options(relay_flags INTERFACE -fsanitize=${RELAY_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(relay_flags INTERFACE -fsanitize=${RELAY_SANITIZE})
+endif()
+if(RELAY_FUZZ)
+  target_compile_options(relay_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# One precompiled header for the product, one for the tests: the standard library, fmt, Boost.JSON, GoogleTest.
+function(relay_precompiled name headers)
+  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cc "")
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
+  target_link_libraries(${name} PRIVATE relay_flags fmt::fmt Boost::json ${ARGN})
+  target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
+relay_precompiled(relay_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+if(RELAY_TESTS)
+  relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h GTest::gtest)
+endif()
+
+function(relay_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE;TESTS;TEST_PRIVATE" ${ARGN})
+  add_library(relay_${name} STATIC ${arg_SOURCES})
+  add_library(relay::${name} ALIAS relay_${name})
+  target_link_libraries(relay_${name} PUBLIC relay_flags fmt::fmt Boost::json ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  target_precompile_headers(relay_${name} REUSE_FROM relay_pch)
+  if(RELAY_TESTS AND arg_TESTS)
+    relay_test(${name}_test LABEL unit SOURCES ${arg_TESTS} LINKS relay::${name} ${arg_TEST_PRIVATE})
+  endif()
+endfunction()
+
+# Tests whose code runs on more than one thread; they also run under the thread sanitizer.
+set(RELAY_THREADED_TESTS store_test net_test)
+
+# Puts a test under its label (`ctest -L unit`) and its program under a target (`ninja tests-unit`), so that a
+# sanitizer build makes only what it will run.
+function(relay_label name label)
+  set(labels ${label})
+  if(name IN_LIST RELAY_THREADED_TESTS)
+    list(APPEND labels threads)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+  foreach(each ${labels})
+    if(TARGET ${name})
+      add_dependencies(tests-${each} ${name})
+    endif()
+  endforeach()
+endfunction()
+if(RELAY_TESTS)
+  foreach(label unit simulation corpus cli integration crash threads)
+    add_custom_target(tests-${label})
+  endforeach()
+endif()
+
+# relay_test(NAME LABEL unit SOURCES a_test.cc LINKS relay::x [TIMEOUT 60] [ARGS ...])
+function(relay_test name)
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE relay_flags fmt::fmt Boost::json ${arg_LINKS} GTest::gtest GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM relay_test_pch)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  relay_label(${name} ${arg_LABEL})
+endfunction()

@@ -1,0 +1,3 @@
+#include "precompiled.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,70 @@
+/// The little of a file system that an append-only log needs, as an interface: a test owns a disk that forgets.
+///
+/// Contract: bytes appended survive a crash of the program; they survive a power cut only once `sync` returned, and a
+///   name (created, replaced) only once the directory's `sync` returned.
+/// Threading: one thread. Ownership: a directory outlives its files and locks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace relay {
+
+/// An open file that only grows.
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  /// All of the bytes, or an error; after an error an unknown part of them may be there.
+  virtual Result<void> append(std::string_view bytes) = 0;
+  virtual Result<void> sync() = 0;
+};
+
+/// Held until destroyed, or until the program dies.
+class DirectoryLock {
+ public:
+  virtual ~DirectoryLock() = default;
+};
+
+class Directory {
+ public:
+  virtual ~Directory() = default;
+  /// The whole file; empty when there is none. Refuses files larger than `max_bytes`.
+  virtual Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) = 0;
+  /// Goes on at the end of an existing file.
+  virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) = 0;
+  /// A new, empty file, whatever was there.
+  virtual Result<std::unique_ptr<AppendFile>> create(const std::string& name) = 0;
+  /// Atomic: whoever looks sees the old or the new.
+  virtual Result<void> replace(const std::string& name, const std::string& with) = 0;
+  virtual Result<void> sync() = 0;
+  /// One holder per name, among all programs.
+  virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) = 0;
+};
+
+/// The machine's own file system. Directory 0700, files 0600.
+class DiskDirectory final : public Directory {
+ public:
+  /// Creates the last component of the path when it is absent.
+  static Result<std::unique_ptr<DiskDirectory>> open(const std::string& path);
+
+  Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override;
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) override;
+  Result<std::unique_ptr<AppendFile>> create(const std::string& name) override;
+  Result<void> replace(const std::string& name, const std::string& with) override;
+  Result<void> sync() override;
+  Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) override;
+
+ private:
+  DiskDirectory(std::string path, UniqueFd fd) : path_{std::move(path)}, fd_{std::move(fd)} {}
+  [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
+
+  std::string path_;
+  UniqueFd fd_;
+};
+
+}  // namespace relay

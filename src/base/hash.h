@@ -1,0 +1,19 @@
+/// SHA-256, for project ids, tokens at rest and duplicate windows. OpenSSL stays in the .cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace relay {
+
+std::array<std::uint8_t, 32> sha256(std::string_view bytes);
+
+/// Lower-case hex of the whole digest.
+std::string sha256_hex(std::string_view bytes);
+
+/// Same length and bytes, in time that does not depend on where they differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+}  // namespace relay
