@@ -1,0 +1,74 @@
+/// The scanner accepts what simdjson's DOM accepts and refuses what it refuses, and its slices are JSON themselves.
+#include <cstdint>
+#include <string>
+
+#include "check.h"
+#include "dom_oracle.h"
+#include "protocol/errors.h"
+#include "protocol/json_scanner.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+
+namespace {
+
+using namespace relay::protocol;
+
+/// Wrapped as the only element of an array, so that keys of the text itself are not looked at: the question is the
+/// grammar alone.
+class Collect final : public ElementVisitor {
+ public:
+  void element(JsonSlice value) override {
+    ++count;
+    raw = value.raw;
+    kind = value.kind;
+  }
+  std::size_t count = 0;
+  std::string_view raw;
+  JsonKind kind{};
+};
+
+class Members final : public MemberVisitor {
+ public:
+  void member(std::string_view key, JsonSlice value) override {
+    FUZZ_CHECK(!value.raw.empty());
+    FUZZ_CHECK(key.find('\\') == std::string_view::npos);
+    if (value.kind == JsonKind::String) {
+      const std::string text = decode_string(value.raw);
+      FUZZ_CHECK(text.size() + 2 <= value.raw.size());
+      // What was decoded can be written and decoded again.
+      std::string again;
+      append_json_string(again, text);
+      if (is_utf8(value.raw)) FUZZ_CHECK(decode_string(again) == text);
+    }
+    if (value.kind == JsonKind::Number) {
+      const auto integer = decode_integer(value.raw);
+      const auto number = decode_number(value.raw);
+      if (integer && number && *integer < (1LL << 53) && *integer > -(1LL << 53)) {
+        FUZZ_CHECK(static_cast<double>(*integer) == *number);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  Members members;
+  (void)scan_object(text, members);
+
+  const std::string wrapped = '[' + std::string{text} + ']';
+  Collect collect;
+  const auto ours = scan_array(wrapped, collect);
+  const bool accepted = ours.has_value() && is_utf8(text);
+  const auto dom = relay::fuzz::ask_dom(wrapped);
+  if (dom.silent) return 0;
+  if (dom.verdict == relay::fuzz::Verdict::NotJson) {
+    FUZZ_CHECK(!accepted);
+  } else if (dom.depth > kMaxJsonDepth) {
+    FUZZ_CHECK(!ours && is(ours.error(), Errc::TooDeep));
+  } else {
+    FUZZ_CHECK(accepted);
+  }
+  return 0;
+}

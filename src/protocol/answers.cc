@@ -1,0 +1,200 @@
+#include <array>
+#include <utility>
+
+#include "protocol/errors.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+#include "protocol/payload_fields.h"
+#include "protocol/send.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array kRefusals = {Refusal::UnknownRecipient, Refusal::Busy,        Refusal::RateLimited, Refusal::Loop,
+                                  Refusal::TooLarge,         Refusal::Expired,     Refusal::BadRequest,  Refusal::Stale,
+                                  Refusal::NotOwner,         Refusal::Unsupported, Refusal::Storage};
+constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
+                                  ReceiptStatus::Failed};
+
+Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(count_in(field))); }
+
+}  // namespace
+
+Result<Ack> parse_ack(std::string_view payload) {
+  RELAY_TRY(check_forwardable(payload));
+  Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"};
+  RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation}));
+  Ack ack;
+  ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
+  ack.seq = RELAY_TRY(seq_in(seq));
+  ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
+  return ack;
+}
+
+std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq) {
+  JsonWriter writer;
+  writer.field("ack_id", ack_id);
+  if (seq) writer.field("seq", *seq);
+  return writer.take();
+}
+
+std::string_view name_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::UnknownRecipient: return "UNKNOWN_RECIPIENT";
+    case Refusal::Busy: return "BUSY";
+    case Refusal::RateLimited: return "RATE_LIMITED";
+    case Refusal::Loop: return "LOOP";
+    case Refusal::TooLarge: return "TOO_LARGE";
+    case Refusal::Expired: return "EXPIRED";
+    case Refusal::BadRequest: return "BAD_REQUEST";
+    case Refusal::Stale: return "STALE";
+    case Refusal::NotOwner: return "NOT_OWNER";
+    case Refusal::Unsupported: return "UNSUPPORTED";
+    case Refusal::Storage: return "STORAGE";
+  }
+  std::unreachable();
+}
+
+std::optional<Refusal> refusal_named(std::string_view name) {
+  for (const Refusal refusal : kRefusals) {
+    if (name_of(refusal) == name) return refusal;
+  }
+  return std::nullopt;
+}
+
+bool is_retryable(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::Busy:
+    case Refusal::RateLimited:
+    case Refusal::Storage: return true;
+    case Refusal::UnknownRecipient:
+    case Refusal::Loop:  // retrying by itself is what a loop does
+    case Refusal::TooLarge:
+    case Refusal::Expired:
+    case Refusal::BadRequest:
+    case Refusal::Stale:
+    case Refusal::NotOwner:
+    case Refusal::Unsupported: return false;
+  }
+  std::unreachable();
+}
+
+std::string write_nack(std::string_view nack_id, Refusal code, std::string_view message, std::int64_t retry_after_ms) {
+  JsonWriter writer;
+  writer.field("nack_id", nack_id).field("code", name_of(code)).field("message", message);
+  if (retry_after_ms > 0) writer.field("retry_after_ms", retry_after_ms);
+  return writer.take();
+}
+
+Result<NackView> parse_nack(std::string_view payload) {
+  Field nack_id{"nack_id"}, code{"code"}, message{"message"}, retry{"retry_after_ms"};
+  RELAY_TRY(read_fields(payload, {&nack_id, &code, &message, &retry}));
+  NackView nack;
+  nack.nack_id = RELAY_TRY(required_text_in(nack_id, kMaxIdBytes));
+  nack.code = RELAY_TRY(text_in(code, kMaxKindBytes));
+  nack.message = RELAY_TRY(description_in(message, kMaxReasonBytes));
+  nack.retry_after_ms = RELAY_TRY(count_in(retry));
+  return nack;
+}
+
+std::string_view name_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::BadRequest: return "BAD_REQUEST";
+    case ErrorCode::Unauthorized: return "UNAUTHORIZED";
+    case ErrorCode::NotFound: return "NOT_FOUND";
+    case ErrorCode::Internal: return "INTERNAL";
+    case ErrorCode::ResumeTooOld: return "RESUME_TOO_OLD";
+    case ErrorCode::DuplicateConnection: return "DUPLICATE_CONNECTION";
+    case ErrorCode::Timeout: return "TIMEOUT";
+    case ErrorCode::RateLimited: return "RATE_LIMITED";
+    case ErrorCode::Busy: return "BUSY";
+  }
+  std::unreachable();
+}
+
+std::string write_error(ErrorCode code, std::string_view message, Fatal fatal) {
+  JsonWriter writer;
+  writer.field("code", name_of(code)).field("message", message).field("fatal", fatal == Fatal::Yes);
+  return writer.take();
+}
+
+Result<ErrorView> parse_error(std::string_view payload) {
+  Field code{"code"}, message{"message"}, fatal{"fatal"};
+  RELAY_TRY(read_fields(payload, {&code, &message, &fatal}));
+  ErrorView error;
+  error.code = RELAY_TRY(text_in(code, kMaxKindBytes));
+  error.message = RELAY_TRY(description_in(message, kMaxReasonBytes));
+  error.fatal = RELAY_TRY(flag_in(fatal, false));
+  return error;
+}
+
+std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth) {
+  JsonWriter writer;
+  writer.field("retry_after_ms", retry_after_ms).field("queue_depth", queue_depth);
+  return writer.take();
+}
+
+std::string write_delivery(const DeliveryBlock& block) {
+  JsonWriter writer;
+  writer.field("seq", block.seq).field("session_id", block.session_id);
+  writer.optional("originalTo", block.original_to).optional("messageId", block.message_id);
+  return writer.take();
+}
+
+Result<DeliveryView> parse_delivery(std::string_view delivery) {
+  Field seq{"seq"}, session{"session_id"}, original_to{"originalTo"}, message{"messageId"};
+  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message}));
+  DeliveryView view;
+  view.seq = RELAY_TRY(seq_in(seq));
+  view.session_id = RELAY_TRY(text_in(session, kMaxIdBytes));
+  view.original_to = RELAY_TRY(text_in(original_to, kMaxTopicBytes));
+  view.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
+  return view;
+}
+
+std::string_view name_of(ReceiptStatus status) {
+  switch (status) {
+    case ReceiptStatus::Accepted: return "accepted";
+    case ReceiptStatus::Delivered: return "delivered";
+    case ReceiptStatus::Deferred: return "deferred";
+    case ReceiptStatus::Failed: return "failed";
+  }
+  std::unreachable();
+}
+
+Result<Receipt> parse_receipt(std::string_view payload) {
+  Field status{"status"}, delivery{"deliveryId"}, message{"messageId"}, agent{"agent"}, proof{"proof"},
+      reason{"reason"}, available{"availableAt"}, retryable{"retryable"};
+  RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable}));
+  const auto status_name = RELAY_TRY(required_text_in(status, kMaxKindBytes));
+  const auto* known = std::find_if(kStatuses.begin(), kStatuses.end(),
+                                   [&](ReceiptStatus candidate) { return name_of(candidate) == status_name; });
+  if (known == kStatuses.end()) {
+    return fail(Errc::BadField, "the field \"status\" must be accepted, delivered, deferred or failed");
+  }
+  Receipt receipt;
+  receipt.status = *known;
+  receipt.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
+  receipt.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
+  if (receipt.delivery_id.empty() && receipt.message_id.empty()) {
+    return fail(Errc::MissingField, "the field \"deliveryId\" is missing; name the delivery this receipt is for");
+  }
+  receipt.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  receipt.proof = RELAY_TRY(text_in(proof, kMaxKindBytes));
+  receipt.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  receipt.available_at = RELAY_TRY(time_in(available));
+  receipt.retryable = RELAY_TRY(flag_in(retryable, false));
+  return receipt;
+}
+
+std::string write_receipt(const Receipt& receipt) {
+  JsonWriter writer;
+  writer.field("status", name_of(receipt.status)).optional("deliveryId", receipt.delivery_id);
+  writer.optional("messageId", receipt.message_id).optional("agent", receipt.agent);
+  writer.optional("proof", receipt.proof).optional("reason", receipt.reason);
+  if (receipt.available_at > 0) writer.field("availableAt", receipt.available_at);
+  if (receipt.retryable) writer.field("retryable", true);
+  return writer.take();
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,23 @@
+/// What can be wrong with bytes from the wire. The sentence that goes with a code is for the peer to read.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace relay::protocol {
+
+enum class Errc {
+  FrameTooLarge,
+  BadFrame,
+  MessagePack,
+  BadUtf8,
+  BadJson,
+  NotAnObject,
+  TooDeep,
+  BadField,
+  MissingField,
+  UnknownType,
+};
+std::string_view describe(Errc code);
+
+}  // namespace relay::protocol

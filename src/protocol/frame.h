@@ -1,0 +1,51 @@
+/// Frames: a length, then that many bytes of JSON, however the stream is cut.
+///
+/// Two headers exist: four big-endian length bytes (every published client), or one format byte (0 = JSON,
+/// 1 = MessagePack) before them. Lengths stay below 2^24, so byte 0 of a four-byte header is 0; the first frame is an
+/// object, so `{` at offset 4 or at offset 5 tells the two apart, once, at the start of a stream. A stream then keeps
+/// its header for life, and is answered with the same. MessagePack is refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "protocol/limits.h"
+
+namespace relay::protocol {
+
+enum class HeaderStyle : std::uint8_t { Undecided, Four, Five };
+
+/// Appends header and body to `out`. `Undecided` writes the four-byte header. Body must fit kMaxFrameBytes.
+void append_frame(std::string& out, HeaderStyle style, std::string_view body);
+
+/// Cuts a byte stream into frames.
+///
+/// Invariants: holds at most one partial frame plus what one push brought; an error is final (the stream cannot be
+/// re-synchronised: next() repeats the error, push() takes nothing more). A view returned by `next()` lives until the
+/// following `push()`.
+class FrameReader {
+ public:
+  explicit FrameReader(std::size_t max_frame_bytes = kMaxFrameBytes) : max_frame_bytes_{max_frame_bytes} {}
+
+  void push(std::string_view bytes);
+
+  /// A whole frame's JSON; empty when more bytes are needed; an error when the stream is not ours.
+  Result<std::optional<std::string_view>> next();
+
+  [[nodiscard]] HeaderStyle style() const { return style_; }
+  [[nodiscard]] std::size_t bytes_held() const { return buffer_.size() - read_; }
+
+ private:
+  Result<std::optional<std::string_view>> cut();
+
+  std::size_t max_frame_bytes_;
+  HeaderStyle style_ = HeaderStyle::Undecided;
+  std::string buffer_;
+  std::size_t read_ = 0;  // bytes of buffer_ already handed out
+  bool broken_ = false;   // an error was told; nothing more is taken in
+};
+
+}  // namespace relay::protocol

@@ -1,0 +1,182 @@
+#include "protocol/hello.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/json_writer.h"
+#include "protocol/payload_fields.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+Result<Capabilities> parse_capabilities(const Field& field) {
+  Capabilities capabilities;
+  const auto object = RELAY_TRY(object_in(field));
+  if (object.empty()) return capabilities;
+  Field ack{"ack"}, resume{"resume"}, topics{"supports_topics"}, send_ack{"send_ack"}, receipts{"receipts"},
+      inflight{"max_inflight"}, outbox{"outbox"};
+  RELAY_TRY(read_fields(object, {&ack, &resume, &topics, &send_ack, &receipts, &inflight, &outbox}));
+  capabilities.ack = RELAY_TRY(flag_in(ack, capabilities.ack));
+  capabilities.resume = RELAY_TRY(flag_in(resume, capabilities.resume));
+  capabilities.supports_topics = RELAY_TRY(flag_in(topics, capabilities.supports_topics));
+  capabilities.send_ack = RELAY_TRY(flag_in(send_ack, capabilities.send_ack));
+  capabilities.receipts = RELAY_TRY(flag_in(receipts, capabilities.receipts));
+  const auto wanted = RELAY_TRY(integer_in(inflight)).value_or(kDefaultInflight);
+  capabilities.max_inflight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, kMaxInflight));
+  capabilities.outbox = RELAY_TRY(text_in(outbox, kMaxOutboxBytes));
+  if (has_control_characters(capabilities.outbox)) {
+    return fail(Errc::BadField, "the field \"outbox\" contains a control character; leave it out");
+  }
+  return capabilities;
+}
+
+Result<EntityType> parse_entity(const Field& field) {
+  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  if (name.empty() || name == "agent") return EntityType::Agent;
+  if (name == "user") return EntityType::User;
+  return fail(Errc::BadField, "the field \"entityType\" must be \"agent\" or \"user\"");
+}
+
+/// An address that is cut would be another address; one that is too long is left out.
+Result<std::string> parse_avatar(const Field& field) {
+  auto url = RELAY_TRY(text_in(field, kMaxFrameBytes));
+  if (url.size() > kMaxDescriptionBytes) url.clear();
+  return url;
+}
+
+Result<StreamPosition> parse_position(std::string_view object) {
+  Field topic{"topic"}, peer{"peer"}, last_seq{"last_seq"};
+  RELAY_TRY(read_fields(object, {&topic, &peer, &last_seq}));
+  StreamPosition position;
+  position.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
+  position.peer = RELAY_TRY(text_in(peer, kMaxNameBytes));
+  position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(count_in(last_seq)));
+  return position;
+}
+
+/// Collects positions from both forms of `streams`; the first thing wrong with one is kept for the end.
+class PositionCollector final : public MemberVisitor, public ElementVisitor {
+ public:
+  void member(std::string_view topic, JsonSlice value) override { add(value, topic); }
+  void element(JsonSlice value) override { add(value, {}); }
+
+  Result<std::vector<StreamPosition>> take() {
+    if (!trouble_) return Failure{std::move(trouble_).error()};
+    return std::move(positions_);
+  }
+
+ private:
+  void add(const JsonSlice& value, std::string_view topic) {
+    if (!trouble_) return;
+    if (value.kind != JsonKind::Object || positions_.size() == kMaxStreamsInResume || topic.size() > kMaxTopicBytes) {
+      trouble_ =
+          fail(Errc::BadField, format("the field \"streams\" must hold at most {} positions, each an object with "
+                                      "\"last_seq\"",
+                                      kMaxStreamsInResume));
+      return;
+    }
+    auto position = parse_position(value.raw);
+    if (!position) {
+      trouble_ = Failure{std::move(position).error()};
+      return;
+    }
+    if (!topic.empty()) position->topic = topic;
+    positions_.push_back(*std::move(position));
+  }
+
+  std::vector<StreamPosition> positions_;
+  Result<void> trouble_;
+};
+
+Result<std::vector<StreamPosition>> parse_positions(const Field& streams) {
+  if (!streams.present()) return std::vector<StreamPosition>{};
+  PositionCollector collector;
+  if (streams.value.kind == JsonKind::Object)
+    RELAY_TRY(scan_object(streams.value.raw, collector));
+  else if (streams.value.kind == JsonKind::Array)
+    RELAY_TRY(scan_array(streams.value.raw, collector));
+  else
+    return fail(Errc::BadField, "the field \"streams\" must be an object or an array");
+  return collector.take();
+}
+
+}  // namespace
+
+Result<Hello> parse_hello(std::string_view payload) {
+  Field agent{"agent"}, capabilities{"capabilities"}, entity{"entityType"}, system{"_isSystemComponent"}, cli{"cli"},
+      program{"program"}, model{"model"}, task{"task"}, directory{"workingDirectory"}, team{"team"},
+      display{"displayName"}, avatar{"avatarUrl"}, session{"session"};
+  RELAY_TRY(read_fields(payload, {&agent, &capabilities, &entity, &system, &cli, &program, &model, &task, &directory,
+                                  &team, &display, &avatar, &session}));
+  Hello hello;
+  hello.agent = RELAY_TRY(required_text_in(agent, kMaxFrameBytes));
+  RELAY_TRY(check_agent_name(hello.agent));
+  hello.capabilities = RELAY_TRY(parse_capabilities(capabilities));
+  hello.entity = RELAY_TRY(parse_entity(entity));
+  hello.system_component = RELAY_TRY(flag_in(system, false));
+  hello.cli = RELAY_TRY(description_in(cli, kMaxDescriptionBytes));
+  hello.program = RELAY_TRY(description_in(program, kMaxDescriptionBytes));
+  hello.model = RELAY_TRY(description_in(model, kMaxDescriptionBytes));
+  hello.task = RELAY_TRY(description_in(task, kMaxDescriptionBytes));
+  hello.working_directory = RELAY_TRY(description_in(directory, kMaxDescriptionBytes));
+  hello.team = RELAY_TRY(description_in(team, kMaxDescriptionBytes));
+  hello.display_name = RELAY_TRY(description_in(display, kMaxDescriptionBytes));
+  hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
+  if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
+    Field resume_token{"resume_token"}, claim_token{"claim_token"};
+    RELAY_TRY(read_fields(object, {&resume_token, &claim_token}));
+    hello.resume_token = RELAY_TRY(text_in(resume_token, kMaxTokenBytes));
+    hello.claim_token = RELAY_TRY(text_in(claim_token, kMaxTokenBytes));
+  }
+  return hello;
+}
+
+std::string write_welcome(const Welcome& welcome) {
+  JsonWriter writer;
+  writer.field("session_id", welcome.session_id).field("resume_token", welcome.resume_token);
+  writer.begin_object("server").field("max_frame_bytes", kMaxFrameBytes).field("heartbeat_ms", welcome.heartbeat_ms);
+  return writer.take();
+}
+
+Result<WelcomeView> parse_welcome(std::string_view payload) {
+  Field session{"session_id"}, token{"resume_token"}, server{"server"};
+  RELAY_TRY(read_fields(payload, {&session, &token, &server}));
+  WelcomeView welcome;
+  welcome.session_id = RELAY_TRY(required_text_in(session, kMaxIdBytes));
+  welcome.resume_token = RELAY_TRY(text_in(token, kMaxTokenBytes));
+  if (const auto object = RELAY_TRY(object_in(server)); !object.empty()) {
+    Field frame_bytes{"max_frame_bytes"}, heartbeat{"heartbeat_ms"};
+    RELAY_TRY(read_fields(object, {&frame_bytes, &heartbeat}));
+    if (const auto bytes = RELAY_TRY(count_in(frame_bytes)); bytes > 0) {
+      welcome.max_frame_bytes = std::min(static_cast<std::size_t>(bytes), kMaxFrameBytes);
+    }
+    if (const auto pause = RELAY_TRY(count_in(heartbeat)); pause > 0) welcome.heartbeat_ms = pause;
+  }
+  return welcome;
+}
+
+Result<Resume> parse_resume(std::string_view payload) {
+  Field session{"session_id"}, agent{"agent"}, token{"resume_token"}, streams{"streams"};
+  RELAY_TRY(read_fields(payload, {&session, &agent, &token, &streams}));
+  Resume resume;
+  resume.session_id = RELAY_TRY(required_text_in(session, kMaxIdBytes));
+  resume.agent = RELAY_TRY(required_text_in(agent, kMaxFrameBytes));
+  RELAY_TRY(check_agent_name(resume.agent));
+  resume.resume_token = RELAY_TRY(text_in(token, kMaxTokenBytes));
+  resume.streams = RELAY_TRY(parse_positions(streams));
+  return resume;
+}
+
+std::string write_sync(std::string_view session_id, const std::vector<SyncStream>& streams) {
+  JsonWriter writer;
+  writer.field("session_id", session_id).begin_array("streams");
+  for (const SyncStream& stream : streams) {
+    writer.begin_element().field("topic", stream.topic).field("peer", stream.peer);
+    writer.field("last_seq", stream.last_seq).field("server_last_seq", stream.server_last_seq).end();
+  }
+  return writer.take();
+}
+
+}  // namespace relay::protocol

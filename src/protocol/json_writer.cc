@@ -1,0 +1,153 @@
+#include "protocol/json_writer.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/result.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+void append_escaped(std::string& out, char c) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
+  }
+  out += "\\u00";
+  out += kDigits[(static_cast<unsigned char>(c) >> 4) & 0xF];
+  out += kDigits[static_cast<unsigned char>(c) & 0xF];
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t plain_end = at;
+    while (plain_end < text.size() && is_plain(text[plain_end])) ++plain_end;
+    out.append(text, at, plain_end - at);
+    at = plain_end;
+    if (at == text.size()) break;
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      append_escaped(out, text[at++]);
+      continue;
+    }
+    const std::size_t start = at;
+    if (next_code_point(text, at) == kNotUtf8)
+      out += kReplacement;
+    else
+      out.append(text, start, at - start);
+  }
+  out += '"';
+}
+
+void JsonWriter::comma() {
+  if (!first_) text_ += ',';
+  first_ = false;
+}
+
+void JsonWriter::key(std::string_view name) {
+  comma();
+  append_json_string(text_, name);
+  text_ += ':';
+}
+
+void JsonWriter::begin_object() {
+  text_ += '{';
+  closers_ += '}';
+  first_ = true;
+}
+
+JsonWriter& JsonWriter::field(std::string_view name, std::string_view text) {
+  key(name);
+  append_json_string(text_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::field(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
+
+JsonWriter& JsonWriter::field(std::string_view name, double value) {
+  if (!std::isfinite(value)) return raw(name, "null");
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  return raw(name, {digits, static_cast<std::size_t>(end - digits)});
+}
+
+JsonWriter& JsonWriter::integer(std::string_view name, std::int64_t value) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  return raw(name, {digits, static_cast<std::size_t>(end - digits)});
+}
+
+JsonWriter& JsonWriter::raw(std::string_view name, std::string_view json) {
+  key(name);
+  text_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::optional(std::string_view name, std::string_view text) {
+  return text.empty() ? *this : field(name, text);
+}
+
+JsonWriter& JsonWriter::begin_object(std::string_view name) {
+  key(name);
+  begin_object();
+  return *this;
+}
+
+JsonWriter& JsonWriter::begin_array(std::string_view name) {
+  key(name);
+  text_ += '[';
+  closers_ += ']';
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::begin_element() {
+  comma();
+  begin_object();
+  return *this;
+}
+
+JsonWriter& JsonWriter::element(std::string_view text) {
+  comma();
+  append_json_string(text_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw_element(std::string_view json) {
+  comma();
+  text_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end() {
+  RELAY_ASSERT(!closers_.empty());
+  text_ += closers_.back();
+  closers_.pop_back();
+  first_ = false;
+  return *this;
+}
+
+std::string JsonWriter::take() {
+  while (!closers_.empty()) end();
+  return std::move(text_);
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,55 @@
+/// Every limit of the wire, in one place. docs/spec/wire.md repeats them for other implementations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace relay::protocol {
+
+// Framing.
+inline constexpr std::size_t kMaxFrameBytes = 1024 * 1024;  // largest JSON body of one frame
+inline constexpr std::size_t kMaxHeaderBytes = 5;           // 1 format byte + 4 length bytes
+inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kEnvelopeRoomBytes = 4'096;  // what a forwarded payload leaves for names, ids, numbers
+
+// Names and ids, in bytes.
+inline constexpr std::size_t kMaxNameBytes = 128;
+inline constexpr std::size_t kMaxIdBytes = 256;
+inline constexpr std::size_t kMaxTopicBytes = 256;
+inline constexpr std::size_t kMaxTokenBytes = 512;
+inline constexpr std::size_t kMaxOutboxBytes = 64;  // the epoch of a durable outbox
+inline constexpr std::size_t kMaxKindBytes = 64;
+inline constexpr std::size_t kMaxDescriptionBytes = 4'096;  // task, model, team ...: longer ones are cut for display
+inline constexpr std::size_t kMaxPathBytes = 4'096;
+inline constexpr std::size_t kMaxReasonBytes = 4'096;  // reasons and error sentences: longer ones are cut
+inline constexpr std::size_t kMaxSearchBytes = 1'024;
+
+// Sessions.
+inline constexpr std::int64_t kHandshakeTimeoutMs = 5'000;
+inline constexpr std::int64_t kHeartbeatMs = 5'000;
+inline constexpr std::uint32_t kDefaultInflight = 256;
+inline constexpr std::uint32_t kMaxInflight = 4'096;
+inline constexpr std::size_t kMaxTopicsPerSession = 1'024;
+inline constexpr std::size_t kMaxChannelsPerAgent = 1'024;
+inline constexpr std::size_t kMaxStreamsInResume = 4'096;
+inline constexpr std::size_t kMaxEventTypes = 256;  // in one EVENTS_SUBSCRIBE
+inline constexpr std::size_t kMaxShadowTriggers = 16;
+
+// Delivery.
+inline constexpr std::int64_t kAckTimeoutMs = 5'000;      // first resend of an unacknowledged DELIVER
+inline constexpr std::int64_t kMaxAckTimeoutMs = 60'000;  // later resends double up to this
+inline constexpr std::int64_t kMaxTtlMs = 30LL * 24 * 3600 * 1000;
+
+// Queries.
+inline constexpr std::size_t kMaxQueryRows = 1'000;
+inline constexpr std::size_t kDefaultInboxRows = 50;
+inline constexpr std::size_t kDefaultMessageRows = 100;
+inline constexpr std::size_t kMaxResponseBytes = 768 * 1024;  // rows stop here, so an answer always fits a frame
+
+// Blocking send and consensus.
+inline constexpr std::int64_t kDefaultSyncTimeoutMs = 30'000;
+inline constexpr std::int64_t kMaxSyncTimeoutMs = 24LL * 3600 * 1000;
+inline constexpr std::int64_t kDefaultProposalMs = 300'000;
+inline constexpr std::size_t kMaxParticipants = 1'024;
+
+}  // namespace relay::protocol

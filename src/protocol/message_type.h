@@ -1,0 +1,96 @@
+/// Every message type there is, in one table: its name on the wire and who may say it.
+///
+/// Seed types, those of published clients, and the later ones of this project (receipts, session states, event
+/// subscription, workspaces) stand together so that no second wire grows beside this one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace relay::protocol {
+
+enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
+
+// name, enumerator, direction
+#define RELAY_MESSAGE_TYPES(X)                                             \
+  X(HELLO, Hello, ToDaemon)                                                \
+  X(WELCOME, Welcome, ToClient)                                            \
+  X(SEND, Send, ToDaemon)                                                  \
+  X(DELIVER, Deliver, ToClient)                                            \
+  X(ACK, Ack, Both)                                                        \
+  X(NACK, Nack, Both)                                                      \
+  X(PING, Ping, ToClient)                                                  \
+  X(PONG, Pong, ToDaemon)                                                  \
+  X(ERROR, Error, ToClient)                                                \
+  X(BUSY, Busy, ToClient)                                                  \
+  X(RESUME, Resume, ToDaemon)                                              \
+  X(SYNC, Sync, ToClient)                                                  \
+  X(BYE, Bye, Both)                                                        \
+  X(SUBSCRIBE, Subscribe, ToDaemon)                                        \
+  X(UNSUBSCRIBE, Unsubscribe, ToDaemon)                                    \
+  X(STATE, State, Both)                                                    \
+  X(SYNC_SNAPSHOT, SyncSnapshot, Both)                                     \
+  X(SYNC_DELTA, SyncDelta, Both)                                           \
+  X(LOG, Log, ToDaemon)                                                    \
+  X(SHADOW_BIND, ShadowBind, ToDaemon)                                     \
+  X(SHADOW_UNBIND, ShadowUnbind, ToDaemon)                                 \
+  X(CHANNEL_JOIN, ChannelJoin, Both)                                       \
+  X(CHANNEL_LEAVE, ChannelLeave, Both)                                     \
+  X(CHANNEL_MESSAGE, ChannelMessage, Both)                                 \
+  X(CHANNEL_INFO, ChannelInfo, Both)                                       \
+  X(CHANNEL_MEMBERS, ChannelMembers, Both)                                 \
+  X(CHANNEL_TYPING, ChannelTyping, Both)                                   \
+  X(PROPOSAL_CREATE, ProposalCreate, ToDaemon)                             \
+  X(VOTE, Vote, ToDaemon)                                                  \
+  X(SPAWN, Spawn, ToDaemon)                                                \
+  X(SPAWN_RESULT, SpawnResult, ToClient)                                   \
+  X(RELEASE, Release, ToDaemon)                                            \
+  X(RELEASE_RESULT, ReleaseResult, ToClient)                               \
+  X(SEND_INPUT, SendInput, ToDaemon)                                       \
+  X(SEND_INPUT_RESULT, SendInputResult, ToClient)                          \
+  X(SET_MODEL, SetModel, ToDaemon)                                         \
+  X(SET_MODEL_RESULT, SetModelResult, ToClient)                            \
+  X(LIST_WORKERS, ListWorkers, ToDaemon)                                   \
+  X(LIST_WORKERS_RESULT, ListWorkersResult, ToClient)                      \
+  X(AGENT_READY, AgentReady, ToClient)                                     \
+  X(STATUS, Status, ToDaemon)                                              \
+  X(STATUS_RESPONSE, StatusResponse, ToClient)                             \
+  X(INBOX, Inbox, ToDaemon)                                                \
+  X(INBOX_RESPONSE, InboxResponse, ToClient)                               \
+  X(MESSAGES_QUERY, MessagesQuery, ToDaemon)                               \
+  X(MESSAGES_RESPONSE, MessagesResponse, ToClient)                         \
+  X(LIST_AGENTS, ListAgents, ToDaemon)                                     \
+  X(LIST_AGENTS_RESPONSE, ListAgentsResponse, ToClient)                    \
+  X(LIST_CONNECTED_AGENTS, ListConnectedAgents, ToDaemon)                  \
+  X(LIST_CONNECTED_AGENTS_RESPONSE, ListConnectedAgentsResponse, ToClient) \
+  X(REMOVE_AGENT, RemoveAgent, ToDaemon)                                   \
+  X(REMOVE_AGENT_RESPONSE, RemoveAgentResponse, ToClient)                  \
+  X(HEALTH, Health, ToDaemon)                                              \
+  X(HEALTH_RESPONSE, HealthResponse, ToClient)                             \
+  X(METRICS, Metrics, ToDaemon)                                            \
+  X(METRICS_RESPONSE, MetricsResponse, ToClient)                           \
+  X(RECEIPT, Receipt, Both)                                                \
+  X(SESSION_STATE, SessionState, ToDaemon)                                 \
+  X(EVENTS_SUBSCRIBE, EventsSubscribe, ToDaemon)                           \
+  X(EVENTS_UNSUBSCRIBE, EventsUnsubscribe, ToDaemon)                       \
+  X(AGENT_EVENT, AgentEvent, ToClient)                                     \
+  X(TRACE, Trace, ToDaemon)                                                \
+  X(TRACE_RESPONSE, TraceResponse, ToClient)                               \
+  X(WORKSPACE_OPEN, WorkspaceOpen, ToDaemon)                               \
+  X(WORKSPACE_CLOSE, WorkspaceClose, ToDaemon)                             \
+  X(WORKSPACE_LIST, WorkspaceList, ToDaemon)                               \
+  X(WORKSPACE_RESPONSE, WorkspaceResponse, ToClient)                       \
+  X(SHUTDOWN, Shutdown, ToDaemon)
+
+enum class MessageType : std::uint8_t {
+#define RELAY_ENUMERATOR(name, enumerator, direction) enumerator,
+  RELAY_MESSAGE_TYPES(RELAY_ENUMERATOR)
+#undef RELAY_ENUMERATOR
+};
+
+std::string_view name_of(MessageType type);
+std::optional<MessageType> message_type_named(std::string_view name);
+Direction direction_of(MessageType type);
+
+}  // namespace relay::protocol

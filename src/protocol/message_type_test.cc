@@ -1,0 +1,29 @@
+#include "protocol/message_type.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace relay::protocol {
+namespace {
+
+TEST(MessageType, ComesBackByItsName) {
+  std::vector<MessageType> all;
+#define RELAY_COLLECT(name, enumerator, direction)                        \
+  EXPECT_EQ(name_of(MessageType::enumerator), #name);                     \
+  EXPECT_EQ(message_type_named(#name), MessageType::enumerator);          \
+  EXPECT_EQ(direction_of(MessageType::enumerator), Direction::direction); \
+  all.push_back(MessageType::enumerator);
+  RELAY_MESSAGE_TYPES(RELAY_COLLECT)
+#undef RELAY_COLLECT
+  EXPECT_GT(all.size(), 60u);
+}
+
+TEST(MessageType, IsExactlyItsName) {
+  for (const auto* other : {"", "send", "SEND ", "SENDX", "SEN", "LIST_CONNECTED_AGENT"}) {
+    EXPECT_EQ(message_type_named(other), std::nullopt) << other;
+  }
+}
+
+}  // namespace
+}  // namespace relay::protocol

@@ -1,0 +1,124 @@
+#include "protocol/names.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+/// Space that is none of ASCII's, and marks that print nothing: two names could look the same and not be.
+bool is_invisible(char32_t point) {
+  return point == 0xA0 || point == 0xAD || point == 0x1680 || point == 0x180E || (point >= 0x2000 && point <= 0x200F) ||
+         (point >= 0x2028 && point <= 0x202F) || (point >= 0x205F && point <= 0x206F) || point == 0x3000 ||
+         point == 0xFEFF || (point >= 0xE0000 && point <= 0xE007F);
+}
+
+Failure bad_name(std::string_view why) { return fail(Errc::BadField, format("this agent name {}", why)); }
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Slips forgiven: one in a short name, three in a long one.
+std::size_t slips_allowed(std::string_view wanted) { return std::clamp<std::size_t>(wanted.size() / 3, 1, 3); }
+
+/// Edit distance with swapped neighbours, or most + 1 as soon as it must be more. Only a band of 2·most + 1 cells per
+/// row is looked at, so the cost grows with the length and not with its square.
+std::size_t slips_between(std::string_view a, std::string_view b, std::size_t most) {
+  const std::size_t far = most + 1;
+  if ((a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) > most) return far;
+  using RowOfSlips = std::array<std::size_t, kMaxNameBytes + 1>;
+  std::array<RowOfSlips, 3> rows;
+  for (auto& row : rows) row.fill(far);
+  for (std::size_t j = 0; j <= std::min(most, b.size()); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    const RowOfSlips& before = rows[(i - 1) % 3];
+    const RowOfSlips& two_before = rows[(i + 1) % 3];
+    RowOfSlips& row = rows[i % 3];
+    row.fill(far);
+    if (i <= most) row[0] = i;
+    std::size_t best = row[0];
+    const std::size_t from = i > most ? i - most : 1;
+    for (std::size_t j = from; j <= std::min(b.size(), i + most); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      std::size_t slips = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
+        slips = std::min(slips, two_before[j - 2] + 1);
+      }
+      row[j] = std::min(slips, far);
+      best = std::min(best, row[j]);
+    }
+    if (best > most) return far;
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+Result<void> check_agent_name(std::string_view name) {
+  if (name.empty()) return bad_name("is empty; give the agent a name");
+  if (name.size() > kMaxNameBytes) {
+    return bad_name(format("is {} bytes long, the limit is {}; choose a shorter one", name.size(), kMaxNameBytes));
+  }
+  for (std::size_t at = 0; at < name.size();) {
+    const char32_t point = next_code_point(name, at);
+    if (point == kNotUtf8) return bad_name("is not UTF-8");
+    if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return bad_name("contains a control character; leave it out");
+    if (point == ' ' || is_invisible(point)) return bad_name("contains white space or an invisible mark; leave it out");
+    if (point == '*' || point == '/' || point == '\\') {
+      return bad_name(format("contains '{}', which is not allowed; leave it out", static_cast<char>(point)));
+    }
+  }
+  if (name.front() == '#') return bad_name("begins with '#', which is how channels begin; choose another");
+  if (name == "." || name == "..") return bad_name("is only dots; choose another");
+  if (name == kAllUsers || name == kConsensus || name == kRouter) {
+    return bad_name(format("is {}, an address of the router itself; choose another", name));
+  }
+  return {};
+}
+
+Result<void> check_channel_name(std::string_view name) {
+  if (name.empty()) return fail(Errc::BadField, "this channel name is empty; name a channel such as #general");
+  if (name.size() > kMaxTopicBytes) {
+    return fail(Errc::BadField, format("this channel name is {} bytes long, the limit is {}; choose a shorter one",
+                                       name.size(), kMaxTopicBytes));
+  }
+  if (has_control_characters(name)) {
+    return fail(Errc::BadField, "this channel name contains a control character; leave it out");
+  }
+  return {};
+}
+
+bool is_reserved_name(std::string_view name) {
+  return name == "Dashboard" || name == "cli" || name == "system" || name == kRouter;
+}
+
+bool is_internal_name(std::string_view name) {
+  return name.starts_with("__") || name == "Dashboard" || name == "_DashboardUI" || name == "cli";
+}
+
+std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
+                                            std::size_t most) {
+  if (wanted.empty() || wanted.size() > kMaxNameBytes) return {};
+  const std::size_t allowed = slips_allowed(wanted);
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  std::size_t compared = 0;
+  for (const std::string_view name : known) {
+    if (name.size() > kMaxNameBytes || name == wanted) continue;
+    if (++compared > kMaxNamesCompared) break;
+    const std::size_t slips = slips_between(wanted, name, allowed);
+    if (slips <= allowed) near.emplace_back(slips, name);
+  }
+  std::sort(near.begin(), near.end());
+  if (near.size() > most) near.resize(most);
+  std::vector<std::string_view> names;
+  names.reserve(near.size());
+  for (const auto& [slips, name] : near) names.push_back(name);
+  return names;
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,53 @@
+/// The words of the protocol as types: who, what, when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/named.h"
+#include "base/result.h"
+
+namespace relay {
+
+using AgentName = Named<std::string, struct AgentNameTag>;  // who
+using Topic = Named<std::string, struct TopicTag>;          // about what; empty when none was given
+using SessionId = Named<std::string, struct SessionIdTag>;  // one life of an agent
+using Seq = Named<std::uint64_t, struct SeqTag>;            // when, within one stream; from 1
+
+/// Daemon-assigned, strictly growing within a workspace; orders messages and deliveries alike. 0 is "before all".
+using Key = Named<std::int64_t, struct KeyTag>;
+
+namespace protocol {
+
+inline constexpr std::string_view kEveryone = "*";
+inline constexpr std::string_view kAllUsers = "@users";
+inline constexpr std::string_view kConsensus = "_consensus";
+inline constexpr std::string_view kRouter = "_router";
+inline constexpr std::string_view kGeneralChannel = "#general";
+
+/// A name a person can read aloud, a terminal can print and a directory can bear: 1 to kMaxNameBytes bytes of UTF-8;
+/// no control or invisible characters, no white space, no '*', '/' or backslash, no '#' in front (that is a channel),
+/// neither "." nor "..", not one of the router's own addresses.
+Result<void> check_agent_name(std::string_view name);
+
+/// Reserved for parts of the system itself; refused unless HELLO says `_isSystemComponent`.
+bool is_reserved_name(std::string_view name);
+
+/// Never shown in listings: `__*`, Dashboard, `_DashboardUI`, cli.
+bool is_internal_name(std::string_view name);
+
+/// Channels and topics: 1 to kMaxTopicBytes bytes of UTF-8 without control characters.
+Result<void> check_channel_name(std::string_view name);
+
+/// At most this many names are compared, so that a wrong address in a crowd stays cheap.
+inline constexpr std::size_t kMaxNamesCompared = 4'096;
+
+/// Up to `most` of `known`, nearest first by edit distance (case does not count, swapped neighbours are one slip), none
+/// that is too far to be a slip of the fingers.
+std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
+                                            std::size_t most = 3);
+
+}  // namespace protocol
+}  // namespace relay

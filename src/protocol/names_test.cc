@@ -1,0 +1,103 @@
+#include "protocol/names.h"
+
+#include <gtest/gtest.h>
+
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+
+namespace relay::protocol {
+namespace {
+
+std::string refusal_of(std::string_view name) {
+  const auto result = check_agent_name(name);
+  return result ? "accepted" : result.error().message();
+}
+
+TEST(AgentName, MayBeWrittenInAnyScript) {
+  for (const auto* name : {"Alice", "codex-1", "a", "Zoë", "翻訳者", "dev.ops_2", "team:Lead", "__internal", "🤖"}) {
+    EXPECT_EQ(refusal_of(name), "accepted") << name;
+  }
+  EXPECT_EQ(refusal_of(std::string(kMaxNameBytes, 'x')), "accepted");
+}
+
+TEST(AgentName, IsShort) {
+  EXPECT_EQ(refusal_of(""), "this agent name is empty; give the agent a name");
+  EXPECT_EQ(refusal_of(std::string(10'000, 'x')),
+            "this agent name is 10000 bytes long, the limit is 128; choose a shorter one");
+}
+
+TEST(AgentName, HoldsNothingATerminalWouldObey) {
+  for (const auto* name : {"a\x1b[2J", "a\nb", "a\tb", "a\x7f",
+                           "\xC2\x9B"
+                           "31m"}) {
+    EXPECT_EQ(refusal_of(name), "this agent name contains a control character; leave it out");
+  }
+  EXPECT_EQ(refusal_of(std::string_view("a\0b", 3)), "this agent name contains a control character; leave it out");
+}
+
+TEST(AgentName, HoldsNothingOneCannotSee) {
+  for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b"}) {
+    EXPECT_EQ(refusal_of(name), "this agent name contains white space or an invisible mark; leave it out") << name;
+  }
+}
+
+TEST(AgentName, IsUtf8) {
+  for (const auto* name : {"\xFF", "a\xC3", "\xC0\x80", "\xED\xA0\x80"}) {
+    EXPECT_EQ(refusal_of(name), "this agent name is not UTF-8");
+  }
+}
+
+TEST(AgentName, IsNoAddressAndNoPath) {
+  for (const auto* name : {"*", "a*", "#general", "@users", "_consensus", "_router", "..", ".", "a/b", "a\\b"}) {
+    EXPECT_FALSE(check_agent_name(name)) << name;
+  }
+}
+
+TEST(ChannelName, IsShortAndPrintable) {
+  EXPECT_TRUE(check_channel_name("#general"));
+  EXPECT_TRUE(check_channel_name("dm:Alice:Bob"));
+  EXPECT_FALSE(check_channel_name(""));
+  EXPECT_FALSE(check_channel_name("#a\nb"));
+  EXPECT_FALSE(check_channel_name(std::string(kMaxTopicBytes + 1, 'c')));
+}
+
+TEST(Names, KnowTheReservedAndTheInternal) {
+  for (const auto* name : {"Dashboard", "cli", "system", "_router"}) EXPECT_TRUE(is_reserved_name(name)) << name;
+  EXPECT_FALSE(is_reserved_name("dashboard"));
+  for (const auto* name : {"__spawner", "Dashboard", "_DashboardUI", "cli"})
+    EXPECT_TRUE(is_internal_name(name)) << name;
+  EXPECT_FALSE(is_internal_name("system"));
+}
+
+using Names = std::vector<std::string_view>;
+
+TEST(NearestNames, FindTheSlipOfTheFingers) {
+  const Names known = {"Alice", "Alicia", "Bob", "codex-1", "codex-2", "Reviewer"};
+  EXPECT_EQ(nearest_names("alice", known), (Names{"Alice"}));
+  EXPECT_EQ(nearest_names("Alcie", known), (Names{"Alice"}));
+  EXPECT_EQ(nearest_names("Bbo", known), (Names{"Bob"}));
+  EXPECT_EQ(nearest_names("codex-3", known), (Names{"codex-1", "codex-2"}));
+  EXPECT_EQ(nearest_names("Reveiwr", known), (Names{"Reviewer"}));
+}
+
+TEST(NearestNames, StayQuietWhenNothingIsNear) {
+  const Names known = {"Alice", "Bob"};
+  EXPECT_TRUE(nearest_names("Zebra", known).empty());
+  EXPECT_TRUE(nearest_names("", known).empty());
+  EXPECT_TRUE(nearest_names(std::string(10'000, 'a'), known).empty());
+  EXPECT_TRUE(nearest_names("Alice", {}).empty());
+}
+
+TEST(NearestNames, GiveNoMoreThanAsked) {
+  const Names known = {"ab1", "ab2", "ab3", "ab4"};
+  EXPECT_EQ(nearest_names("ab0", known, 2), (Names{"ab1", "ab2"}));
+}
+
+TEST(NearestNames, LookAtABoundedCrowd) {
+  Names crowd(kMaxNamesCompared, "somebody-else");
+  crowd.push_back("Alice");
+  EXPECT_TRUE(nearest_names("Alic", crowd).empty());
+}
+
+}  // namespace
+}  // namespace relay::protocol

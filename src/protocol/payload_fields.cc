@@ -1,0 +1,135 @@
+#include "protocol/payload_fields.h"
+
+#include <cmath>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/iso_time.h"
+#include "protocol/json_members.h"
+#include "protocol/limits.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+class TextCollector final : public ElementVisitor {
+ public:
+  TextCollector(std::size_t max_count, std::size_t max_bytes) : max_count_{max_count}, max_bytes_{max_bytes} {}
+  void element(JsonSlice value) override {
+    if (bad_ || value.kind != JsonKind::String || texts_.size() == max_count_) {
+      bad_ = true;
+      return;
+    }
+    texts_.push_back(decode_string(value.raw));
+    bad_ = texts_.back().size() > max_bytes_;
+  }
+  [[nodiscard]] bool bad() const { return bad_; }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::size_t max_count_;
+  std::size_t max_bytes_;
+  std::vector<std::string> texts_;
+  bool bad_ = false;
+};
+
+Failure bad(const Field& field, std::string_view why) {
+  return fail(Errc::BadField, format("the field \"{}\" {}", field.name, why));
+}
+
+Failure too_long(const Field& field, std::size_t max_bytes) {
+  return bad(field, format("is longer than {} bytes; send less", max_bytes));
+}
+
+}  // namespace
+
+Result<void> read_fields(std::string_view object, std::initializer_list<Field*> fields) {
+  return detail::for_each_member(object, 0, [fields](std::string_view key, JsonKind kind, std::string_view raw) {
+    for (Field* const field : fields) {
+      if (field->name == key) {
+        field->value = {kind, raw};
+        return;
+      }
+    }
+  });
+}
+
+Result<void> check_forwardable(std::string_view payload) {
+  constexpr std::size_t kMost = kMaxFrameBytes - kEnvelopeRoomBytes;
+  if (payload.size() <= kMost) return {};
+  return fail(Errc::BadField,
+              format("this payload has {} bytes, the limit is {}; send less at once", payload.size(), kMost));
+}
+
+Result<std::string> text_in(const Field& field, std::size_t max_bytes) {
+  if (!field.present()) return std::string{};
+  if (field.value.kind != JsonKind::String) return bad(field, "must be text");
+  auto text = decode_string(field.value.raw);
+  if (text.size() > max_bytes) return too_long(field, max_bytes);
+  return text;
+}
+
+Result<std::string> required_text_in(const Field& field, std::size_t max_bytes) {
+  if (!field.present()) return fail(Errc::MissingField, format("the field \"{}\" is missing", field.name));
+  auto text = RELAY_TRY(text_in(field, max_bytes));
+  if (text.empty()) return bad(field, "must not be empty");
+  return text;
+}
+
+Result<std::string> description_in(const Field& field, std::size_t max_bytes) {
+  auto text = RELAY_TRY(text_in(field, std::string::npos));
+  text.resize(cut_at_letter(text, max_bytes).size());
+  text.shrink_to_fit();
+  return text;
+}
+
+Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes) {
+  if (!field.present()) return std::vector<std::string>{};
+  TextCollector collector{max_count, max_bytes};
+  if (field.value.kind != JsonKind::Array || !scan_array(field.value.raw, collector) || collector.bad()) {
+    return bad(field, format("must be an array of at most {} texts of at most {} bytes", max_count, max_bytes));
+  }
+  return collector.take();
+}
+
+Result<bool> flag_in(const Field& field, bool when_absent) {
+  if (!field.present()) return when_absent;
+  if (field.value.kind != JsonKind::Bool) return bad(field, "must be true or false");
+  return field.value.raw == "true";
+}
+
+Result<std::optional<std::int64_t>> integer_in(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  if (field.value.kind == JsonKind::Number) {
+    if (const auto integer = decode_integer(field.value.raw)) return integer;
+  }
+  return bad(field, "must be a whole number");
+}
+
+Result<std::int64_t> count_in(const Field& field) {
+  const auto integer = RELAY_TRY(integer_in(field)).value_or(0);
+  if (integer < 0) return bad(field, "must not be negative");
+  return integer;
+}
+
+Result<WallMs> time_in(const Field& field) {
+  if (!field.present()) return WallMs{0};
+  std::optional<WallMs> time;
+  if (field.value.kind == JsonKind::Number) {
+    // Date arithmetic in JavaScript leaves fractions of a millisecond behind; they mean nothing here.
+    const auto number = decode_number(field.value.raw);
+    if (number && std::abs(*number) <= kLastTimeMs) time = static_cast<WallMs>(*number);
+  } else if (field.value.kind == JsonKind::String) {
+    time = parse_iso_time(decode_string(field.value.raw));
+  }
+  if (!time || *time < 0) return bad(field, "must be milliseconds since 1970 or an ISO 8601 time with a zone");
+  return *time;
+}
+
+Result<std::string_view> object_in(const Field& field) {
+  if (!field.present()) return std::string_view{};
+  if (field.value.kind != JsonKind::Object) return bad(field, "must be an object");
+  return field.value.raw;
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,53 @@
+/// How every payload is read: name the members wanted, then ask each for its value. Inside of protocol/ only.
+///
+/// A member that is absent or null reads as its default; one of the wrong kind or beyond its limit is a BadField whose
+/// sentence names it. Unknown members are ignored, so that newer clients can talk to older daemons.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "protocol/json_scanner.h"
+
+namespace relay::protocol {
+
+/// One member as found; Null when it is not there.
+struct Field {
+  std::string_view name;
+  JsonSlice value = {};
+
+  explicit Field(std::string_view wanted) : name{wanted} {}
+  [[nodiscard]] bool present() const { return value.kind != JsonKind::Null; }
+};
+
+/// Fills in the fields that occur in `object`.
+Result<void> read_fields(std::string_view object, std::initializer_list<Field*> fields);
+
+/// A payload that is passed on in another frame must leave room for that frame's envelope.
+Result<void> check_forwardable(std::string_view payload);
+
+/// Text; empty when absent, refused when longer than `max_bytes`.
+Result<std::string> text_in(const Field& field, std::size_t max_bytes);
+/// Text that must be there and not be empty.
+Result<std::string> required_text_in(const Field& field, std::size_t max_bytes);
+/// Text that is only shown to people: longer text is cut rather than refused.
+Result<std::string> description_in(const Field& field, std::size_t max_bytes);
+/// Texts of an array.
+Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes);
+
+Result<bool> flag_in(const Field& field, bool when_absent);
+Result<std::optional<std::int64_t>> integer_in(const Field& field);
+/// A count or number of a sequence: whole and not negative; 0 when absent.
+Result<std::int64_t> count_in(const Field& field);
+/// A moment: milliseconds since the epoch, or ISO 8601 text with a zone; 0 when absent.
+Result<WallMs> time_in(const Field& field);
+/// The raw object; empty when absent.
+Result<std::string_view> object_in(const Field& field);
+
+}  // namespace relay::protocol

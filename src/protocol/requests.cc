@@ -1,0 +1,214 @@
+#include "protocol/requests.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/payload_fields.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array<std::string_view, 6> kSessionStates = {"starting", "active",  "idle",
+                                                            "waiting",  "blocked", "paused"};
+constexpr std::array<std::string_view, 5> kShadowTriggers = {"SESSION_END", "CODE_WRITTEN", "REVIEW_REQUEST",
+                                                             "EXPLICIT_ASK", "ALL_MESSAGES"};
+
+Result<std::string> channel_in(const Field& field) {
+  auto channel = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  RELAY_TRY(check_channel_name(channel));
+  return channel;
+}
+
+Result<std::string> agent_in(const Field& field) {
+  auto name = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  RELAY_TRY(check_agent_name(name));
+  return name;
+}
+
+/// More rows than the limit are not an error: the answer simply holds as many as it may.
+Result<std::size_t> limit_in(const Field& field) {
+  return static_cast<std::size_t>(
+      std::min<std::int64_t>(RELAY_TRY(count_in(field)), static_cast<std::int64_t>(kMaxQueryRows)));
+}
+
+/// A path the system can open: absolute, without a NUL that would end it early. Empty when absent.
+Result<std::string> path_in(const Field& field) {
+  auto path = RELAY_TRY(text_in(field, kMaxPathBytes));
+  if (!path.empty() && (path.front() != '/' || has_control_characters(path))) {
+    return fail(Errc::BadField, format("the field \"{}\" must be an absolute path", field.name));
+  }
+  return path;
+}
+
+Result<std::string> one_text(std::string_view payload, std::string_view name, std::size_t max_bytes) {
+  Field field{name};
+  RELAY_TRY(read_fields(payload, {&field}));
+  return required_text_in(field, max_bytes);
+}
+
+}  // namespace
+
+Result<ChannelChange> parse_channel_change(std::string_view payload) {
+  RELAY_TRY(check_forwardable(payload));
+  Field channel{"channel"}, member{"member"}, display{"displayName"}, avatar{"avatarUrl"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&channel, &member, &display, &avatar, &reason}));
+  ChannelChange change;
+  change.channel = RELAY_TRY(channel_in(channel));
+  if (member.present()) change.member = RELAY_TRY(agent_in(member));
+  change.display_name = RELAY_TRY(description_in(display, kMaxDescriptionBytes));
+  change.avatar_url = RELAY_TRY(text_in(avatar, kMaxFrameBytes));
+  if (change.avatar_url.size() > kMaxDescriptionBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
+  change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return change;
+}
+
+Result<ChannelPost> parse_channel_post(std::string_view payload) {
+  Field channel{"channel"}, body{"body"}, thread{"thread"};
+  RELAY_TRY(read_fields(payload, {&channel, &body, &thread}));
+  if (body.present() && body.value.kind != JsonKind::String) {
+    return fail(Errc::BadField, "the field \"body\" must be text");
+  }
+  ChannelPost post;
+  post.channel = RELAY_TRY(channel_in(channel));
+  post.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  return post;
+}
+
+Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
+  Field primary{"primaryAgent"}, speak_on{"speakOn"}, incoming{"receiveIncoming"}, outgoing{"receiveOutgoing"};
+  RELAY_TRY(read_fields(payload, {&primary, &speak_on, &incoming, &outgoing}));
+  ShadowBind bind;
+  bind.primary = RELAY_TRY(agent_in(primary));
+  bind.speak_on = RELAY_TRY(texts_in(speak_on, kMaxShadowTriggers, kMaxKindBytes));
+  for (const std::string& trigger : bind.speak_on) {
+    if (std::find(kShadowTriggers.begin(), kShadowTriggers.end(), trigger) == kShadowTriggers.end()) {
+      return fail(Errc::BadField,
+                  "the field \"speakOn\" knows SESSION_END, CODE_WRITTEN, REVIEW_REQUEST, EXPLICIT_ASK "
+                  "and ALL_MESSAGES");
+    }
+  }
+  bind.receive_incoming = RELAY_TRY(flag_in(incoming, true));
+  bind.receive_outgoing = RELAY_TRY(flag_in(outgoing, true));
+  return bind;
+}
+
+Result<std::string> parse_shadow_unbind(std::string_view payload) {
+  Field primary{"primaryAgent"};
+  RELAY_TRY(read_fields(payload, {&primary}));
+  return agent_in(primary);
+}
+
+Result<InboxRequest> parse_inbox(std::string_view payload) {
+  Field agent{"agent"}, limit{"limit"}, unread{"unreadOnly"}, from{"from"}, channel{"channel"};
+  RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel}));
+  InboxRequest request;
+  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  request.limit = RELAY_TRY(limit_in(limit));
+  request.unread_only = RELAY_TRY(flag_in(unread, false));
+  request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
+  request.channel = RELAY_TRY(text_in(channel, kMaxTopicBytes));
+  return request;
+}
+
+Result<MessagesRequest> parse_messages_query(std::string_view payload) {
+  Field limit{"limit"}, since{"sinceTs"}, from{"from"}, to{"to"}, thread{"thread"}, order{"order"}, id{"id"},
+      search{"search"}, after{"afterKey"};
+  RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after}));
+  MessagesRequest request;
+  request.limit = RELAY_TRY(limit_in(limit));
+  request.since = RELAY_TRY(time_in(since));
+  request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
+  request.to = RELAY_TRY(text_in(to, kMaxTopicBytes));
+  request.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  const auto direction = RELAY_TRY(text_in(order, kMaxKindBytes));
+  if (!direction.empty() && direction != "asc" && direction != "desc") {
+    return fail(Errc::BadField, "the field \"order\" must be asc or desc");
+  }
+  request.ascending = direction == "asc";
+  request.id = RELAY_TRY(text_in(id, kMaxIdBytes));
+  request.search = RELAY_TRY(text_in(search, kMaxSearchBytes));
+  request.after_key = RELAY_TRY(count_in(after));
+  return request;
+}
+
+Result<AgentsRequest> parse_list_agents(std::string_view payload) {
+  Field include_idle{"includeIdle"};
+  RELAY_TRY(read_fields(payload, {&include_idle}));
+  return AgentsRequest{.include_idle = RELAY_TRY(flag_in(include_idle, false))};
+}
+
+Result<RemoveAgent> parse_remove_agent(std::string_view payload) {
+  Field name{"name"}, messages{"removeMessages"};
+  RELAY_TRY(read_fields(payload, {&name, &messages}));
+  RemoveAgent request;
+  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
+  request.remove_messages = RELAY_TRY(flag_in(messages, false));
+  return request;
+}
+
+Result<HealthRequest> parse_health(std::string_view payload) {
+  Field crashes{"includeCrashes"}, alerts{"includeAlerts"};
+  RELAY_TRY(read_fields(payload, {&crashes, &alerts}));
+  HealthRequest request;
+  request.include_crashes = RELAY_TRY(flag_in(crashes, true));
+  request.include_alerts = RELAY_TRY(flag_in(alerts, true));
+  return request;
+}
+
+Result<std::string> parse_metrics(std::string_view payload) {
+  Field agent{"agent"};
+  RELAY_TRY(read_fields(payload, {&agent}));
+  return text_in(agent, kMaxNameBytes);
+}
+
+Result<std::string> parse_name(std::string_view payload) { return one_text(payload, "name", kMaxNameBytes); }
+
+Result<std::string> parse_trace(std::string_view payload) { return one_text(payload, "id", kMaxIdBytes); }
+
+Result<EventsSubscribe> parse_events_subscribe(std::string_view payload) {
+  Field types{"types"}, since{"sinceKey"};
+  RELAY_TRY(read_fields(payload, {&types, &since}));
+  EventsSubscribe request;
+  request.types = RELAY_TRY(texts_in(types, kMaxEventTypes, kMaxKindBytes));
+  request.since_key = std::max<std::int64_t>(RELAY_TRY(integer_in(since)).value_or(-1), -1);
+  return request;
+}
+
+Result<LogLine> parse_log(std::string_view payload) {
+  RELAY_TRY(check_forwardable(payload));
+  Field data{"data"}, timestamp{"timestamp"};
+  RELAY_TRY(read_fields(payload, {&data, &timestamp}));
+  LogLine line;
+  line.data = RELAY_TRY(text_in(data, kMaxFrameBytes));
+  line.timestamp = RELAY_TRY(time_in(timestamp));
+  return line;
+}
+
+Result<SessionStateChange> parse_session_state(std::string_view payload) {
+  Field state{"state"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&state, &reason}));
+  SessionStateChange change;
+  change.state = RELAY_TRY(required_text_in(state, kMaxKindBytes));
+  if (std::find(kSessionStates.begin(), kSessionStates.end(), change.state) == kSessionStates.end()) {
+    return fail(Errc::BadField, "the field \"state\" must be starting, active, idle, waiting, blocked or paused");
+  }
+  change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return change;
+}
+
+Result<WorkspaceRequest> parse_workspace(std::string_view payload) {
+  Field root{"root"}, socket{"socket"};
+  RELAY_TRY(read_fields(payload, {&root, &socket}));
+  WorkspaceRequest request;
+  request.root = RELAY_TRY(path_in(root));
+  if (request.root.empty())
+    return fail(Errc::MissingField, "the field \"root\" is missing; name the project's directory");
+  request.socket = RELAY_TRY(path_in(socket));
+  return request;
+}
+
+}  // namespace relay::protocol

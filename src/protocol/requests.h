@@ -1,0 +1,103 @@
+/// The remaining frames a client may send: channels, shadows, queries, events, workspaces. Off the hot path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "protocol/names.h"
+
+namespace relay::protocol {
+
+struct ChannelChange {  // CHANNEL_JOIN and CHANNEL_LEAVE
+  std::string channel;
+  std::string member;  // administrative form: somebody else joins or leaves, silently
+  std::string display_name, avatar_url, reason;
+};
+Result<ChannelChange> parse_channel_change(std::string_view payload);
+
+struct ChannelPost {  // CHANNEL_MESSAGE; the payload itself is forwarded as it came
+  std::string channel;
+  std::string thread;
+};
+Result<ChannelPost> parse_channel_post(std::string_view payload);
+
+struct ShadowBind {
+  std::string primary;
+  std::vector<std::string> speak_on;  // SESSION_END, CODE_WRITTEN, REVIEW_REQUEST, EXPLICIT_ASK, ALL_MESSAGES
+  bool receive_incoming = true;
+  bool receive_outgoing = true;
+};
+Result<ShadowBind> parse_shadow_bind(std::string_view payload);
+Result<std::string> parse_shadow_unbind(std::string_view payload);
+
+struct InboxRequest {
+  std::string agent;
+  std::size_t limit = 0;  // 0: the default
+  bool unread_only = false;
+  std::string from, channel;
+};
+Result<InboxRequest> parse_inbox(std::string_view payload);
+
+struct MessagesRequest {
+  std::size_t limit = 0;
+  WallMs since = 0;
+  std::string from, to, thread;
+  bool ascending = false;
+  // This project's:
+  std::string id;              // a short id or a prefix of one
+  std::string search;          // full text
+  std::int64_t after_key = 0;  // only what came later
+};
+Result<MessagesRequest> parse_messages_query(std::string_view payload);
+
+struct AgentsRequest {
+  bool include_idle = false;
+};
+Result<AgentsRequest> parse_list_agents(std::string_view payload);
+
+struct RemoveAgent {
+  std::string name;
+  bool remove_messages = false;
+};
+Result<RemoveAgent> parse_remove_agent(std::string_view payload);
+
+struct HealthRequest {
+  bool include_crashes = true;
+  bool include_alerts = true;
+};
+Result<HealthRequest> parse_health(std::string_view payload);
+
+Result<std::string> parse_metrics(std::string_view payload);  // the agent asked about, or empty
+Result<std::string> parse_name(std::string_view payload);     // SPAWN, RELEASE, SEND_INPUT, SET_MODEL: `name`
+Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
+
+struct EventsSubscribe {
+  std::vector<std::string> types;  // empty: all
+  std::int64_t since_key = -1;     // -1: from now on; otherwise everything after that key first
+};
+Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
+
+struct LogLine {
+  std::string data;
+  WallMs timestamp = 0;
+};
+Result<LogLine> parse_log(std::string_view payload);
+
+struct SessionStateChange {
+  std::string state;  // starting, active, idle, waiting, blocked, paused
+  std::string reason;
+};
+Result<SessionStateChange> parse_session_state(std::string_view payload);
+
+struct WorkspaceRequest {  // WORKSPACE_OPEN and WORKSPACE_CLOSE, on the daemon's own socket
+  std::string root;        // absolute project root
+  std::string socket;      // a further place to listen, or empty
+};
+Result<WorkspaceRequest> parse_workspace(std::string_view payload);
+
+}  // namespace relay::protocol

@@ -1,0 +1,98 @@
+#include "protocol/send.h"
+
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/payload_fields.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+MessageKind kind_named(std::string_view name) {
+  for (const auto kind : {MessageKind::Message, MessageKind::Action, MessageKind::State, MessageKind::Thinking}) {
+    if (name_of(kind) == name) return kind;
+  }
+  return MessageKind::Other;
+}
+
+/// Does the slice lie inside the text (and so tell where in it `data` stands)?
+bool lies_inside(std::string_view slice, std::string_view text) {
+  const std::less_equal<const char*> not_after;
+  return !slice.empty() && not_after(text.data(), slice.data()) &&
+         not_after(slice.data() + slice.size(), text.data() + text.size());
+}
+
+/// `object` with members added behind those it has. It ends in its closing brace.
+std::string with_members(std::string_view object, std::string_view members) {
+  const std::size_t last = object.find_last_not_of(" \t\r\n", object.size() - 2);
+  std::string text{object.substr(0, object.size() - 1)};
+  if (object[last] != '{') text += ',';
+  text += members;
+  text += '}';
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::Message: return "message";
+    case MessageKind::Action: return "action";
+    case MessageKind::State: return "state";
+    case MessageKind::Thinking: return "thinking";
+    case MessageKind::Other: return "other";
+  }
+  std::unreachable();
+}
+
+Result<SendView> parse_send(std::string_view payload) {
+  Field kind{"kind"}, body{"body"}, data{"data"}, thread{"thread"};
+  RELAY_TRY(read_fields(payload, {&kind, &body, &data, &thread}));
+  SendView view;
+  view.kind_name = RELAY_TRY(text_in(kind, kMaxKindBytes));
+  if (view.kind_name.empty()) view.kind_name = name_of(MessageKind::Message);
+  if (has_control_characters(view.kind_name)) {
+    return fail(Errc::BadField, "the field \"kind\" contains a control character; leave it out");
+  }
+  view.kind = kind_named(view.kind_name);
+  view.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  if (body.present()) {
+    if (body.value.kind != JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be text");
+    view.body = body.value.raw;
+  }
+  if (data.value.kind == JsonKind::Object) view.data = data.value.raw;
+  return view;
+}
+
+std::string splice_data(std::string_view payload, const SendView& view, std::string_view members) {
+  if (members.empty()) return std::string{payload};
+  std::string_view data = view.data;
+  bool is_object = true;
+  if (!lies_inside(data, payload)) {
+    Field field{"data"};
+    // A payload that does not scan was never accepted; it goes on as it is rather than half changed.
+    if (!read_fields(payload, {&field})) return std::string{payload};
+    data = field.value.raw;
+    is_object = field.value.kind == JsonKind::Object;
+  }
+  if (data.empty()) {
+    const std::size_t end = payload.find_last_of('}') + 1;
+    auto text = with_members(payload.substr(0, end), format("\"data\":{{{}}}", members));
+    text += payload.substr(end);
+    return text;
+  }
+  const auto start = static_cast<std::size_t>(data.data() - payload.data());
+  std::string text;
+  text.reserve(payload.size() + members.size() + 2);
+  text += payload.substr(0, start);
+  text += is_object ? with_members(data, members) : format("{{{}}}", members);
+  text += payload.substr(start + data.size());
+  return text;
+}
+
+}  // namespace relay::protocol

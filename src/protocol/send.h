@@ -1,0 +1,158 @@
+/// SEND, DELIVER, ACK, NACK, RECEIPT: a message on its way. Read with the scanner, payload untouched.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "protocol/json_scanner.h"
+#include "protocol/names.h"
+
+namespace relay::protocol {
+
+enum class MessageKind : std::uint8_t { Message, Action, State, Thinking, Other };
+std::string_view name_of(MessageKind kind);
+
+/// What the router needs to know of a SEND or CHANNEL_MESSAGE payload; the rest travels as it came.
+struct SendView {
+  MessageKind kind = MessageKind::Message;
+  std::string kind_name;  // as sent; "message" when absent
+  std::string thread;     // empty when none
+  std::string_view body;  // raw JSON string slice, quotes included; empty when absent
+  std::string_view data;  // raw JSON object slice; empty when absent or not an object
+};
+/// An absent `kind` is a message; a `body` that is present must be a string.
+Result<SendView> parse_send(std::string_view payload);
+
+enum class DeliveryMode : std::uint8_t { Immediate, NextMessage, NextToolCall, OnIdle, Manual };
+std::string_view name_of(DeliveryMode mode);
+std::optional<DeliveryMode> delivery_mode_named(std::string_view name);
+
+enum class Priority : std::uint8_t { Normal, Urgent };
+
+/// `payload_meta.sync`: the sender blocks until somebody answers with the same correlation id.
+struct SyncRequest {
+  std::string correlation_id;
+  std::int64_t timeout_ms = 0;  // 0: the default
+  bool blocking = false;
+};
+
+/// `payload_meta.delivery`: when and how the message should reach the session's eyes.
+struct DeliveryWish {
+  DeliveryMode mode = DeliveryMode::OnIdle;
+  Priority priority = Priority::Normal;
+  WallMs deadline = 0;  // 0: none
+  std::string idempotency_key;
+};
+
+struct SendMeta {
+  bool requires_ack = false;
+  std::optional<std::int64_t> ttl_ms;
+  std::optional<std::int64_t> importance;
+  std::string reply_to;
+  std::optional<SyncRequest> sync;
+  std::optional<DeliveryWish> delivery;
+};
+/// Empty text is an empty meta. Unknown members are ignored (they travel on unchanged).
+Result<SendMeta> parse_send_meta(std::string_view payload_meta);
+
+struct Ack {
+  std::string ack_id;
+  std::uint64_t seq = 0;       // 0 when absent
+  std::string correlation_id;  // empty when absent
+};
+Result<Ack> parse_ack(std::string_view payload);
+std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq = std::nullopt);
+
+/// Why a SEND was refused. `name_of` gives the code on the wire.
+enum class Refusal : std::uint8_t {
+  UnknownRecipient,
+  Busy,
+  RateLimited,
+  Loop,
+  TooLarge,
+  Expired,
+  BadRequest,
+  Stale,
+  NotOwner,
+  Unsupported,
+  Storage,
+};
+std::string_view name_of(Refusal refusal);
+std::optional<Refusal> refusal_named(std::string_view name);
+/// May the same SEND succeed later, unchanged?
+bool is_retryable(Refusal refusal);
+
+struct NackView {
+  std::string nack_id;
+  std::string code;
+  std::string message;
+  std::int64_t retry_after_ms = 0;
+};
+std::string write_nack(std::string_view nack_id, Refusal code, std::string_view message,
+                       std::int64_t retry_after_ms = 0);
+Result<NackView> parse_nack(std::string_view payload);
+
+/// Codes of ERROR frames, as published clients know them.
+enum class ErrorCode : std::uint8_t {
+  BadRequest,
+  Unauthorized,
+  NotFound,
+  Internal,
+  ResumeTooOld,
+  DuplicateConnection,
+  Timeout,
+  RateLimited,
+  Busy,
+};
+std::string_view name_of(ErrorCode code);
+enum class Fatal : std::uint8_t { No, Yes };
+std::string write_error(ErrorCode code, std::string_view message, Fatal fatal);
+struct ErrorView {
+  std::string code;
+  std::string message;
+  bool fatal = false;
+};
+Result<ErrorView> parse_error(std::string_view payload);
+
+std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth);
+
+/// The `delivery` member of a DELIVER.
+struct DeliveryBlock {
+  std::uint64_t seq = 0;
+  std::string_view session_id;
+  std::string_view original_to = {};  // only when it differs from the recipient
+  std::string_view message_id = {};   // the short id people see; ours, published clients ignore it
+};
+std::string write_delivery(const DeliveryBlock& block);
+struct DeliveryView {
+  std::uint64_t seq = 0;
+  std::string session_id;
+  std::string original_to;
+  std::string message_id;
+};
+Result<DeliveryView> parse_delivery(std::string_view delivery);
+
+/// A payload with `members` (JSON text without braces, e.g. `"_offlineQueued":true`) spliced into its `data` object;
+/// `data` is made when absent, and replaced when it is no object. Every other byte stays.
+std::string splice_data(std::string_view payload, const SendView& view, std::string_view members);
+
+enum class ReceiptStatus : std::uint8_t { Accepted, Delivered, Deferred, Failed };
+std::string_view name_of(ReceiptStatus status);
+struct Receipt {
+  ReceiptStatus status = ReceiptStatus::Accepted;
+  std::string delivery_id;
+  std::string message_id;  // the id its sender gave the SEND; set towards senders
+  std::string agent;       // the recipient; set towards senders
+  std::string proof;       // written, submitted, seen; empty when the status says enough
+  std::string reason;
+  WallMs available_at = 0;
+  bool retryable = false;
+};
+Result<Receipt> parse_receipt(std::string_view payload);
+std::string write_receipt(const Receipt& receipt);
+
+}  // namespace relay::protocol

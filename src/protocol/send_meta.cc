@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/payload_fields.h"
+#include "protocol/send.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array kModes = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
+                               DeliveryMode::OnIdle, DeliveryMode::Manual};
+constexpr std::int64_t kMaxImportance = 100;
+
+Result<SyncRequest> parse_sync(const Field& field) {
+  const auto object = RELAY_TRY(object_in(field));
+  Field correlation{"correlationId"}, timeout{"timeoutMs"}, blocking{"blocking"};
+  RELAY_TRY(read_fields(object, {&correlation, &timeout, &blocking}));
+  SyncRequest sync;
+  sync.correlation_id = RELAY_TRY(required_text_in(correlation, kMaxIdBytes));
+  sync.timeout_ms = std::min(RELAY_TRY(count_in(timeout)), kMaxSyncTimeoutMs);
+  sync.blocking = RELAY_TRY(flag_in(blocking, false));
+  return sync;
+}
+
+Result<DeliveryMode> parse_mode(const Field& field) {
+  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  if (name.empty()) return DeliveryMode::OnIdle;
+  if (const auto mode = delivery_mode_named(name)) return *mode;
+  return fail(Errc::BadField, "the field \"mode\" must be immediate, next-message, next-tool-call, on-idle or manual");
+}
+
+Result<Priority> parse_priority(const Field& field) {
+  const auto name = RELAY_TRY(text_in(field, kMaxKindBytes));
+  if (name.empty() || name == "normal") return Priority::Normal;
+  if (name == "urgent") return Priority::Urgent;
+  return fail(Errc::BadField, "the field \"priority\" must be normal or urgent");
+}
+
+Result<DeliveryWish> parse_wish(const Field& field) {
+  const auto object = RELAY_TRY(object_in(field));
+  Field mode{"mode"}, priority{"priority"}, deadline{"deadline"}, key{"idempotencyKey"};
+  RELAY_TRY(read_fields(object, {&mode, &priority, &deadline, &key}));
+  DeliveryWish wish;
+  wish.mode = RELAY_TRY(parse_mode(mode));
+  wish.priority = RELAY_TRY(parse_priority(priority));
+  wish.deadline = RELAY_TRY(time_in(deadline));
+  wish.idempotency_key = RELAY_TRY(text_in(key, kMaxIdBytes));
+  return wish;
+}
+
+/// A remark of the sender, 0 to 100; what lies outside or between is moved to the nearest.
+Result<std::optional<std::int64_t>> parse_importance(const Field& field) {
+  if (!field.present()) return std::nullopt;
+  const auto number = field.value.kind == JsonKind::Number ? decode_number(field.value.raw) : std::nullopt;
+  if (!number) return fail(Errc::BadField, "the field \"importance\" must be a number from 0 to 100");
+  return std::llround(std::clamp(*number, 0.0, static_cast<double>(kMaxImportance)));
+}
+
+}  // namespace
+
+std::string_view name_of(DeliveryMode mode) {
+  switch (mode) {
+    case DeliveryMode::Immediate: return "immediate";
+    case DeliveryMode::NextMessage: return "next-message";
+    case DeliveryMode::NextToolCall: return "next-tool-call";
+    case DeliveryMode::OnIdle: return "on-idle";
+    case DeliveryMode::Manual: return "manual";
+  }
+  std::unreachable();
+}
+
+std::optional<DeliveryMode> delivery_mode_named(std::string_view name) {
+  for (const DeliveryMode mode : kModes) {
+    if (name_of(mode) == name) return mode;
+  }
+  return std::nullopt;
+}
+
+Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
+  SendMeta meta;
+  if (payload_meta.empty()) return meta;
+  Field requires_ack{"requires_ack"}, ttl{"ttl_ms"}, importance{"importance"}, reply_to{"replyTo"}, sync{"sync"},
+      delivery{"delivery"};
+  RELAY_TRY(read_fields(payload_meta, {&requires_ack, &ttl, &importance, &reply_to, &sync, &delivery}));
+  meta.requires_ack = RELAY_TRY(flag_in(requires_ack, false));
+  if (ttl.present()) meta.ttl_ms = std::min(RELAY_TRY(count_in(ttl)), kMaxTtlMs);
+  meta.importance = RELAY_TRY(parse_importance(importance));
+  meta.reply_to = RELAY_TRY(text_in(reply_to, kMaxIdBytes));
+  if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));
+  if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
+  return meta;
+}
+
+}  // namespace relay::protocol

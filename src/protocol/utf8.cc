@@ -1,0 +1,89 @@
+#include "protocol/utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace relay::protocol {
+namespace {
+
+/// Eight bytes at a time: a byte below 0x20 borrows into its top bit, 0x7F carries into it, larger ones have it set.
+bool is_printable_ascii(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  std::uint64_t unusual = 0;
+  for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data(), sizeof bytes);
+    unusual |= ((bytes - kOnes * 0x20) | (bytes + kOnes) | bytes) & (kOnes * 0x80);
+  }
+  for (const char c : text) unusual |= c < 0x20 || c == 0x7F ? 1u : 0u;
+  return unusual == 0;
+}
+
+bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+}  // namespace
+
+char32_t next_code_point(std::string_view text, std::size_t& position) {
+  const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[position + offset]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) {
+    ++position;
+    return lead;
+  }
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  // C0, C1 and F5 and above never begin a well-formed sequence.
+  bool good = lead >= 0xC2 && lead <= 0xF4 && text.size() - position >= length;
+  char32_t point = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; good && i < length; ++i) {
+    good = is_continuation(byte(i));
+    point = (point << 6) | (byte(i) & 0x3F);
+  }
+  // Overlong forms, surrogates and what lies beyond Unicode.
+  if (good && length == 3) good = point >= 0x800 && (point < 0xD800 || point > 0xDFFF);
+  if (good && length == 4) good = point >= 0x10000 && point <= 0x10FFFF;
+  position += good ? length : 1;
+  return good ? point : kNotUtf8;
+}
+
+std::size_t write_code_point(char* out, char32_t point) {
+  const auto tail = [point](unsigned shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3F)); };
+  if (point < 0x80) {
+    out[0] = static_cast<char>(point);
+    return 1;
+  }
+  if (point < 0x800) {
+    out[0] = static_cast<char>(0xC0 | (point >> 6));
+    out[1] = tail(0);
+    return 2;
+  }
+  if (point < 0x10000) {
+    out[0] = static_cast<char>(0xE0 | (point >> 12));
+    out[1] = tail(6);
+    out[2] = tail(0);
+    return 3;
+  }
+  out[0] = static_cast<char>(0xF0 | (point >> 18));
+  out[1] = tail(12);
+  out[2] = tail(6);
+  out[3] = tail(0);
+  return 4;
+}
+
+std::string_view cut_at_letter(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  while (max_bytes > 0 && is_continuation(static_cast<unsigned char>(text[max_bytes]))) --max_bytes;
+  return text.substr(0, max_bytes);
+}
+
+bool has_control_characters(std::string_view text) {
+  if (is_printable_ascii(text)) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 || byte == 0x7F) return true;
+    // U+0080 to U+009F are C2 80 to C2 9F.
+    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) return true;
+  }
+  return false;
+}
+
+}  // namespace relay::protocol

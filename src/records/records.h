@@ -1,0 +1,148 @@
+/// What is durable, as values: the rows of a workspace.
+///
+/// The broker decides about them, the store keeps them, neither knows the other; these types are what they share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "protocol/hello.h"
+#include "protocol/names.h"
+#include "protocol/send.h"
+
+namespace relay::records {
+
+/// Who said what to whom. Written once, never changed.
+struct Message {
+  Key key;
+  std::string id;            // as the sender named it
+  WallMs ts = 0;             // when the daemon took it
+  AgentName from;
+  std::string to;            // as addressed: a name, `*`, `#channel`
+  Topic topic;
+  std::string kind;
+  std::string thread;
+  std::string payload;       // raw JSON as it came
+  std::string payload_meta;  // raw JSON as it came, or empty
+  SessionId session;         // the sender's; empty for a SEND without HELLO
+};
+
+enum class DeliveryState : std::uint8_t {
+  Queued,      // durable, nobody has taken charge yet
+  Accepted,    // the session's side took responsibility
+  Delivered,
+  Deferred,
+  Failed,
+  Expired,
+  Cancelled,
+  InDoubt,
+  Dead,
+};
+std::string_view name_of(DeliveryState state);
+
+/// Will nothing further happen by itself?
+constexpr bool is_final(DeliveryState state) {
+  return state != DeliveryState::Queued && state != DeliveryState::Accepted && state != DeliveryState::Deferred;
+}
+
+enum class Proof : std::uint8_t { Stored, Accepted, Written, Submitted, Seen };
+std::string_view name_of(Proof proof);
+
+/// Which frame carries it, and what is spliced into its data on the way.
+enum class Carriage : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
+
+/// One message on its way to one agent.
+struct Delivery {
+  Key key;                   // orders the recipient's queue; also makes the wire id
+  Key message;
+  AgentName to;
+  Seq seq;                   // within the stream (topic, from → to)
+  Carriage carriage = Carriage::Deliver;
+  std::string shadow_of;     // for the shadow carriages: the primary
+  DeliveryState state = DeliveryState::Queued;
+  Proof proof = Proof::Stored;
+  WallMs expires_at = 0;     // always set: the ttl, or the retention age
+  bool queued_offline = false;  // the recipient was away when it was accepted
+};
+
+/// One line of a delivery's ledger.
+struct DeliveryEvent {
+  WallMs at = 0;
+  DeliveryState state{};
+  Proof proof{};
+  std::string reason;
+};
+
+struct Stream {
+  Topic topic;
+  AgentName from;
+  AgentName to;
+  Seq last;                  // the newest number given out
+  Seq acked;                 // the highest number the recipient has acknowledged
+};
+
+struct Agent {
+  AgentName name;
+  protocol::EntityType entity = protocol::EntityType::Agent;
+  std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
+  std::string claim_hash;    // SHA-256 of the claim token, hex; empty when nobody claimed the name
+  WallMs first_seen = 0;
+  WallMs last_seen = 0;
+};
+
+struct ShadowBinding {
+  AgentName primary;
+  std::vector<std::string> speak_on;
+  bool incoming = true;
+  bool outgoing = true;
+};
+
+struct Session {
+  SessionId id;
+  AgentName agent;
+  std::string token_hash;    // SHA-256 of the resume token, hex
+  protocol::Capabilities capabilities;
+  WallMs started = 0;
+  WallMs last_seen = 0;
+  WallMs ended = 0;          // 0 while it may still be resumed
+  std::vector<std::string> topics;
+  std::vector<ShadowBinding> shadows;
+};
+
+struct Membership {
+  std::string channel;
+  AgentName member;
+};
+
+/// How far one durable outbox has come: every number up to `high` was answered.
+struct OutboxMark {
+  AgentName sender;
+  std::string epoch;
+  std::uint64_t high = 0;
+  std::vector<std::uint64_t> refused;   // those at or below `high` that were refused for good, newest last, bounded
+  WallMs updated = 0;
+};
+
+struct Vote {
+  AgentName voter;
+  std::string choice;        // approve, reject, abstain
+  std::string reason;
+};
+
+struct Proposal {
+  std::string id;
+  std::string title, description, type;
+  AgentName proposer;
+  std::vector<AgentName> participants;
+  std::vector<Vote> votes;
+  std::string thread;
+  WallMs created = 0;
+  WallMs expires_at = 0;
+  std::uint32_t quorum = 0;  // 0: half of the participants, rounded up
+  double threshold = 0.67;
+  std::string outcome;       // empty while open
+};
+
+}  // namespace relay::records

@@ -1,0 +1,130 @@
+#include "records/short_id.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace relay::records {
+namespace {
+
+constexpr std::string_view kLetters = "0123456789abcdefghjkmnpqrstvwxyz";  // without i, l, o and u
+constexpr unsigned kBitsPerLetter = 5;
+constexpr unsigned kIdBits = kBitsPerLetter * kShortIdLetters;
+constexpr std::uint64_t kIdMask = (std::uint64_t{1} << kIdBits) - 1;
+constexpr std::string_view kDeliveryPrefix = "d-";
+
+// Odd factors are invertible modulo 2^40. They are part of what is written down: changing one renames every message.
+constexpr std::uint64_t kFactor1 = 0x9E3779B97F4A7C15 & kIdMask;
+constexpr std::uint64_t kFactor2 = 0xD6E8FEB86659FD93 & kIdMask;
+
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {
+  std::uint64_t inverse = odd;  // right in the lowest 3 bits; each step doubles that
+  for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;
+  return inverse & kIdMask;
+}
+static_assert(((kFactor1 * inverse_of(kFactor1)) & kIdMask) == 1);
+static_assert(((kFactor2 * inverse_of(kFactor2)) & kIdMask) == 1);
+
+/// Folding the upper half onto the lower is its own inverse.
+constexpr std::uint64_t fold(std::uint64_t bits) { return bits ^ (bits >> (kIdBits / 2)); }
+
+constexpr std::uint64_t scatter(std::uint64_t bits) {
+  bits = fold((bits * kFactor1) & kIdMask);
+  return fold((bits * kFactor2) & kIdMask);
+}
+
+constexpr std::uint64_t gather(std::uint64_t bits) {
+  bits = (fold(bits) * inverse_of(kFactor2)) & kIdMask;
+  return (fold(bits) * inverse_of(kFactor1)) & kIdMask;
+}
+static_assert(gather(scatter(1)) == 1 && gather(scatter(kIdMask)) == kIdMask);
+
+/// 0 to 31; empty for what is no letter. What a person misreads is read as what it looks like.
+std::optional<std::uint64_t> value_of(char letter) {
+  if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  if (letter == 'o') letter = '0';
+  if (letter == 'i' || letter == 'l') letter = '1';
+  const std::size_t at = kLetters.find(letter);
+  if (at == std::string_view::npos) return std::nullopt;
+  return at;
+}
+
+std::optional<std::uint64_t> value_of(std::string_view letters) {
+  std::uint64_t value = 0;
+  for (const char letter : letters) {
+    const auto digit = value_of(letter);
+    if (!digit) return std::nullopt;
+    value = (value << kBitsPerLetter) | *digit;
+  }
+  return value;
+}
+
+/// A key has 63 bits; those above 40 need at most this many letters behind the eight.
+constexpr std::size_t kMaxFurtherLetters = 5;
+
+Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std::int64_t>((high << kIdBits) | low)}; }
+
+}  // namespace
+
+std::string short_id(Key key) {
+  const auto bits = static_cast<std::uint64_t>(key.value());
+  const std::uint64_t scattered = scatter(bits & kIdMask);
+  std::string id;
+  for (unsigned shift = kIdBits; shift != 0; shift -= kBitsPerLetter) {
+    id += kLetters[(scattered >> (shift - kBitsPerLetter)) & 31];
+  }
+  std::string further;
+  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerLetter) further += kLetters[high & 31];
+  id.append(further.rbegin(), further.rend());
+  return id;
+}
+
+std::optional<Key> key_of_short_id(std::string_view id) {
+  if (id.size() < kShortIdLetters || id.size() > kShortIdLetters + kMaxFurtherLetters) return std::nullopt;
+  const auto scattered = value_of(id.substr(0, kShortIdLetters));
+  const auto high = value_of(id.substr(kShortIdLetters));
+  if (!scattered || !high || *high >= (std::uint64_t{1} << (63 - kIdBits))) return std::nullopt;
+  // One key, one id: further letters never begin with a zero.
+  if (id.size() > kShortIdLetters && value_of(id[kShortIdLetters]) == 0) return std::nullopt;
+  return make_key(*high, gather(*scattered));
+}
+
+std::vector<Key> keys_matching(std::string_view prefix, Key newest, std::size_t most) {
+  std::vector<Key> keys;
+  if (prefix.size() < kMinPrefixLetters || newest.value() < 1 || most == 0) return keys;
+  if (prefix.size() > kShortIdLetters) {
+    if (const auto key = key_of_short_id(prefix); key && *key <= newest && key->value() >= 1) keys.push_back(*key);
+    return keys;
+  }
+  const auto wanted = value_of(prefix);
+  if (!wanted) return keys;
+  const unsigned free_bits = kBitsPerLetter * static_cast<unsigned>(kShortIdLetters - prefix.size());
+  const auto last = static_cast<std::uint64_t>(newest.value());
+  const std::uint64_t stands_for = std::uint64_t{1} << free_bits;
+  if (last < stands_for) {  // a young workspace: fewer keys than the prefix could mean
+    for (std::uint64_t key = 1; key <= last && keys.size() < most; ++key) {
+      if (scatter(key) >> free_bits == *wanted) keys.push_back(make_key(0, key));
+    }
+    return keys;
+  }
+  // Each round covers 2^40 keys and, but for the last, finds at least one, so `most` bounds the rounds.
+  for (std::uint64_t high = 0; high <= last >> kIdBits && keys.size() < most; ++high) {
+    const auto round = static_cast<std::ptrdiff_t>(keys.size());
+    for (std::uint64_t tail = 0; tail < stands_for; ++tail) {
+      const Key key = make_key(high, gather((*wanted << free_bits) | tail));
+      if (key <= newest && key.value() >= 1) keys.push_back(key);
+    }
+    std::sort(keys.begin() + round, keys.end());
+  }
+  if (keys.size() > most) keys.resize(most);
+  return keys;
+}
+
+std::string delivery_id(Key key) { return std::string{kDeliveryPrefix} + short_id(key); }
+
+std::optional<Key> key_of_delivery_id(std::string_view id) {
+  if (!id.starts_with(kDeliveryPrefix)) return std::nullopt;
+  return key_of_short_id(id.substr(kDeliveryPrefix.size()));
+}
+
+}  // namespace relay::records
