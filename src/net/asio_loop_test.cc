@@ -1,0 +1,79 @@
+#include "net/asio_loop.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "net/signals.h"
+#include "net/testing/loop_driver.h"
+
+namespace relay::net {
+namespace {
+
+using testing::run_until;
+
+TEST(AsioLoop, RunsTimersInTheOrderOfTheirTimes) {
+  AsioLoop loop;
+  std::string order;
+  const auto second = loop.after(Millis{4}, [&] { order += 'b'; });
+  const auto first = loop.after(Millis{2}, [&] { order += 'a'; });
+  EXPECT_TRUE(run_until(loop, [&] { return order.size() == 2; }));
+  EXPECT_EQ(order, "ab");
+}
+
+TEST(AsioLoop, NeverRunsATimerThatWasDropped) {
+  AsioLoop loop;
+  bool fired = false;
+  bool later = false;
+  auto dropped = loop.after(Millis{0}, [&] { fired = true; });
+  // Both are due in the same turn: the expiry is queued already when the handle dies.
+  const auto dropper = loop.at(SteadyTime{}, [&] { dropped.reset(); });
+  const auto end = loop.after(Millis{5}, [&] { later = true; });
+  EXPECT_TRUE(run_until(loop, [&] { return later; }));
+  EXPECT_FALSE(fired);
+}
+
+TEST(AsioLoop, LetsATimerReplaceItselfFromItsOwnTask) {
+  AsioLoop loop;
+  int fired = 0;
+  std::unique_ptr<Timer> timer;
+  std::function<void()> again = [&] {
+    if (++fired < 3) timer = loop.after(Millis{0}, [&] { again(); });
+  };
+  timer = loop.after(Millis{0}, [&] { again(); });
+  EXPECT_TRUE(run_until(loop, [&] { return fired == 3; }));
+}
+
+TEST(AsioLoop, TakesTasksFromOtherThreads) {
+  AsioLoop loop;
+  int sum = 0;
+  std::thread worker{[&] {
+    for (int i = 0; i < 100; ++i) loop.post([&] { ++sum; });
+  }};
+  EXPECT_TRUE(run_until(loop, [&] { return sum == 100; }));
+  worker.join();
+}
+
+TEST(AsioLoop, EndsByItselfWhenFinishedAndNothingIsPending) {
+  AsioLoop loop;
+  bool ran = false;
+  const auto timer = loop.after(Millis{1}, [&] { ran = true; });
+  loop.finish();
+  loop.run();
+  EXPECT_TRUE(ran);
+}
+
+TEST(Signals, ArriveAsCallbacksOnTheLoop) {
+  AsioLoop loop;
+  std::vector<int> seen;
+  const Signals signals{loop, {SIGUSR1, SIGHUP}, [&](int number) { seen.push_back(number); }};
+  ::raise(SIGUSR1);
+  EXPECT_TRUE(run_until(loop, [&] { return seen.size() == 1; }));
+  ::raise(SIGHUP);
+  EXPECT_TRUE(run_until(loop, [&] { return seen.size() == 2; }));
+  EXPECT_EQ(seen, (std::vector<int>{SIGUSR1, SIGHUP}));
+}
+
+}  // namespace
+}  // namespace relay::net

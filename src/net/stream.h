@@ -1,0 +1,79 @@
+/// A connected, ordered byte stream, and the two ways to get one.
+///
+/// Invariants: `write` never blocks and never fails; bytes wait in a queue that is flushed once per loop turn (one
+///   system call for many frames). After `on_closed` nothing more is called. A stream may be destroyed inside any of
+///   its own callbacks; destroying it without `close` drops what waits.
+/// Threading: loop thread only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace relay::net {
+
+/// Who is at the other end, by the kernel's word.
+struct Peer {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  pid_t pid = 0;
+};
+
+enum class Drain { No, Yes };
+
+class StreamListener {
+ public:
+  virtual ~StreamListener() = default;
+  /// The bytes are gone when this returns.
+  virtual void on_bytes(std::string_view bytes) = 0;
+  /// Some of what waited is gone, and how much is left. A sign of life only when bytes had been left before: the first
+  /// ones find room in a buffer whether anybody reads or not.
+  virtual void on_written(std::size_t bytes_left) = 0;
+  /// The stream ended, for a reason a person can read. Last call.
+  virtual void on_closed(const std::string& reason) = 0;
+};
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  /// Begins reading. The listener outlives the stream.
+  virtual void start(StreamListener& listener) = 0;
+  virtual void write(std::string_view bytes) = 0;
+  [[nodiscard]] virtual std::size_t bytes_waiting() const = 0;
+
+  virtual void pause_reading() = 0;
+  virtual void resume_reading() = 0;
+
+  /// Drain::Yes sends what waits first (for at most a second), No drops it. Either way `on_closed` is not called, and
+  /// the Stream may be destroyed at once: draining goes on without it.
+  virtual void close(Drain drain) = 0;
+
+  [[nodiscard]] virtual Peer peer() const = 0;
+};
+
+/// Accepts connections at one path until destroyed.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  [[nodiscard]] virtual const std::string& path() const = 0;
+};
+
+using OnAccept = std::move_only_function<void(std::unique_ptr<Stream>)>;
+using OnConnect = std::move_only_function<void(Result<std::unique_ptr<Stream>>)>;
+
+/// Makes streams. The loop and the sockets of one world, real or simulated.
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual Result<std::unique_ptr<Listener>> listen(const std::string& path, OnAccept on_accept) = 0;
+  virtual void connect(const std::string& path, OnConnect on_connect) = 0;
+};
+
+}  // namespace relay::net

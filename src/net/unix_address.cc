@@ -1,0 +1,120 @@
+#include "net/unix_address.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cstring>
+
+#include "base/format.h"
+
+namespace relay::net {
+namespace {
+
+constexpr mode_t kSocketMode = 0600;
+constexpr int kListenBacklog = 4096;  // the kernel cuts it to net.core.somaxconn
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() > max_socket_path()) {
+    return fail(Errc::PathTooLong,
+                format("cannot use the socket path {}: it has {} bytes and this system allows 1 to {}; choose a "
+                       "shorter one with --socket or AGENT_RELAY_HOME",
+                       path, path.size(), max_socket_path()));
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  return address;
+}
+
+Result<UniqueFd> make_socket() {
+  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (!fd) return fail_errno("cannot make a socket");
+  return fd;
+}
+
+int connect_to(int fd, const sockaddr_un& address) {
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return 0;
+  return errno;
+}
+
+/// Makes room for a bind, or says why not.
+Result<void> clear_stale_socket(const std::string& path, const sockaddr_un& address) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return {};
+    return fail_errno(format("cannot look at {}", path));
+  }
+  if (!S_ISSOCK(status.st_mode)) {
+    return fail(Errc::NotASocket,
+                format("cannot listen at {}: something that is not a socket is there; move it away or choose another "
+                       "path",
+                       path));
+  }
+  const UniqueFd probe = RELAY_TRY(make_socket());
+  const int answer = connect_to(probe.get(), address);
+  if (answer == 0 || answer == EAGAIN) {
+    return fail(Errc::InUse, format("cannot listen at {}: another process is listening there; stop it first", path));
+  }
+  if (answer != ECONNREFUSED) return fail_errno(format("cannot tell whether anyone listens at {}", path), answer);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return fail_errno(format("cannot remove the old socket {}", path));
+  return {};
+}
+
+}  // namespace
+
+std::string_view describe(Errc code) {
+  switch (code) {
+    case Errc::PathTooLong: return "the socket path is too long";
+    case Errc::NotASocket: return "the path is not a socket";
+    case Errc::InUse: return "another process is listening";
+    case Errc::NoOneListens: return "no one is listening";
+  }
+  return "unknown";
+}
+
+std::size_t max_socket_path() { return sizeof(sockaddr_un{}.sun_path) - 1; }
+
+Result<BoundSocket> bind_and_listen(const std::string& path) {
+  const sockaddr_un address = RELAY_TRY(address_of(path));
+  RELAY_TRY(clear_stale_socket(path, address));
+
+  BoundSocket bound{RELAY_TRY(make_socket())};
+  // The file takes the mode of the descriptor: there is no instant at which others could connect (umask would be
+  // shared with other threads).
+  if (::fchmod(bound.fd.get(), kSocketMode) != 0) return fail_errno("cannot set the mode of a socket");
+  if (::bind(bound.fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return fail_errno(format("cannot listen at {}", path));
+  }
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return fail_errno(format("cannot look at {}", path));
+  bound.device = status.st_dev;
+  bound.inode = status.st_ino;
+  if ((status.st_mode & 07777) != kSocketMode && ::chmod(path.c_str(), kSocketMode) != 0) {
+    const int number = errno;
+    ::unlink(path.c_str());
+    return fail_errno(format("cannot make {} private", path), number);
+  }
+  if (::listen(bound.fd.get(), kListenBacklog) != 0) {
+    const int number = errno;
+    ::unlink(path.c_str());
+    return fail_errno(format("cannot listen at {}", path), number);
+  }
+  return bound;
+}
+
+Result<UniqueFd> connect_now(const std::string& path) {
+  const sockaddr_un address = RELAY_TRY(address_of(path));
+  UniqueFd fd = RELAY_TRY(make_socket());
+  const int answer = connect_to(fd.get(), address);
+  if (answer == 0) return fd;
+  if (answer == EAGAIN) return UniqueFd{};
+  if (answer == ENOENT || answer == ECONNREFUSED) {
+    return fail(Errc::NoOneListens,
+                format("cannot reach the daemon at {}: no one is listening; start it with: agent-relay up", path));
+  }
+  return fail_errno(format("cannot reach the daemon at {}", path), answer);
+}
+
+}  // namespace relay::net

@@ -1,0 +1,34 @@
+/// Places in the file system where one can listen and connect, and what may go wrong there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace relay::net {
+
+enum class Errc { PathTooLong, NotASocket, InUse, NoOneListens };
+std::string_view describe(Errc code);
+
+/// The longest path a Unix socket may have here (sun_path without its final zero).
+std::size_t max_socket_path();
+
+/// The socket file a listener made: enough to remove that one and no other.
+struct BoundSocket {
+  UniqueFd fd;
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
+/// Binds and listens at the path, mode 0600 from its first instant. The directory must exist. A socket nobody listens
+/// on is replaced; a living one and anything that is no socket are left alone and refused.
+Result<BoundSocket> bind_and_listen(const std::string& path);
+
+/// A connected, non-blocking socket; empty descriptor when the listener's queue is full (try again soon).
+Result<UniqueFd> connect_now(const std::string& path);
+
+}  // namespace relay::net
