@@ -1,0 +1,1 @@
+relay_fuzzer(settings SOURCES settings_fuzzer.cc LINKS relay::config)

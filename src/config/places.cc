@@ -1,0 +1,165 @@
+#include "config/places.h"
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "base/format.h"
+#include "base/hash.h"
+
+namespace relay::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 6> kMarkers = {".git",   "package.json",   "Cargo.toml",
+                                                      "go.mod", "pyproject.toml", ".agent-relay"};
+constexpr std::size_t kHomeHashDigits = 8;
+
+std::string without_trailing_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+/// Absolute, `.` and `..` taken out, links left alone.
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const auto full = fs::absolute(path, ignored);
+  return without_trailing_slash((ignored ? fs::path{path} : full).lexically_normal().string());
+}
+
+/// The same with links resolved, as far as the path exists.
+std::string resolved(const std::string& path) {
+  std::error_code failed;
+  const auto real = fs::weakly_canonical(absolute(path), failed);
+  return failed ? absolute(path) : without_trailing_slash(real.string());
+}
+
+std::string user_directory(const Environment& environment) {
+  if (auto home = environment("HOME")) return *home;
+  const passwd* entry = ::getpwuid(::geteuid());
+  return entry != nullptr && entry->pw_dir != nullptr ? entry->pw_dir : "";
+}
+
+bool is_directory(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/// Both ends find it without asking each other: the login's runtime directory, else one under /tmp.
+std::string runtime_directory(const Environment& environment) {
+  const auto uid = ::geteuid();
+  if (auto given = environment("XDG_RUNTIME_DIR"); given && given->starts_with('/') && is_directory(*given))
+    return absolute(*given) + "/agent-relay";
+  if (auto login = relay::format("/run/user/{}", uid); is_directory(login)) return login + "/agent-relay";
+  return relay::format("/tmp/agent-relay-{}", uid);
+}
+
+SocketPlaces socket_places(std::string usual, const std::string& runtime, std::string_view home,
+                           std::string_view name) {
+  const auto leaf = relay::format("/{}-{}", sha256_hex(home).substr(0, kHomeHashDigits), name);
+  auto fallback = runtime + leaf;
+  if (fallback.size() > kMaxSocketPathBytes) fallback = relay::format("/tmp/agent-relay-{}", ::geteuid()) + leaf;
+  return {std::move(usual), std::move(fallback)};
+}
+
+/// True when `directory` holds something that makes it a project root. A relay home is no such thing.
+bool has_marker(const fs::path& directory, const std::vector<std::string>& homes) {
+  for (const auto marker : kMarkers) {
+    const auto candidate = directory / marker;
+    std::error_code failed;
+    if (!fs::exists(candidate, failed) || failed) continue;
+    const auto real = resolved(candidate.string());
+    if (std::find(homes.begin(), homes.end(), real) == homes.end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Home> find_home(const Environment& environment) {
+  std::string root;
+  if (auto given = environment("AGENT_RELAY_HOME")) {
+    root = absolute(*given);
+  } else {
+    const auto user = user_directory(environment);
+    if (user.empty()) return fail("cannot find your home directory: HOME is not set; set AGENT_RELAY_HOME");
+    root = absolute(user) + "/.agent-relay";
+  }
+  if (root == "/") return fail("AGENT_RELAY_HOME cannot be /: choose a directory of its own");
+  Home home;
+  home.runtime = runtime_directory(environment);
+  home.config_file = root + "/config.toml";
+  home.daemon_lock = root + "/daemon.lock";
+  home.daemon_pid = root + "/daemon.pid";
+  home.daemon_log = root + "/daemon.log";
+  home.workspaces = root + "/workspaces.json";
+  home.projects = root + "/projects";
+  home.daemon_socket = socket_places(root + "/daemon.sock", home.runtime, root, "daemon.sock");
+  home.root = std::move(root);
+  return home;
+}
+
+std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment) {
+  if (auto given = environment("AGENT_RELAY_PROJECT")) return resolved(*given);
+  const auto start = resolved(std::string{start_directory});
+  std::vector<std::string> homes = {resolved(home.root)};
+  // Another home is in force: the default one in the user's directory is still a home, not a marker.
+  if (const auto user = user_directory(environment); !user.empty()) homes.push_back(resolved(user + "/.agent-relay"));
+  for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
+    if (has_marker(at, homes)) return at.string();
+  return start;
+}
+
+std::string project_id(std::string_view root) { return sha256_hex(root).substr(0, kProjectIdDigits); }
+
+Project project_at(std::string_view root, const Home& home) {
+  Project project;
+  project.root = absolute(std::string{root});
+  project.id = project_id(project.root);
+  project.directory = home.projects + "/" + project.id;
+  project.socket = socket_places(project.directory + "/relay.sock", home.runtime, home.root, project.id + ".sock");
+  project.pid_file = project.directory + "/relay.sock.pid";
+  project.database = project.directory + "/messages.sqlite";
+  project.agents_file = project.directory + "/agents.json";
+  project.outboxes = project.directory + "/outboxes";
+  project.link = (project.root == "/" ? "" : project.root) + "/.agent-relay/relay.sock";
+  return project;
+}
+
+Result<Project> current_project(const Home& home, const Environment& environment) {
+  std::error_code failed;
+  const auto here = fs::current_path(failed);
+  if (failed) return fail("cannot tell the current directory: " + failed.message() + "; change to one that exists");
+  return project_at(find_project_root(here.string(), home, environment), home);
+}
+
+Result<void> make_private_directory(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) {
+    if (errno != ENOENT) return fail_errno("cannot look at " + path);
+    const auto slash = path.rfind('/');
+    if (slash != std::string::npos && slash > 0) {
+      const auto parent = path.substr(0, slash);
+      if (::access(parent.c_str(), F_OK) != 0) RELAY_TRY(make_private_directory(parent));
+    }
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) return fail_errno("cannot make the directory " + path);
+    if (::lstat(path.c_str(), &info) != 0) return fail_errno("cannot look at " + path);
+  }
+  const bool is_link = S_ISLNK(info.st_mode);
+  if (is_link && info.st_uid != ::geteuid())
+    return fail(path + " is a link made by another user; remove it or choose another AGENT_RELAY_HOME");
+  if (is_link && ::stat(path.c_str(), &info) != 0) return fail_errno("cannot follow the link " + path);
+  if (!S_ISDIR(info.st_mode)) return fail(path + " is in the way: it is no directory; move it aside");
+  if (info.st_uid != ::geteuid()) return fail(path + " belongs to another user; choose another AGENT_RELAY_HOME");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0 && ::chmod(path.c_str(), S_IRWXU) != 0)
+    return fail_errno("cannot make " + path + " private");
+  return {};
+}
+
+}  // namespace relay::config

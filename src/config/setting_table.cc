@@ -1,0 +1,81 @@
+#include <limits>
+
+#include "config/settings.h"
+
+namespace relay::config {
+namespace {
+
+constexpr std::int64_t kMaxPort = 65'535;
+constexpr std::int64_t kTenYearsInDays = 3'650;
+constexpr std::int64_t kMaxTtlDays = 30;  // the longest time to live a message may have on the wire
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+using enum SettingKind;
+
+constexpr SettingRow kTable[] = {
+    {Setting::DashboardPort, "dashboard_port", "AGENT_RELAY_DASHBOARD_PORT", Integer, "3888", 0, kMaxPort, "",
+     "port of the dashboard on this machine; 0 switches it off"},
+    {Setting::StorageType, "storage.type", "AGENT_RELAY_STORAGE_TYPE", Choice, "sqlite", 0, 0, "sqlite|memory",
+     "where messages are kept"},
+    {Setting::StoragePath, "storage.path", "AGENT_RELAY_STORAGE_PATH", Text, "", 0, 0, "",
+     "database file or directory; empty: in the project's own directory"},
+    {Setting::StorageUrl, "storage.url", "AGENT_RELAY_STORAGE_URL", Text, "", 0, 0, "",
+     "PostgreSQL address; not usable yet"},
+    {Setting::Debug, "debug", "AGENT_RELAY_DEBUG", Flag, "false", 0, 0, "", "write debug lines to the daemon's log"},
+    {Setting::Socket, "socket", "AGENT_RELAY_SOCKET", Text, "", 0, 0, "",
+     "a further socket path where the project's workspace listens"},
+    {Setting::Durability, "durability", "AGENT_RELAY_DURABILITY", Choice, "power", 0, 0, "power|process",
+     "what an accepted message survives: a power cut, or any crash of a process"},
+    {Setting::RetentionMaxAgeDays, "retention.max_age_days", "AGENT_RELAY_RETENTION_MAX_AGE_DAYS", Integer, "30", 1,
+     kTenYearsInDays, "", "messages older than this are removed"},
+    {Setting::RetentionMaxBytes, "retention.max_bytes", "AGENT_RELAY_RETENTION_MAX_BYTES", Integer, "1073741824",
+     1'048'576, kNoLimit, "", "the oldest messages are removed beyond this size"},
+    {Setting::HeartbeatMs, "heartbeat_ms", "AGENT_RELAY_HEARTBEAT_MS", Integer, "5000", 100, 3'600'000, "",
+     "a silent connection is asked for a sign of life after this time"},
+    {Setting::MaxBacklog, "max_backlog", "AGENT_RELAY_MAX_BACKLOG", Integer, "1000000", 1, 1'000'000'000, "",
+     "messages that may wait for one recipient"},
+    {Setting::RatePerSecond, "rate_per_second", "AGENT_RELAY_RATE_PER_SECOND", Integer, "100000", 0, 1'000'000'000, "",
+     "messages one sender may send each second; 0: no limit"},
+    {Setting::RateBurst, "rate_burst", "AGENT_RELAY_RATE_BURST", Integer, "200000", 1, 1'000'000'000, "",
+     "messages one sender may send at once"},
+    {Setting::SessionGraceMs, "session_grace_ms", "AGENT_RELAY_SESSION_GRACE_MS", Integer, "60000", 0, 86'400'000, "",
+     "a lost agent still counts as present for this time"},
+    {Setting::DefaultTtlDays, "default_ttl_days", "AGENT_RELAY_DEFAULT_TTL_DAYS", Integer, "7", 1, kMaxTtlDays, "",
+     "an undelivered message expires after this time"},
+};
+static_assert(std::size(kTable) == kSettingCount);
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < kSettingCount; ++i)
+        if (static_cast<std::size_t>(kTable[i].setting) != i) return false;
+      return true;
+    }(),
+    "rows stand in the order of the enum");
+
+}  // namespace
+
+std::span<const SettingRow> setting_table() { return kTable; }
+
+const SettingRow& row_of(Setting setting) { return kTable[static_cast<std::size_t>(setting)]; }
+
+std::string_view name_of(Source source) {
+  switch (source) {
+    case Source::Default: return "default";
+    case Source::File: return "file";
+    case Source::Variable: return "environment";
+    case Source::Flag: return "flag";
+  }
+  return "";
+}
+
+std::string_view describe(Errc code) {
+  switch (code) {
+    case Errc::BadValue: return "a setting has a value it cannot have";
+    case Errc::UnknownSetting: return "no such setting";
+    case Errc::BadSyntax: return "the configuration is not TOML";
+    case Errc::Unreadable: return "the configuration cannot be read";
+  }
+  return "";
+}
+
+}  // namespace relay::config

@@ -1,0 +1,122 @@
+/// Every setting there is, in one table, and where each value came from.
+///
+/// Precedence: default < file < environment < flag. A row of the table gives a setting its name in config.toml, its
+/// environment variable, kind, default, range and one line for people; parsing, `config --show-source` and the
+/// documentation are made from it. Nothing is read from the world except in `load_settings`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "config/environment.h"
+#include "config/places.h"
+
+namespace relay::config {
+
+enum class Errc { BadValue, UnknownSetting, BadSyntax, Unreadable };
+std::string_view describe(Errc code);
+
+enum class Setting : std::uint8_t {
+  DashboardPort,
+  StorageType,
+  StoragePath,
+  StorageUrl,
+  Debug,
+  Socket,
+  Durability,
+  RetentionMaxAgeDays,
+  RetentionMaxBytes,
+  HeartbeatMs,
+  MaxBacklog,
+  RatePerSecond,
+  RateBurst,
+  SessionGraceMs,
+  DefaultTtlDays,
+};
+inline constexpr std::size_t kSettingCount = 15;
+
+enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
+enum class Source : std::uint8_t { Default, File, Variable, Flag };
+std::string_view name_of(Source source);
+
+struct SettingRow {
+  Setting setting;
+  std::string_view name;      // dotted, as in config.toml: `retention.max_bytes`
+  std::string_view variable;  // AGENT_RELAY_…
+  SettingKind kind;
+  std::string_view default_text;
+  std::int64_t least;  // Integer only
+  std::int64_t most;
+  std::string_view choices;  // Choice only: `sqlite|memory`
+  std::string_view description;
+};
+std::span<const SettingRow> setting_table();
+const SettingRow& row_of(Setting setting);
+
+enum class StorageType : std::uint8_t { Sqlite, Memory };
+enum class Durability : std::uint8_t { Power, Process };
+
+/// The values in force. Always complete: a setting nobody touched has its default.
+class Settings {
+ public:
+  Settings();
+
+  /// config.toml's text. `path` is only for the error, which names file, line, column, what is wrong, what is allowed.
+  Result<void> apply_file(std::string_view text, std::string_view path);
+  Result<void> apply_environment(const Environment& environment);
+  Result<void> apply_flag(Setting setting, std::string_view text);
+
+  /// Whether a daemon can run with these; what is accepted but not possible yet is refused here, in one sentence.
+  [[nodiscard]] Result<void> check_usable() const;
+
+  [[nodiscard]] Source source(Setting setting) const { return slot(setting).source; }
+  /// `default`, `/home/x/.agent-relay/config.toml:3`, `AGENT_RELAY_DEBUG`, `flag`.
+  [[nodiscard]] const std::string& origin(Setting setting) const { return slot(setting).origin; }
+  [[nodiscard]] std::string text(Setting setting) const;
+  [[nodiscard]] std::int64_t integer(Setting setting) const;
+  [[nodiscard]] bool flag(Setting setting) const;
+
+  // The same, by their types.
+  [[nodiscard]] std::int64_t dashboard_port() const { return integer(Setting::DashboardPort); }
+  [[nodiscard]] StorageType storage_type() const;
+  [[nodiscard]] std::string storage_path() const { return text(Setting::StoragePath); }
+  [[nodiscard]] bool debug() const { return flag(Setting::Debug); }
+  [[nodiscard]] std::string socket() const { return text(Setting::Socket); }
+  [[nodiscard]] Durability durability() const;
+  [[nodiscard]] std::int64_t retention_max_age_days() const { return integer(Setting::RetentionMaxAgeDays); }
+  [[nodiscard]] std::int64_t retention_max_bytes() const { return integer(Setting::RetentionMaxBytes); }
+  [[nodiscard]] std::int64_t heartbeat_ms() const { return integer(Setting::HeartbeatMs); }
+  [[nodiscard]] std::int64_t max_backlog() const { return integer(Setting::MaxBacklog); }
+  [[nodiscard]] std::int64_t rate_per_second() const { return integer(Setting::RatePerSecond); }
+  [[nodiscard]] std::int64_t rate_burst() const { return integer(Setting::RateBurst); }
+  [[nodiscard]] std::int64_t session_grace_ms() const { return integer(Setting::SessionGraceMs); }
+  [[nodiscard]] std::int64_t default_ttl_days() const { return integer(Setting::DefaultTtlDays); }
+
+ private:
+  struct Slot {
+    std::variant<std::string, std::int64_t, bool> value;
+    Source source = Source::Default;
+    std::string origin = "default";
+  };
+  friend class FileReader;
+
+  [[nodiscard]] const Slot& slot(Setting setting) const { return slots_[static_cast<std::size_t>(setting)]; }
+  void set(const SettingRow& row, std::variant<std::string, std::int64_t, bool> value, Source source,
+           std::string origin);
+
+  std::array<Slot, kSettingCount> slots_;
+};
+
+/// Defaults, then `home.config_file` when it is there, then the environment.
+Result<Settings> load_settings(const Home& home, const Environment& environment);
+
+/// Where a workspace keeps its messages: `storage.path` when set (a directory, or a path with `{project}` in it, gives
+/// each project a file of its own; a relative path begins at the project's root), else the project's `messages.sqlite`.
+std::string database_path(const Settings& settings, const Project& project);
+
+}  // namespace relay::config

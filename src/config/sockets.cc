@@ -1,0 +1,61 @@
+/// Which of a socket's two places is used, from either end.
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "config/places.h"
+
+namespace relay::config {
+namespace {
+
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool is_socket(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
+bool is_private_directory(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+         (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+/// Some file systems (network shares, shared folders of virtual machines) have no sockets: only trying tells.
+bool holds_sockets(const std::string& directory) {
+  const UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const auto probe = relay::format("{}/.p{}", directory, ::getpid());
+  if (!socket || probe.size() > kMaxSocketPathBytes) return false;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, probe.c_str(), probe.size() + 1);
+  ::unlink(probe.c_str());
+  const bool bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  if (bound) ::unlink(probe.c_str());
+  return bound;
+}
+
+}  // namespace
+
+Result<std::string> socket_to_listen(const SocketPlaces& places) {
+  const auto directory = directory_of(places.usual);
+  RELAY_TRY(make_private_directory(directory));
+  if (places.usual.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return places.usual;
+  RELAY_TRY(make_private_directory(directory_of(places.fallback)));
+  return places.fallback;
+}
+
+std::string socket_to_connect(const SocketPlaces& places) {
+  const bool usual_fits = places.usual.size() <= kMaxSocketPathBytes;
+  if (usual_fits && is_socket(places.usual)) return places.usual;
+  if (is_socket(places.fallback) && is_private_directory(directory_of(places.fallback))) return places.fallback;
+  return usual_fits ? places.usual : places.fallback;
+}
+
+}  // namespace relay::config
