@@ -1,0 +1,1 @@
+relay_fuzzer(store_recovery SOURCES store_recovery_fuzz.cc LINKS relay::store_testing)

@@ -1,0 +1,129 @@
+// A message store whose files were changed by somebody else: opening it must end in a working store, a file set aside
+// with a sentence, or one clear error; never in a crash or a hang.
+//
+// The input is a list of edits to a small valid database and its log:
+//   which file and what (1 byte), where (3 bytes), and a value (1 byte).
+#include <cstdint>
+#include <string>
+
+#include "check.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace {
+
+using namespace relay;
+using namespace relay::store;
+using namespace relay::store::sample;
+
+constexpr std::size_t kEditBytes = 5;
+constexpr std::size_t kMaxEdits = 64;
+constexpr int kMaxBackgroundSteps = 20;
+const std::string kPath = "messages.sqlite";
+const std::string kLog = kPath + "-wal";
+
+struct Files {
+  std::string database, log;
+};
+
+SqliteOptions options(const SimDisk& disk) {
+  return {.path = kPath,
+          .durability = Durability::Process,
+          .vfs = disk.vfs(),
+          .sharing = Sharing::Exclusive,
+          .now = kStart};
+}
+
+/// What a killed process left: part of its rows in the database, part still in the log.
+Files valid_files() {
+  SimDisk disk;
+  {
+    auto store = *SqliteStore::open(options(disk));
+    RELAY_ASSERT(commit(*store, {records::PutAgent{agent("Alice")}, records::PutSession{session("s", "Alice")},
+                                 records::JoinChannel{{"#general", AgentName{"Alice"}}},
+                                 records::SetOutboxMark{{AgentName{"Alice"}, "epoch", 3, {1}, kStart}},
+                                 records::PutProposal{proposal("p", "Alice")}}));
+    for (std::int64_t key = 1; key < 60; key += 2)
+      RELAY_ASSERT(commit(*store, direct(key, "Alice", "Bob", "some words in the first file")));
+    RELAY_ASSERT(store->index_some(1'000));
+  }
+  auto store = *SqliteStore::open(options(disk));
+  for (std::int64_t key = 61; key < 80; key += 2)
+    RELAY_ASSERT(commit(*store, direct(key, "Bob", "Alice", "more words in the log")));
+  RELAY_ASSERT(commit(*store, {change(2, records::DeliveryState::Delivered)}));
+  return {*disk.read(kPath), *disk.read(kLog)};
+}
+
+void edit(std::string& file, unsigned what, std::size_t where, char value) {
+  constexpr std::size_t kSector = SimDisk::kSectorBytes;
+  if (file.empty()) return;
+  where %= file.size();
+  switch (what % 5) {
+    case 0: file[where] = value; break;
+    case 1: file[where] = static_cast<char>(file[where] ^ value); break;
+    case 2: file.resize(where); break;
+    case 3:
+      file.replace(where, std::min(kSector, file.size() - where), std::min(kSector, file.size() - where), value);
+      break;
+    default:
+      file.replace(where, 1, file.substr(0, std::min<std::size_t>(static_cast<unsigned char>(value), file.size())));
+  }
+}
+
+/// Everything a daemon would ask of it; whatever fails must fail with a word.
+void use(SqliteStore& store) {
+  const auto said_why = [](const auto& result) {
+    if (!result) FUZZ_CHECK(!result.error().message().empty());
+    return result.has_value();
+  };
+  const auto snapshot = store.load();
+  said_why(snapshot);
+  said_why(store.messages(Ask{}.limit(1'000)));
+  said_why(store.messages(Ask{}.delivered_to("Bob").unread_only()));
+  said_why(store.messages(Ask{}.search("words")));
+  said_why(store.trace(records::short_id(Key{1})));
+  said_why(store.stats());
+  said_why(store.backlog({AgentName{"Bob"}, Key{}, 100, 1 << 20}));
+  const auto key = snapshot ? snapshot->newest.value() : 1'000;
+  if (key < INT64_MAX - 2) said_why(commit(store, direct(key + 1, "Alice", "Bob", "after the fall")));
+  for (int step = 0; step < kMaxBackgroundSteps; ++step) {
+    const auto more = store.index_some(100);
+    if (!said_why(more) || !*more) break;
+  }
+  for (int step = 0; step < kMaxBackgroundSteps; ++step) {
+    const auto more = store.forget_some({.max_age_ms = 20, .max_bytes = 1}, kStart + 60, 10);
+    if (!said_why(more) || !*more) break;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Files valid = valid_files();
+  auto files = valid;
+  for (std::size_t at = 0, edits = 0; at + kEditBytes <= size && edits < kMaxEdits; at += kEditBytes, ++edits) {
+    const auto where =
+        static_cast<std::size_t>(data[at + 1]) << 16 | static_cast<std::size_t>(data[at + 2]) << 8 | data[at + 3];
+    edit((data[at] & 1) == 0 ? files.database : files.log, data[at] >> 1, where, static_cast<char>(data[at + 4]));
+  }
+
+  SimDisk disk;
+  disk.put(kPath, files.database);
+  if (!files.log.empty()) disk.put(kLog, files.log);
+  for (int life = 0; life < 2; ++life) {
+    const auto before = disk.files().size();
+    auto store = SqliteStore::open(options(disk));
+    if (!store) {
+      FUZZ_CHECK(!store.error().message().empty());
+      return 0;
+    }
+    if (!(*store)->warning().empty()) {
+      // Set aside, and the new one is whole.
+      FUZZ_CHECK(disk.files().size() >= before);
+      FUZZ_CHECK((*store)->load().has_value());
+    }
+    use(**store);
+  }
+  return 0;
+}

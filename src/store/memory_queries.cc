@@ -1,0 +1,192 @@
+// What the memory store answers: loading, questions, and forgetting.
+#include <algorithm>
+#include <span>
+
+#include "base/format.h"
+#include "records/short_id.h"
+#include "store/memory_store.h"
+#include "store/message_rows.h"
+#include "store/message_words.h"
+
+namespace relay::store {
+
+using namespace records;
+
+Result<Snapshot> MemoryStore::load() {
+  Snapshot snapshot;
+  snapshot.newest = Key{tables_.newest};
+  for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
+  for (const auto& [id, session] : tables_.sessions) {
+    if (session.ended == 0) snapshot.sessions.push_back(session);
+  }
+  for (const auto& [key, stream] : tables_.streams) snapshot.streams.push_back(stream);
+  for (const auto& [place, there] : tables_.members)
+    snapshot.memberships.push_back({place.first, AgentName{place.second}});
+  for (const auto& [key, mark] : tables_.marks) snapshot.marks.push_back(mark);
+  for (const auto& [id, proposal] : tables_.proposals) {
+    if (proposal.outcome.empty()) snapshot.proposals.push_back(proposal);
+  }
+  const auto skip = tables_.messages.size() - std::min(tables_.messages.size(), kRecentIdRows);
+  for (auto at = std::next(tables_.messages.begin(), static_cast<std::ptrdiff_t>(skip)); at != tables_.messages.end();
+       ++at) {
+    snapshot.recent_ids.push_back({at->second.from, at->second.id, at->second.key});
+  }
+  for (const auto& [name, keys] : tables_.pending()) snapshot.backlogs.push_back({AgentName{name}, keys.size()});
+  if (!tables_.expiring().empty()) snapshot.next_expiry = tables_.expiring().begin()->first;
+  return snapshot;
+}
+
+Result<BacklogPage> MemoryStore::backlog(const BacklogRequest& request) {
+  BacklogPage page{request.to, request.after, {}, false};
+  const auto& keys = tables_.pending_of(request.to.value());
+  const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
+  std::size_t bytes = 0;
+  for (auto at = keys.upper_bound(request.after.value()); at != keys.end(); ++at) {
+    const auto& delivery = tables_.deliveries.at(*at).delivery;
+    const auto& message = tables_.messages.at(delivery.message.value());
+    bytes += size_of(message);
+    if (page.items.size() >= max_rows || (!page.items.empty() && bytes > request.max_bytes)) {
+      page.more = true;
+      break;
+    }
+    page.items.push_back({delivery, message});
+  }
+  return page;
+}
+
+Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query) {
+  std::vector<std::int64_t> keys;
+  if (!query.id.empty()) {
+    keys = named(query.id);
+  } else if (!query.delivered_to.empty()) {
+    for (const auto key : tables_.inbox_of(query.delivered_to)) {
+      const auto message = tables_.deliveries.at(key).delivery.message.value();
+      if (std::find(keys.rbegin(), keys.rend(), message) == keys.rend()) keys.push_back(message);
+    }
+  } else if (!query.thread.empty()) {
+    keys.assign(tables_.thread(query.thread).begin(), tables_.thread(query.thread).end());
+  } else {
+    for (auto at = tables_.messages.upper_bound(query.after.value()); at != tables_.messages.end(); ++at)
+      keys.push_back(at->first);
+  }
+  if (!query.ascending) std::reverse(keys.begin(), keys.end());
+
+  const WordQuery words{query.search};
+  const auto fits = [&](const Message& message) {
+    if (message.key <= query.after || message.ts < query.since) return false;
+    if (!query.from.empty() && message.from.value() != query.from) return false;
+    if (!query.to.empty() && message.to != query.to) return false;
+    if (!query.channel.empty() && message.to != query.channel) return false;
+    if (!query.thread.empty() && message.thread != query.thread) return false;
+    if (!query.delivered_to.empty()) {
+      const auto& deliveries = tables_.deliveries_of(message.key.value());
+      const bool there = std::any_of(deliveries.begin(), deliveries.end(), [&](auto key) {
+        const auto& delivery = tables_.deliveries.at(key).delivery;
+        return delivery.to.value() == query.delivered_to && (!query.unread_only || !is_final(delivery.state));
+      });
+      if (!there) return false;
+    }
+    return query.search.empty() || words.matches(body_text(message.payload));
+  };
+
+  std::vector<MessageRow> rows;
+  std::size_t bytes = 0;
+  for (const auto key : keys) {
+    if (rows.size() >= query.limit || bytes >= kMaxAnswerBytes) break;
+    const auto& message = tables_.messages.at(key);
+    if (!fits(message)) continue;
+    MessageRow row;
+    for (const auto delivery : tables_.deliveries_of(key)) {
+      const auto state = tables_.deliveries.at(delivery).delivery.state;
+      if (row.deliveries++ == 0 || advancement(state) < advancement(row.state)) row.state = state;
+    }
+    const auto id = short_id(message.key);
+    row.reply_count = tables_.thread(id).size() + (id == message.id ? 0 : tables_.thread(message.id).size());
+    row.reply_count = std::min(row.reply_count, kMaxReplyCount);
+    row.message = message;
+    bytes += size_of(message);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) const {
+  std::vector<std::int64_t> found;
+  if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
+    const auto there = tables_.deliveries.find(delivery->value());
+    if (there != tables_.deliveries.end()) found.push_back(there->second.delivery.message.value());
+    return found;
+  }
+  for (const auto key : keys_matching(id_or_prefix, Key{tables_.newest})) {
+    if (tables_.messages.contains(key.value())) found.push_back(key.value());
+  }
+  if (!found.empty() || id_or_prefix.size() <= kShortIdLetters) return found;
+  std::size_t looked_at = 0;
+  for (auto at = tables_.messages.rbegin(); at != tables_.messages.rend() && looked_at < kRecentIdRows;
+       ++at, ++looked_at) {
+    if (at->second.id == id_or_prefix) found.insert(found.begin(), at->first);
+  }
+  return found;
+}
+
+Result<Trace> MemoryStore::trace(const std::string& id_or_prefix) {
+  const auto keys = named(id_or_prefix);
+  if (keys.empty())
+    return fail(Errc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
+  if (keys.size() > 1) {
+    std::string ids;
+    for (const auto key : std::span{keys}.first(std::min(keys.size(), kMaxAmbiguousIds)))
+      ids += ' ' + short_id(Key{key});
+    return fail(Errc::Ambiguous,
+                format("{} messages have an id that begins with {}; say one of:{}", keys.size(), id_or_prefix, ids));
+  }
+  Trace trace{tables_.messages.at(keys.front()), {}};
+  for (const auto key : tables_.deliveries_of(keys.front())) {
+    if (trace.deliveries.size() >= kMaxTraceDeliveries) break;
+    const auto& tracked = tables_.deliveries.at(key);
+    trace.deliveries.push_back({tracked.delivery, tracked.history});
+  }
+  return trace;
+}
+
+Result<StoreStats> MemoryStore::stats() {
+  StoreStats stats;
+  stats.driver = "memory";
+  stats.messages = tables_.messages.size();
+  for (const auto& [name, keys] : tables_.pending()) stats.pending += keys.size();
+  stats.bytes = tables_.bytes;
+  return stats;
+}
+
+Result<bool> MemoryStore::index_some(std::size_t) { return false; }
+
+Result<bool> MemoryStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {
+  RELAY_ASSERT(!in_group_);
+  const WallMs old = retention.max_age_ms > 0 ? now - retention.max_age_ms : 0;
+  std::size_t rows = 0;
+  auto at = tables_.messages.upper_bound(forget_after_);
+  while (at != tables_.messages.end() && rows < max_rows) {
+    const bool too_old = retention.max_age_ms > 0 && at->second.ts < old;
+    const bool too_much = retention.max_bytes > 0 && tables_.bytes > retention.max_bytes;
+    forget_after_ = at->first;
+    ++at;
+    ++rows;
+    if (too_old || too_much) rows += remove_unless_pending(forget_after_);
+  }
+  way_back_.clear();
+  if (at != tables_.messages.end()) return true;
+  forget_after_ = 0;
+  if (retention.max_age_ms > 0) {
+    std::erase_if(tables_.sessions,
+                  [&](const auto& entry) { return entry.second.ended != 0 && entry.second.ended < old; });
+    std::erase_if(tables_.proposals,
+                  [&](const auto& entry) { return !entry.second.outcome.empty() && entry.second.expires_at < old; });
+    const auto silent = std::min(old, now - kForgetMarksAfterMs);
+    std::erase_if(tables_.marks, [&](const auto& entry) { return entry.second.updated < silent; });
+  }
+  return false;
+}
+
+Result<std::unique_ptr<MessageReader>> MemoryStore::open_reader() { return std::unique_ptr<MessageReader>{}; }
+
+}  // namespace relay::store

@@ -1,0 +1,197 @@
+#include "store/memory_store.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "records/short_id.h"
+#include "store/message_rows.h"
+
+namespace relay::store {
+
+using namespace records;
+
+template <class Map>
+void MemoryStore::put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value) {
+  const auto found = map.find(key);
+  if (found == map.end()) {
+    map.emplace(key, std::move(value));
+    way_back_.emplace_back([&map, key] { map.erase(key); });
+  } else {
+    way_back_.emplace_back([&map, key, old = std::move(found->second)] { map.at(key) = old; });
+    found->second = std::move(value);
+  }
+}
+
+template <class Map>
+void MemoryStore::take(Map& map, const typename Map::key_type& key) {
+  const auto found = map.find(key);
+  if (found == map.end()) return;
+  way_back_.emplace_back([&map, key, old = std::move(found->second)] { map.emplace(key, old); });
+  map.erase(found);
+}
+
+Result<void> MemoryStore::begin() {
+  RELAY_ASSERT(!in_group_);
+  in_group_ = true;
+  way_back_.clear();
+  return {};
+}
+
+Result<void> MemoryStore::apply(const Change& change) {
+  RELAY_ASSERT(in_group_);
+  auto done = std::visit([this](const auto& one) { return on(one); }, change);
+  if (!done) rollback();
+  return done;
+}
+
+Result<void> MemoryStore::commit() {
+  in_group_ = false;
+  way_back_.clear();
+  return {};
+}
+
+void MemoryStore::rollback() {
+  for (; !way_back_.empty(); way_back_.pop_back()) way_back_.back()();
+  in_group_ = false;
+}
+
+Result<void> MemoryStore::on(const AddMessage& change) {
+  const auto key = change.message.key.value();
+  if (tables_.messages.contains(key))
+    return fail(Errc::BadChange, format("message {} is stored already", short_id(change.message.key)));
+  way_back_.emplace_back([this, key, newest = tables_.newest] {
+    tables_.remove_message(key);
+    tables_.newest = newest;
+  });
+  tables_.add(change.message);
+  return {};
+}
+
+Result<void> MemoryStore::on(const AddDelivery& change) {
+  const auto& delivery = change.delivery;
+  const auto key = delivery.key.value();
+  if (tables_.deliveries.contains(key))
+    return fail(Errc::BadChange, format("delivery {} is stored already", delivery_id(delivery.key)));
+  const auto message = tables_.messages.find(delivery.message.value());
+  if (message == tables_.messages.end()) {
+    return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
+  }
+  way_back_.emplace_back([this, key, newest = tables_.newest] {
+    tables_.remove_delivery(key);
+    tables_.newest = newest;
+  });
+  tables_.add(MemoryTables::Tracked{delivery, {{message->second.ts, delivery.state, delivery.proof, {}}}});
+  return {};
+}
+
+Result<void> MemoryStore::on(const ChangeDelivery& change) {
+  const auto key = change.key.value();
+  const auto found = tables_.deliveries.find(key);
+  if (found == tables_.deliveries.end()) return {};
+  auto tracked = found->second;
+  way_back_.emplace_back([this, key, old = tracked] { tables_.replace(key, old); });
+  tracked.delivery.state = change.state;
+  tracked.delivery.proof = change.proof;
+  tracked.history.push_back({change.at, change.state, change.proof, change.reason});
+  tables_.replace(key, std::move(tracked));
+  return {};
+}
+
+Result<void> MemoryStore::on(const SetStream& change) {
+  auto stream = change.stream;
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value()};
+  const auto found = tables_.streams.find(key);
+  if (found != tables_.streams.end()) {
+    stream.last = std::max(stream.last, found->second.last);
+    stream.acked = std::max(stream.acked, found->second.acked);
+  }
+  put(tables_.streams, key, std::move(stream));
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutAgent& change) {
+  put(tables_.agents, change.agent.name.value(), change.agent);
+  return {};
+}
+
+Result<void> MemoryStore::on(const RemoveAgent& change) {
+  const auto& name = change.name.value();
+  const auto pending = tables_.pending_of(name);
+  for (const auto key : pending) {
+    const auto proof = tables_.deliveries.at(key).delivery.proof;
+    RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
+  }
+  if (change.with_messages) {
+    std::vector<std::int64_t> sent;
+    for (const auto& [key, message] : tables_.messages) {
+      if (message.from == change.name) sent.push_back(key);
+    }
+    for (const auto key : sent) remove_unless_pending(key);
+  }
+  take(tables_.agents, name);
+  std::vector<std::pair<std::string, std::string>> places;
+  for (const auto& [place, there] : tables_.members) {
+    if (place.second == name) places.push_back(place);
+  }
+  for (const auto& place : places) take(tables_.members, place);
+  for (const auto& [id, session] : tables_.sessions) {
+    if (session.agent != change.name || session.ended != 0) continue;
+    auto ended = session;
+    ended.ended = change.at;
+    put(tables_.sessions, id, std::move(ended));
+  }
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutSession& change) {
+  put(tables_.sessions, change.session.id.value(), change.session);
+  return {};
+}
+
+Result<void> MemoryStore::on(const JoinChannel& change) {
+  put(tables_.members, {change.membership.channel, change.membership.member.value()}, true);
+  return {};
+}
+
+Result<void> MemoryStore::on(const LeaveChannel& change) {
+  take(tables_.members, {change.membership.channel, change.membership.member.value()});
+  return {};
+}
+
+Result<void> MemoryStore::on(const SetOutboxMark& change) {
+  put(tables_.marks, {change.mark.sender.value(), change.mark.epoch}, change.mark);
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutProposal& change) {
+  put(tables_.proposals, change.proposal.id, change.proposal);
+  return {};
+}
+
+std::size_t MemoryStore::remove_unless_pending(std::int64_t message) {
+  if (tables_.is_pending(message)) return 0;
+  const auto keys = tables_.deliveries_of(message);
+  for (const auto key : keys) {
+    way_back_.emplace_back([this, old = tables_.deliveries.at(key)] { tables_.add(old); });
+    tables_.remove_delivery(key);
+  }
+  way_back_.emplace_back([this, old = tables_.messages.at(message)] { tables_.add(old); });
+  tables_.remove_message(message);
+  return 1 + keys.size();
+}
+
+Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {
+  RELAY_ASSERT(in_group_);
+  ExpireResult result;
+  const auto& due = tables_.expiring();
+  while (!due.empty() && due.begin()->first <= request.now && result.expired.size() < request.max_rows) {
+    const auto delivery = tables_.deliveries.at(due.begin()->second).delivery;
+    const auto& message = tables_.messages.at(delivery.message.value());
+    result.expired.push_back({delivery.key, delivery.message, message.from, delivery.to, message.id});
+    RELAY_TRY(on(ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, request.now, kReasonExpired}));
+  }
+  if (!due.empty()) result.next_expiry = due.begin()->first;
+  return result;
+}
+
+}  // namespace relay::store

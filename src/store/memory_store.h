@@ -1,0 +1,65 @@
+/// The store that forgets with its process: for tests, simulation and workspaces that want no file.
+///
+/// Invariants: the same answers as the durable store (one suite runs over both); deterministic: every container is
+///   ordered, no clock, no randomness. A group can be undone: each change leaves the way back on a list.
+/// Threading: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "store/memory_tables.h"
+#include "store/message_store.h"
+
+namespace relay::store {
+
+class MemoryStore final : public MessageStore {
+ public:
+  Result<records::Snapshot> load() override;
+
+  Result<void> begin() override;
+  Result<void> apply(const records::Change& change) override;
+  Result<void> commit() override;
+  void rollback() override;
+
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
+
+  Result<bool> index_some(std::size_t max_rows) override;
+  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) override;
+
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
+  Result<records::Trace> trace(const std::string& id_or_prefix) override;
+  Result<records::StoreStats> stats() override;
+
+  Result<std::unique_ptr<MessageReader>> open_reader() override;
+
+ private:
+  Result<void> on(const records::AddMessage& change);
+  Result<void> on(const records::AddDelivery& change);
+  Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::SetStream& change);
+  Result<void> on(const records::PutAgent& change);
+  Result<void> on(const records::RemoveAgent& change);
+  Result<void> on(const records::PutSession& change);
+  Result<void> on(const records::JoinChannel& change);
+  Result<void> on(const records::LeaveChannel& change);
+  Result<void> on(const records::SetOutboxMark& change);
+  Result<void> on(const records::PutProposal& change);
+
+  /// Sets a map's entry and remembers how to put the old one back.
+  template <class Map>
+  void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value);
+  template <class Map>
+  void take(Map& map, const typename Map::key_type& key);
+  /// Removes a message and its deliveries unless one of them is pending; how many rows went.
+  std::size_t remove_unless_pending(std::int64_t message);
+  std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
+
+  MemoryTables tables_;
+  bool in_group_ = false;
+  std::vector<std::function<void()>> way_back_;
+  std::int64_t forget_after_ = 0;  // where the running round of retention has come to
+};
+
+}  // namespace relay::store

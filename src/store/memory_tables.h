@@ -1,0 +1,69 @@
+/// The memory store's rows and the orders they are found by. Private to src/store.
+///
+/// Invariants: every index agrees with the rows: rows enter and leave only through the functions here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "records/records.h"
+
+namespace relay::store {
+
+class MemoryTables {
+ public:
+  struct Tracked {
+    records::Delivery delivery;
+    std::vector<records::DeliveryEvent> history;
+  };
+  using Keys = std::set<std::int64_t>;
+
+  void add(records::Message message);
+  void remove_message(std::int64_t key);
+  void add(Tracked tracked);
+  void remove_delivery(std::int64_t key);
+  /// Changes state and history, keeping the pending indexes in step.
+  void replace(std::int64_t key, Tracked tracked);
+
+  [[nodiscard]] const Keys& deliveries_of(std::int64_t message) const { return at(by_message_, message); }
+  [[nodiscard]] const Keys& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
+  [[nodiscard]] const Keys& pending_of(const std::string& agent) const { return at(pending_, agent); }
+  [[nodiscard]] const Keys& thread(const std::string& name) const { return at(threads_, name); }
+  [[nodiscard]] const std::map<std::string, Keys>& pending() const { return pending_; }
+  [[nodiscard]] const std::set<std::pair<WallMs, std::int64_t>>& expiring() const { return expiring_; }
+  [[nodiscard]] bool is_pending(std::int64_t message) const;
+
+  std::map<std::int64_t, records::Message> messages;
+  std::map<std::int64_t, Tracked> deliveries;
+  std::map<std::tuple<std::string, std::string, std::string>, records::Stream> streams;  // topic, from, to
+  std::map<std::string, records::Agent> agents;
+  std::map<std::string, records::Session> sessions;
+  std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
+  std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;
+  std::map<std::string, records::Proposal> proposals;
+  std::int64_t newest = 0;
+  std::uint64_t bytes = 0;
+
+ private:
+  template <class Map>
+  static const Keys& at(const Map& map, const typename Map::key_type& key) {
+    static const Keys none;
+    const auto found = map.find(key);
+    return found == map.end() ? none : found->second;
+  }
+  void enter_pending(const records::Delivery& delivery);
+  void leave_pending(const records::Delivery& delivery);
+
+  std::map<std::int64_t, Keys> by_message_;
+  std::map<std::string, Keys> inbox_;
+  std::map<std::string, Keys> pending_;
+  std::map<std::string, Keys> threads_;
+  std::set<std::pair<WallMs, std::int64_t>> expiring_;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,200 @@
+// What every store answers; see message_store_suite.h.
+#include "store/message_store_suite.h"
+
+namespace relay::store {
+
+using namespace records;
+using namespace sample;
+
+TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
+  commit(direct(1, "Alice", "Bob", "one"));
+  commit(direct(3, "Alice", "Bob", "two"));
+  auto foreign = message(5, "Alice", "Bob", "three");
+  foreign.id = "0d9f6f2e-6a5e-4c5e-9d0f-1c2b3a4d5e6f";
+  commit({AddMessage{foreign}});
+  EXPECT_EQ(store_->trace(short_id(Key{3}))->message.key, Key{3});
+  EXPECT_EQ(store_->trace(short_id(Key{3}).substr(0, 6))->message.key, Key{3});
+  EXPECT_EQ(store_->trace(foreign.id)->message.key, Key{5});
+  EXPECT_EQ(keys(Ask{}.id(short_id(Key{1}))), Keys{1});
+  EXPECT_EQ(keys(Ask{}.id("zzzzzzzz")), Keys{});
+  const auto missing = store_->trace("zzzzzzzz");
+  ASSERT_FALSE(missing);
+  EXPECT_TRUE(is(missing.error(), Errc::NotFound));
+}
+
+TEST_P(MessageStoreSuite, NamesTheIdsWhenAPrefixFitsSeveral) {
+  // Two keys whose short ids share their first four letters.
+  const auto prefix = short_id(Key{1}).substr(0, kMinPrefixLetters);
+  const auto alike = keys_matching(prefix, Key{4'000'000}, 2);
+  ASSERT_EQ(alike.size(), 2u);
+  for (const auto key : alike) commit({AddMessage{message(key.value(), "Alice", "Bob", "x")}});
+  const auto trace = store_->trace(prefix);
+  ASSERT_FALSE(trace);
+  EXPECT_TRUE(is(trace.error(), Errc::Ambiguous));
+  EXPECT_NE(trace.error().message().find(short_id(alike[1])), std::string::npos);
+}
+
+TEST_P(MessageStoreSuite, FiltersAndOrdersMessages) {
+  commit(direct(1, "Alice", "Bob", "a"));
+  commit(direct(3, "Bob", "Alice", "b"));
+  commit(direct(5, "Alice", "Bob", "c"));
+  commit({AddMessage{message(7, "Alice", "#general", "d")}, AddDelivery{delivery(8, 7, "Bob")},
+          AddDelivery{delivery(9, 7, "Carol")}});
+  EXPECT_EQ(keys(Ask{}), (Keys{7, 5, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.limit(2)), (Keys{7, 5}));
+  EXPECT_EQ(keys(Ask{}.limit(2).ascending()), (Keys{1, 3}));
+  EXPECT_EQ(keys(Ask{}.from("Alice")), (Keys{7, 5, 1}));
+  EXPECT_EQ(keys(Ask{}.to("Bob")), (Keys{5, 1}));
+  EXPECT_EQ(keys(Ask{}.from("Alice").to("Bob").ascending()), (Keys{1, 5}));
+  EXPECT_EQ(keys(Ask{}.channel("#general")), Keys{7});
+  EXPECT_EQ(keys(Ask{}.since(kStart + 5)), (Keys{7, 5}));
+  EXPECT_EQ(keys(Ask{}.since(kStart + 100)), Keys{});
+  EXPECT_EQ(keys(Ask{}.after(3)), (Keys{7, 5}));
+  EXPECT_EQ(keys(Ask{}.from("Nobody")), Keys{});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), Keys{7});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").after(5)), Keys{7});
+}
+
+TEST_P(MessageStoreSuite, ShowsAnInboxOnceEachAndTheUnreadAlone) {
+  commit(direct(1, "Alice", "Bob", "a"));
+  commit(direct(3, "Alice", "Bob", "b"));
+  commit({AddDelivery{delivery(5, 3, "Bob")}});  // a second copy of one message
+  commit({change(2, DeliveryState::Delivered)});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{3, 1}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only()), Keys{3});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Alice")), Keys{});
+}
+
+TEST_P(MessageStoreSuite, SaysHowFarTheLeastAdvancedDeliveryIs) {
+  commit({AddMessage{message(1, "Alice", "*", "all")}, AddDelivery{delivery(2, 1, "Bob")},
+          AddDelivery{delivery(3, 1, "Carol")}});
+  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Queued);
+  commit({change(2, DeliveryState::Delivered)});
+  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Queued);
+  commit({change(3, DeliveryState::Failed)});
+  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Failed);
+  commit({change(3, DeliveryState::Delivered)});
+  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Delivered);
+  EXPECT_EQ(rows(Ask{}).at(0).deliveries, 2u);
+}
+
+TEST_P(MessageStoreSuite, CountsRepliesByShortIdAndBySendersId) {
+  commit(direct(1, "Alice", "Bob", "question"));
+  auto by_short = message(3, "Bob", "Alice", "answer");
+  by_short.thread = short_id(Key{1});
+  auto by_sender = message(4, "Bob", "Alice", "more");
+  by_sender.thread = "id-1";
+  commit({AddMessage{by_short}, AddMessage{by_sender}});
+  EXPECT_EQ(rows(Ask{}.ascending()).at(0).reply_count, 2u);
+  EXPECT_EQ(keys(Ask{}.thread("id-1")), Keys{4});
+}
+
+TEST_P(MessageStoreSuite, FindsWordsBeforeAndAfterTheyAreIndexed) {
+  commit(direct(1, "Alice", "Bob", "the build is Green"));
+  commit(direct(3, "Bob", "Alice", "all builds are red"));
+  index_all();
+  commit(direct(5, "Alice", "Carol", "BUILD foo-bar broken"));
+  EXPECT_EQ(keys(Ask{}.search("build")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.ascending().search("build")), (Keys{1, 3, 5}));
+  EXPECT_EQ(keys(Ask{}.limit(1).search("build")), Keys{5});
+  EXPECT_EQ(keys(Ask{}.search("build green")), Keys{1});
+  EXPECT_EQ(keys(Ask{}.search("foo-bar")), Keys{5});
+  EXPECT_EQ(keys(Ask{}.from("Alice").search("build")), (Keys{5, 1}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").search("build")), Keys{1});
+  EXPECT_EQ(keys(Ask{}.search("nothing")), Keys{});
+  index_all();
+  EXPECT_EQ(keys(Ask{}.search("build")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.search("foo-bar")), Keys{5});
+}
+
+TEST_P(MessageStoreSuite, TakesAnythingTypedAsPlainWords) {
+  commit(direct(1, "Alice", "Bob", "plain words"));
+  index_all();
+  for (const char* typed : {"\"", "' OR 1=1", "NEAR(", "a AND", "*", "body:plain", "^plain", "-", "\xe2\x80\x94",
+                            "(plain)", "plain*", "\x01"}) {
+    EXPECT_TRUE(store_->messages(Ask{}.search(typed))) << typed;
+  }
+  EXPECT_EQ(keys(Ask{}.search("(plain)")), Keys{1});
+  EXPECT_EQ(keys(Ask{}.search("***")), Keys{});
+}
+
+TEST_P(MessageStoreSuite, LoadsWhatTheBrokerNeedsToGoOn) {
+  auto alice = agent("Alice");
+  alice.entity = protocol::EntityType::User;
+  alice.cli = "claude";
+  alice.claim_hash = "abc";
+  alice.first_seen = 5;
+  alice.last_seen = 6;
+  auto open = session("s1", "Alice");
+  open.token_hash = "hash";
+  open.capabilities.send_ack = true;
+  open.capabilities.max_inflight = 77;
+  open.capabilities.outbox = "epoch";
+  open.topics = {"a", "b \"quoted\""};
+  open.shadows = {{AgentName{"Bob"}, {"ALL_MESSAGES"}, false, true}};
+  auto ended = session("s2", "Alice");
+  ended.ended = 9;
+  OutboxMark mark{AgentName{"Alice"}, "e1", 42, {7, 9}, 100};
+  auto open_proposal = proposal("p1", "Alice");
+  open_proposal.participants = {AgentName{"Bob"}};
+  open_proposal.votes = {{AgentName{"Bob"}, "approve", "fine"}};
+  open_proposal.threshold = 0.5;
+  auto closed = proposal("p2", "Alice");
+  closed.outcome = "approved";
+  commit({PutAgent{alice}, PutSession{open}, PutSession{ended}, JoinChannel{{"#general", AgentName{"Alice"}}},
+          JoinChannel{{"#general", AgentName{"Alice"}}}, JoinChannel{{"#dev", AgentName{"Alice"}}},
+          LeaveChannel{{"#dev", AgentName{"Alice"}}}, SetOutboxMark{mark}, PutProposal{open_proposal},
+          PutProposal{closed}});
+  commit(direct(1, "Alice", "Bob", "hello", 3));
+  commit({SetStream{{Topic{}, AgentName{"Alice"}, AgentName{"Bob"}, Seq{2}, Seq{1}}}});
+
+  const auto snapshot = load();
+  EXPECT_EQ(snapshot.newest, Key{2});
+  ASSERT_EQ(snapshot.agents.size(), 1u);
+  EXPECT_EQ(snapshot.agents[0].entity, protocol::EntityType::User);
+  EXPECT_EQ(snapshot.agents[0].cli, "claude");
+  EXPECT_EQ(snapshot.agents[0].claim_hash, "abc");
+  EXPECT_EQ(snapshot.agents[0].last_seen, 6);
+  ASSERT_EQ(snapshot.sessions.size(), 1u);
+  EXPECT_EQ(snapshot.sessions[0].id, SessionId{"s1"});
+  EXPECT_TRUE(snapshot.sessions[0].capabilities.send_ack);
+  EXPECT_EQ(snapshot.sessions[0].capabilities.max_inflight, 77u);
+  EXPECT_EQ(snapshot.sessions[0].capabilities.outbox, "epoch");
+  EXPECT_EQ(snapshot.sessions[0].topics, open.topics);
+  ASSERT_EQ(snapshot.sessions[0].shadows.size(), 1u);
+  EXPECT_FALSE(snapshot.sessions[0].shadows[0].incoming);
+  EXPECT_EQ(snapshot.sessions[0].shadows[0].speak_on, std::vector<std::string>{"ALL_MESSAGES"});
+  ASSERT_EQ(snapshot.streams.size(), 1u);
+  EXPECT_EQ(snapshot.streams[0].last, Seq{3}) << "a stream only grows";
+  EXPECT_EQ(snapshot.streams[0].acked, Seq{1});
+  ASSERT_EQ(snapshot.memberships.size(), 1u);
+  EXPECT_EQ(snapshot.memberships[0].channel, "#general");
+  ASSERT_EQ(snapshot.marks.size(), 1u);
+  EXPECT_EQ(snapshot.marks[0].high, 42u);
+  EXPECT_EQ(snapshot.marks[0].refused, (std::vector<std::uint64_t>{7, 9}));
+  ASSERT_EQ(snapshot.proposals.size(), 1u);
+  EXPECT_EQ(snapshot.proposals[0].participants, std::vector{AgentName{"Bob"}});
+  EXPECT_EQ(snapshot.proposals[0].votes.at(0).reason, "fine");
+  EXPECT_EQ(snapshot.proposals[0].threshold, 0.5);
+  ASSERT_EQ(snapshot.recent_ids.size(), 1u);
+  EXPECT_EQ(snapshot.recent_ids[0].id, "id-1");
+  EXPECT_EQ(snapshot.recent_ids[0].from, AgentName{"Alice"});
+  ASSERT_EQ(snapshot.backlogs.size(), 1u);
+  EXPECT_EQ(snapshot.backlogs[0].to, AgentName{"Bob"});
+  EXPECT_EQ(snapshot.backlogs[0].pending, 1u);
+  EXPECT_EQ(snapshot.next_expiry, kStart + 1'000'000);
+}
+
+TEST_P(MessageStoreSuite, CountsWhatItHolds) {
+  commit(direct(1, "Alice", "Bob", "a"));
+  commit(direct(3, "Alice", "Bob", "b"));
+  commit({change(2, DeliveryState::Delivered)});
+  const auto stats = store_->stats();
+  ASSERT_TRUE(stats);
+  EXPECT_EQ(stats->driver, GetParam().name);
+  EXPECT_EQ(stats->messages, 2u);
+  EXPECT_EQ(stats->pending, 1u);
+  EXPECT_GT(stats->bytes, 0u);
+}
+
+}  // namespace relay::store

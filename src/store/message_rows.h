@@ -1,0 +1,50 @@
+/// What every store says alike about a message: how far it has come and how much an answer may hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "records/records.h"
+
+namespace relay::store {
+
+inline constexpr std::size_t kMaxAnswerBytes = 4 << 20;  // rows of one answer stop here, after at least one
+inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted this far
+inline constexpr std::size_t kMaxTraceDeliveries = 10'000;
+inline constexpr std::size_t kMaxAmbiguousIds = 16;  // named when a prefix fits several
+
+/// How far a wall clock may have been set back and a search by time still finds everything.
+inline constexpr WallMs kClockSlackMs = 3'600'000;
+
+/// Outbox marks keep duplicates out for ever; one that was silent this long (and past the retention age) has no
+/// outbox behind it any more.
+inline constexpr WallMs kForgetMarksAfterMs = 90LL * 24 * 3600 * 1000;
+
+/// A message with several deliveries is as far as the least advanced: what still moves, then what ended badly, and
+/// only then delivered.
+constexpr int advancement(records::DeliveryState state) {
+  using enum records::DeliveryState;
+  switch (state) {
+    case Queued: return 0;
+    case Deferred: return 1;
+    case Accepted: return 2;
+    case InDoubt: return 3;
+    case Dead: return 4;
+    case Failed: return 5;
+    case Expired: return 6;
+    case Cancelled: return 7;
+    case Delivered: return 8;
+  }
+  return 0;
+}
+
+inline constexpr const char* kReasonExpired = "its time ran out";
+inline constexpr const char* kReasonRemoved = "the agent was removed";
+
+inline std::size_t size_of(const records::Message& message) {
+  constexpr std::size_t kRowBytes = 64;  // what keeping a row costs besides its text
+  return kRowBytes + message.id.size() + message.to.size() + message.topic.value().size() + message.kind.size() +
+         message.thread.size() + message.payload.size() + message.payload_meta.size() + message.session.value().size();
+}
+
+}  // namespace relay::store

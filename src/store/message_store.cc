@@ -1,0 +1,21 @@
+#include "store/message_store.h"
+
+#include <utility>
+
+namespace relay::store {
+
+std::string_view describe(Errc code) {
+  switch (code) {
+    case Errc::Damaged: return "the message store is damaged";
+    case Errc::Full: return "the disk is full";
+    case Errc::ReadOnly: return "the message store cannot be written";
+    case Errc::Newer: return "the message store belongs to a newer version";
+    case Errc::Failed: return "the message store failed";
+    case Errc::Ambiguous: return "several messages fit this id";
+    case Errc::NotFound: return "no message fits this id";
+    case Errc::BadChange: return "the change contradicts what is stored";
+  }
+  std::unreachable();
+}
+
+}  // namespace relay::store

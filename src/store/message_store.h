@@ -1,0 +1,70 @@
+/// The store as one thread sees it: apply changes in a group, commit them together, answer questions.
+///
+/// Why an interface: memory and SQLite (PostgreSQL later) pass one suite (message_store_suite.h); swapping one for
+///   another changes only its cost.
+/// Invariants: nothing applied is visible after a crash unless commit() returned; after a failed commit() or apply()
+///   the group is rolled back and the store is usable again; keys only grow.
+/// Threading: one thread at a time; StoreQueue is the door for the loop thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/changes.h"
+#include "records/queries.h"
+
+namespace relay::store {
+
+enum class Errc {
+  Damaged,    // the file is not what we wrote
+  Full,       // no space left
+  ReadOnly,   // the place does not allow writing
+  Newer,      // made by a later version of this program
+  Failed,     // anything else the machine did to us
+  Ambiguous,  // a prefix fits several ids
+  NotFound,
+  BadChange,  // this change contradicts what is stored; the store itself is sound
+};
+std::string_view describe(Errc code);
+
+/// What to forget. Deliveries that are not final are never touched, nor the messages they carry.
+struct Retention {
+  std::int64_t max_age_ms = 0;  // 0: no limit by age
+  std::uint64_t max_bytes = 0;  // 0: no limit by size
+};
+
+/// Reading half: safe to use beside the writer where `open_reader` gave a second one.
+class MessageReader {
+ public:
+  virtual ~MessageReader() = default;
+  virtual Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) = 0;
+  virtual Result<records::Trace> trace(const std::string& id_or_prefix) = 0;
+  virtual Result<records::StoreStats> stats() = 0;
+};
+
+class MessageStore : public MessageReader {
+ public:
+  virtual Result<records::Snapshot> load() = 0;
+
+  virtual Result<void> begin() = 0;
+  virtual Result<void> apply(const records::Change& change) = 0;
+  virtual Result<void> commit() = 0;
+  virtual void rollback() = 0;
+
+  /// Sees what the open group applied; such results may be told to nobody before the commit.
+  virtual Result<records::BacklogPage> backlog(const records::BacklogRequest& request) = 0;
+  /// Inside a group like `apply`.
+  virtual Result<records::ExpireResult> expire(const records::ExpireRequest& request) = 0;
+
+  /// A bounded step of background work (full-text index, retention), in its own commit; true while more remains.
+  virtual Result<bool> index_some(std::size_t max_rows) = 0;
+  virtual Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) = 0;
+
+  /// A second door for long reads on another thread; empty when the store has none (then reads go to the writer).
+  virtual Result<std::unique_ptr<MessageReader>> open_reader() = 0;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,272 @@
+#include "store/message_store.h"
+
+#include <filesystem>
+
+#include "store/memory_store.h"
+#include "store/message_store_suite.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+
+using namespace records;
+using namespace sample;
+
+TEST_P(MessageStoreSuite, GivesBackAMessageByteForByte) {
+  auto said = message(1, "Alice", "Bob", "build is green");
+  said.topic = Topic{"ci"};
+  said.kind = "state";
+  said.thread = "t1";
+  said.payload_meta = R"({"importance":7})";
+  said.payload = "{\"kind\":\"state\", \"body\":\"\\u00e9\xc3\xa9\",\"data\":{ }}";
+  commit({AddMessage{said}});
+  const auto found = rows(Ask{});
+  ASSERT_EQ(found.size(), 1u);
+  const auto& back = found[0].message;
+  EXPECT_EQ(back.key, said.key);
+  EXPECT_EQ(back.id, said.id);
+  EXPECT_EQ(back.ts, said.ts);
+  EXPECT_EQ(back.from, said.from);
+  EXPECT_EQ(back.to, said.to);
+  EXPECT_EQ(back.topic, said.topic);
+  EXPECT_EQ(back.kind, said.kind);
+  EXPECT_EQ(back.thread, said.thread);
+  EXPECT_EQ(back.payload, said.payload);
+  EXPECT_EQ(back.payload_meta, said.payload_meta);
+  EXPECT_EQ(back.session, said.session);
+}
+
+TEST_P(MessageStoreSuite, ForgetsAGroupThatWasRolledBack) {
+  commit(direct(1, "Alice", "Bob", "first", 1));
+  ASSERT_TRUE(store_->begin());
+  for (const auto& one : direct(3, "Alice", "Bob", "second", 2)) ASSERT_TRUE(store_->apply(one));
+  ASSERT_TRUE(store_->apply(change(2, DeliveryState::Delivered)));
+  ASSERT_TRUE(store_->apply(PutAgent{agent("New")}));
+  ASSERT_TRUE(store_->apply(RemoveAgent{AgentName{"Alice"}, true, kStart}));
+  store_->rollback();
+  EXPECT_EQ(keys(Ask{}), Keys{1});
+  EXPECT_EQ(backlog_keys("Bob"), Keys{2});
+  const auto snapshot = load();
+  EXPECT_EQ(snapshot.newest, Key{2});
+  EXPECT_TRUE(snapshot.agents.empty());
+  ASSERT_EQ(snapshot.streams.size(), 1u);
+  EXPECT_EQ(snapshot.streams[0].last, Seq{1});
+  commit(direct(3, "Alice", "Bob", "second again", 2));
+  EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 4}));
+}
+
+TEST_P(MessageStoreSuite, RefusesAKeyUsedTwiceAndStaysUsable) {
+  commit(direct(1, "Alice", "Bob", "first"));
+  const auto again = sample::commit(*store_, direct(1, "Mallory", "Bob", "other"));
+  ASSERT_FALSE(again);
+  EXPECT_TRUE(is(again.error(), Errc::BadChange)) << again.error().message();
+  EXPECT_EQ(rows(Ask{}).at(0).message.from, AgentName{"Alice"});
+  commit(direct(3, "Alice", "Bob", "second"));
+}
+
+TEST_P(MessageStoreSuite, RefusesADeliveryWithoutItsMessage) {
+  const auto done = sample::commit(*store_, {AddDelivery{delivery(5, 4, "Bob")}});
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(is(done.error(), Errc::BadChange));
+}
+
+TEST_P(MessageStoreSuite, LoadsThePendingDeliveriesOfOneRecipientInOrder) {
+  for (std::int64_t key = 1; key <= 9; key += 2) commit(direct(key, "Alice", "Bob", "to bob"));
+  commit(direct(11, "Alice", "Carol", "to carol"));
+  commit({change(4, DeliveryState::Delivered), change(6, DeliveryState::Accepted)});
+  EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 6, 8, 10}));
+  EXPECT_EQ(backlog_keys("Bob", 6), (Keys{8, 10}));
+  EXPECT_EQ(backlog_keys("Nobody"), Keys{});
+  const auto page = store_->backlog({AgentName{"Bob"}, Key{0}, 2, 1 << 20});
+  ASSERT_EQ(page->items.size(), 2u);
+  EXPECT_TRUE(page->more);
+  EXPECT_EQ(page->items[1].delivery.state, DeliveryState::Accepted);
+  EXPECT_EQ(page->items[1].message.key, Key{5});
+  EXPECT_EQ(page->items[1].delivery.to, AgentName{"Bob"});
+}
+
+TEST_P(MessageStoreSuite, ReturnsOneRowHoweverLarge) {
+  commit(direct(1, "Alice", "Bob", std::string(10'000, 'x')));
+  commit(direct(3, "Alice", "Bob", "small"));
+  const auto page = store_->backlog({AgentName{"Bob"}, Key{0}, 10, 100});
+  ASSERT_EQ(page->items.size(), 1u);
+  EXPECT_TRUE(page->more);
+}
+
+TEST_P(MessageStoreSuite, SeesTheOpenGroupInItsBacklog) {
+  ASSERT_TRUE(store_->begin());
+  for (const auto& one : direct(1, "Alice", "Bob", "hello")) ASSERT_TRUE(store_->apply(one));
+  EXPECT_EQ(backlog_keys("Bob"), Keys{2});
+  store_->rollback();
+  EXPECT_EQ(backlog_keys("Bob"), Keys{});
+}
+
+TEST_P(MessageStoreSuite, ExpiresWhatIsDueAndSaysWhenNext) {
+  auto soon = delivery(2, 1, "Bob");
+  soon.expires_at = kStart + 10;
+  auto later = delivery(4, 3, "Bob");
+  later.expires_at = kStart + 20;
+  auto done = delivery(6, 5, "Bob");
+  done.expires_at = kStart + 5;
+  commit({AddMessage{message(1, "Alice", "Bob", "a")}, AddDelivery{soon}, AddMessage{message(3, "Carol", "Bob", "b")},
+          AddDelivery{later}, AddMessage{message(5, "Carol", "Bob", "c")}, AddDelivery{done},
+          change(6, DeliveryState::Delivered)});
+  EXPECT_EQ(load().next_expiry, kStart + 10);
+  ASSERT_TRUE(store_->begin());
+  const auto result = store_->expire({kStart + 10, 100});
+  ASSERT_TRUE(result && store_->commit());
+  ASSERT_EQ(result->expired.size(), 1u);
+  EXPECT_EQ(result->expired[0].delivery, Key{2});
+  EXPECT_EQ(result->expired[0].message, Key{1});
+  EXPECT_EQ(result->expired[0].from, AgentName{"Alice"});
+  EXPECT_EQ(result->expired[0].to, AgentName{"Bob"});
+  EXPECT_EQ(result->expired[0].message_id, "id-1");
+  EXPECT_EQ(result->next_expiry, kStart + 20);
+  EXPECT_EQ(backlog_keys("Bob"), Keys{4});
+  ASSERT_TRUE(store_->begin());
+  const auto rest = store_->expire({kStart + 1'000, 100});
+  ASSERT_TRUE(rest && store_->commit());
+  EXPECT_EQ(rest->next_expiry, 0);
+}
+
+TEST_P(MessageStoreSuite, KeepsALedgerOfEachDelivery) {
+  commit(direct(1, "Alice", "Bob", "hello"));
+  commit({change(2, DeliveryState::Accepted, kStart + 50), change(2, DeliveryState::Delivered, kStart + 60),
+          change(99, DeliveryState::Delivered)});
+  const auto trace = store_->trace(short_id(Key{1}));
+  ASSERT_TRUE(trace) << trace.error().message();
+  ASSERT_EQ(trace->deliveries.size(), 1u);
+  const auto& history = trace->deliveries[0].history;
+  ASSERT_EQ(history.size(), 3u);
+  EXPECT_EQ(history[0].at, kStart + 1);
+  EXPECT_EQ(history[0].state, DeliveryState::Queued);
+  EXPECT_EQ(history[1].state, DeliveryState::Accepted);
+  EXPECT_EQ(history[2].at, kStart + 60);
+  EXPECT_EQ(history[2].reason, "because");
+  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered);
+}
+
+TEST_P(MessageStoreSuite, RemembersADeliveryThatBeganAccepted) {
+  auto taken = delivery(2, 1, "Bob");
+  taken.state = DeliveryState::Accepted;
+  taken.proof = Proof::Accepted;
+  commit({AddMessage{message(1, "Alice", "Bob", "hello")}, AddDelivery{taken}, change(2, DeliveryState::Delivered)});
+  const auto trace = store_->trace(delivery_id(Key{2}));
+  ASSERT_TRUE(trace);
+  ASSERT_EQ(trace->deliveries.at(0).history.size(), 2u);
+  EXPECT_EQ(trace->deliveries[0].history[0].state, DeliveryState::Accepted);
+}
+
+TEST_P(MessageStoreSuite, CancelsWhatARemovedAgentStillHadToGet) {
+  commit({PutAgent{agent("Bob")}, PutSession{session("s", "Bob")}, JoinChannel{{"#a", AgentName{"Bob"}}}});
+  commit(direct(1, "Alice", "Bob", "hello"));
+  commit(direct(3, "Bob", "Alice", "from bob, still wanted"));
+  commit({RemoveAgent{AgentName{"Bob"}, true, kStart + 9}});
+  const auto snapshot = load();
+  EXPECT_TRUE(snapshot.agents.empty());
+  EXPECT_TRUE(snapshot.sessions.empty());
+  EXPECT_TRUE(snapshot.memberships.empty());
+  EXPECT_EQ(backlog_keys("Bob"), Keys{});
+  EXPECT_EQ(backlog_keys("Alice"), Keys{4}) << "Alice still waits for this one";
+  const auto trace = store_->trace(short_id(Key{1}));
+  EXPECT_EQ(trace->deliveries.at(0).delivery.state, DeliveryState::Cancelled);
+  EXPECT_EQ(trace->deliveries.at(0).history.back().at, kStart + 9);
+}
+
+TEST_P(MessageStoreSuite, RemovesAnAgentsMessagesWhenAsked) {
+  commit(direct(1, "Bob", "Alice", "old words"));
+  commit({change(2, DeliveryState::Delivered)});
+  index_all();
+  commit(direct(3, "Bob", "Alice", "newer words"));
+  commit({change(4, DeliveryState::Delivered), RemoveAgent{AgentName{"Bob"}, true, kStart}});
+  EXPECT_EQ(keys(Ask{}), Keys{});
+  EXPECT_EQ(keys(Ask{}.search("words")), Keys{});
+  EXPECT_EQ(load().newest, Key{4}) << "keys are never used again";
+}
+
+TEST_P(MessageStoreSuite, ForgetsByAgeButNeverWhatIsPending) {
+  for (std::int64_t key = 1; key < 40; key += 2) commit(direct(key, "Alice", "Bob", "note"));
+  index_all();
+  Changes done;
+  for (std::int64_t key = 2; key <= 40; key += 2) {
+    if (key != 6) done.push_back(change(key, DeliveryState::Delivered));
+  }
+  commit(done);
+  forget_all({.max_age_ms = 1'000}, kStart + 1'000 + 20);
+  EXPECT_EQ(keys(Ask{}.ascending()), (Keys{5, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39}));
+  EXPECT_EQ(keys(Ask{}.ascending().search("note")).size(), 11u);
+  EXPECT_EQ(backlog_keys("Bob"), Keys{6});
+  EXPECT_FALSE(store_->trace(short_id(Key{1})));
+  forget_all({.max_age_ms = 1'000}, kStart + 100'000);
+  EXPECT_EQ(keys(Ask{}), Keys{5});
+  EXPECT_EQ(load().newest, Key{40});
+}
+
+TEST_P(MessageStoreSuite, ForgetsTheOldestWhenTooLarge) {
+  const std::string body(20'000, 'x');
+  for (std::int64_t key = 1; key < 200; key += 2) commit({AddMessage{message(key, "Alice", "#log", body)}});
+  forget_all({.max_bytes = 1 << 20}, kStart);
+  const auto left = keys(Ask{}.limit(1'000));
+  EXPECT_LT(left.size(), 60u);
+  EXPECT_GT(left.size(), 10u);
+  EXPECT_EQ(left.front(), 199) << "the newest stay";
+  EXPECT_LE(store_->stats()->bytes, 3u << 20);
+}
+
+TEST_P(MessageStoreSuite, ForgetsEndedSessionsAndSilentOutboxes) {
+  const WallMs now = kStart + 400LL * 24 * 3600 * 1000;
+  auto ended = session("s", "A");
+  ended.ended = kStart;
+  commit({PutSession{ended}, SetOutboxMark{{AgentName{"A"}, "old", 1, {}, kStart}},
+          SetOutboxMark{{AgentName{"A"}, "new", 1, {}, now - 1}}});
+  forget_all({.max_age_ms = 1'000}, now);
+  const auto snapshot = load();
+  ASSERT_EQ(snapshot.marks.size(), 1u);
+  EXPECT_EQ(snapshot.marks[0].epoch, "new");
+}
+
+namespace {
+
+/// A store together with the disk it stands on.
+class OnSimDisk final : public MessageStore {
+ public:
+  OnSimDisk() {
+    auto store = SqliteStore::open({.path = "messages.sqlite",
+                                    .durability = Durability::Process,
+                                    .vfs = disk_.vfs(),
+                                    .sharing = Sharing::Exclusive});
+    RELAY_ASSERT(store);
+    store_ = *std::move(store);
+  }
+  Result<Snapshot> load() override { return store_->load(); }
+  Result<void> begin() override { return store_->begin(); }
+  Result<void> apply(const Change& change) override { return store_->apply(change); }
+  Result<void> commit() override { return store_->commit(); }
+  void rollback() override { store_->rollback(); }
+  Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
+  Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }
+  Result<bool> index_some(std::size_t rows) override { return store_->index_some(rows); }
+  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t rows) override {
+    return store_->forget_some(retention, now, rows);
+  }
+  Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
+  Result<Trace> trace(const std::string& id) override { return store_->trace(id); }
+  Result<StoreStats> stats() override { return store_->stats(); }
+  Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
+
+ private:
+  SimDisk disk_;
+  std::unique_ptr<SqliteStore> store_;
+};
+
+const StoreKind kKinds[] = {
+    {"memory", [] { return std::make_unique<MemoryStore>(); }},
+    {"sqlite", [] { return std::make_unique<OnSimDisk>(); }},
+};
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Stores, MessageStoreSuite, testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return kind.param.name; });
+
+}  // namespace relay::store

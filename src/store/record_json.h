@@ -1,0 +1,28 @@
+/// Lists and small structures inside a row, as JSON text. Private to src/store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/records.h"
+
+namespace relay::store {
+
+std::string to_json(const protocol::Capabilities& capabilities);
+std::string to_json(const std::vector<std::string>& texts);
+std::string to_json(const std::vector<AgentName>& names);
+std::string to_json(const std::vector<std::uint64_t>& numbers);
+std::string to_json(const std::vector<records::ShadowBinding>& shadows);
+std::string to_json(const std::vector<records::Vote>& votes);
+
+/// What does not parse is a damaged row.
+Result<protocol::Capabilities> capabilities_from_json(const std::string& text);
+Result<std::vector<std::string>> texts_from_json(const std::string& text);
+Result<std::vector<AgentName>> names_from_json(const std::string& text);
+Result<std::vector<std::uint64_t>> numbers_from_json(const std::string& text);
+Result<std::vector<records::ShadowBinding>> shadows_from_json(const std::string& text);
+Result<std::vector<records::Vote>> votes_from_json(const std::string& text);
+
+}  // namespace relay::store

@@ -1,0 +1,133 @@
+/// SQLite's handles with owners, and its error codes as our sentences. Private to src/store.
+///
+/// Why: the rest of the store speaks SQL through these few words and never sees a raw pointer or a result code.
+/// Invariants: a borrowed statement is reset when the borrow ends; bound text must outlive the run (it is not
+///   copied). Ownership: Connection owns the handle and its cached statements; statements die first.
+/// Threading: one thread at a time per connection.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace relay::store {
+
+class Connection;
+
+/// Text that is stored as NULL when there is none.
+struct OrNull {
+  std::string_view text;
+};
+
+class Statement {
+ public:
+  Statement(Connection& connection, sqlite3_stmt* handle) : connection_{&connection}, handle_{handle} {}
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  /// Parameters ?1, ?2, … in order.
+  template <class... Values>
+  void bind(const Values&... values) {
+    int index = 0;
+    (bind_at(++index, values), ...);
+  }
+  void bind_at(int index, std::int64_t value);
+  void bind_at(int index, std::string_view text);
+  void bind_at(int index, double value);
+  void bind_at(int index, OrNull text);
+
+  /// True when a row stands ready.
+  Result<bool> step();
+  /// For statements without rows; leaves the statement ready for the next values.
+  Result<void> run();
+
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+
+  void reset();
+
+ private:
+  friend class Connection;
+  friend class Borrowed;
+  void count_scanned();
+
+  Connection* connection_;
+  sqlite3_stmt* handle_;
+  bool borrowed_ = false;
+};
+
+/// A cached statement for the length of one use.
+class Borrowed {
+ public:
+  explicit Borrowed(Statement& statement) : statement_{&statement} {}
+  Borrowed(Borrowed&& other) noexcept : statement_{std::exchange(other.statement_, nullptr)} {}
+  Borrowed& operator=(Borrowed&&) = delete;
+  ~Borrowed();
+  Statement* operator->() const { return statement_; }
+
+ private:
+  Statement* statement_;
+};
+
+enum class Access { ReadWrite, ReadOnly };
+
+class Connection {
+ public:
+  static Result<std::unique_ptr<Connection>> open(const std::string& path, const std::string& vfs, Access access);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// One or several statements without parameters.
+  Result<void> execute(const char* sql);
+  Result<Statement> prepare(std::string_view sql);
+  /// Prepared once and kept. `sql` must be a literal: the cache goes by its address.
+  Result<Borrowed> use(const char* sql);
+  /// The first column of the first row; 0 when there is none.
+  Result<std::int64_t> integer(const char* sql);
+
+  /// By the last statement that changed rows.
+  [[nodiscard]] std::int64_t rows_changed() const;
+  [[nodiscard]] bool in_transaction() const;
+  /// Closing will leave the log as it is, for files that are not ours to tidy.
+  void leave_log_alone();
+  /// Leaves any transaction; cannot fail in a way that matters.
+  void rollback();
+  /// The tables behind the full-text index are its own business, except while it is repaired.
+  enum class InnerTables { Protected, Writable };
+  void set_inner_tables(InnerTables mode);
+  /// Drops cached statements, so that tables they name can be dropped.
+  void forget_statements();
+
+  [[nodiscard]] Error error(int result_code, std::string_view sql) const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& vfs() const { return vfs_; }
+  /// Rows walked without an index so far; lets a test see that no question scans the history.
+  [[nodiscard]] std::int64_t rows_scanned() const { return rows_scanned_; }
+  /// The last damage seen was in the full-text index only, which can be made again.
+  [[nodiscard]] bool damage_in_full_text() const { return damage_in_full_text_; }
+
+ private:
+  friend class Statement;
+  Connection(std::string path, std::string vfs) : path_{std::move(path)}, vfs_{std::move(vfs)} {}
+
+  std::string path_;
+  std::string vfs_;
+  sqlite3* handle_ = nullptr;
+  std::unordered_map<const char*, Statement> statements_;
+  std::int64_t rows_scanned_ = 0;
+  mutable bool damage_in_full_text_ = false;
+};
+
+}  // namespace relay::store

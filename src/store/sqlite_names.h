@@ -1,0 +1,36 @@
+/// Names as small integers: each agent, channel and address is written once. Private to src/store.
+///
+/// Invariants: the cache holds only what the database holds; after a rollback it is emptied, because names given in
+/// the lost group are gone. Bounded: emptied when it reaches kMaxCachedNames.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "store/sqlite_handle.h"
+
+namespace relay::store {
+
+class SqliteNames {
+ public:
+  explicit SqliteNames(Connection& connection) : connection_{connection} {}
+
+  /// The number of a name, given one if it is new.
+  Result<std::int64_t> number(const std::string& name);
+  void forget_cache() { numbers_.clear(); }
+
+ private:
+  static constexpr std::size_t kMaxCachedNames = 65'536;
+
+  Connection& connection_;
+  std::unordered_map<std::string, std::int64_t> numbers_;
+};
+
+/// The number of a name that exists already.
+Result<std::optional<std::int64_t>> find_name(Connection& connection, std::string_view name);
+
+}  // namespace relay::store

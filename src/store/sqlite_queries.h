@@ -1,0 +1,59 @@
+/// Questions of people and clients, asked of any connection: the writer's own or a reader beside it. Private.
+///
+/// Each answer comes from one moment of the database (its own read transaction, unless the caller is in one). None
+/// scans the history: every filter has an index, and time is translated to keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/queries.h"
+#include "store/message_store.h"
+#include "store/sqlite_handle.h"
+
+namespace relay::store {
+
+Result<std::vector<records::MessageRow>> select_messages(Connection& connection, const records::MessageQuery& query);
+Result<records::Trace> select_trace(Connection& connection, const std::string& id_or_prefix);
+Result<records::StoreStats> select_stats(Connection& connection);
+
+/// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
+Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix);
+
+/// The highest key ever used.
+Result<Key> newest_key(Connection& connection);
+
+/// A read transaction for the length of a scope; nothing when the connection is in one already.
+class ReadMoment {
+ public:
+  static Result<ReadMoment> begin(Connection& connection);
+  ReadMoment(ReadMoment&& other) noexcept : connection_{std::exchange(other.connection_, nullptr)} {}
+  ReadMoment& operator=(ReadMoment&&) = delete;
+  ~ReadMoment() {
+    if (connection_ != nullptr) connection_->rollback();
+  }
+
+ private:
+  explicit ReadMoment(Connection* connection) : connection_{connection} {}
+  Connection* connection_;
+};
+
+/// Reads on a thread of its own.
+class SqliteReader final : public MessageReader {
+ public:
+  explicit SqliteReader(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
+
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
+    return select_messages(*connection_, query);
+  }
+  Result<records::Trace> trace(const std::string& id_or_prefix) override {
+    return select_trace(*connection_, id_or_prefix);
+  }
+  Result<records::StoreStats> stats() override { return select_stats(*connection_); }
+
+ private:
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,139 @@
+#include "store/sqlite_schema.h"
+
+#include "base/format.h"
+#include "store/message_store.h"
+
+namespace relay::store {
+namespace {
+
+// Version 1: the rows. Keys are given by the daemon and only grow, so every index here is appended to near its right
+// edge (or near the right edge of one agent's part); no index on random ids, which was measured to be a cliff.
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+CREATE TABLE messages(
+  key INTEGER PRIMARY KEY, id TEXT NOT NULL, ts INTEGER NOT NULL, sender INTEGER NOT NULL, recipient INTEGER NOT NULL,
+  topic TEXT, kind TEXT, thread TEXT, session TEXT, payload_meta TEXT, payload TEXT NOT NULL);
+CREATE INDEX messages_by_ts ON messages(ts);
+CREATE INDEX messages_by_sender ON messages(sender);
+CREATE INDEX messages_by_recipient ON messages(recipient);
+CREATE INDEX messages_by_thread ON messages(thread) WHERE thread IS NOT NULL;
+
+CREATE TABLE deliveries(
+  key INTEGER PRIMARY KEY, message INTEGER NOT NULL, recipient INTEGER NOT NULL, seq INTEGER NOT NULL,
+  carriage INTEGER NOT NULL, shadow_of TEXT, state INTEGER NOT NULL, proof INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, queued_offline INTEGER NOT NULL);
+CREATE INDEX deliveries_by_message ON deliveries(message);
+CREATE INDEX deliveries_by_recipient ON deliveries(recipient);
+CREATE INDEX deliveries_pending ON deliveries(recipient) WHERE state<4 AND state<>2;
+CREATE INDEX deliveries_expiring ON deliveries(expires_at) WHERE state<4 AND state<>2;
+CREATE TABLE delivery_history(
+  delivery INTEGER NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, state INTEGER NOT NULL, proof INTEGER NOT NULL,
+  reason TEXT, PRIMARY KEY(delivery, n)) WITHOUT ROWID;
+
+CREATE TABLE streams(
+  topic TEXT NOT NULL, sender INTEGER NOT NULL, recipient INTEGER NOT NULL, last INTEGER NOT NULL,
+  acked INTEGER NOT NULL, PRIMARY KEY(sender, recipient, topic)) WITHOUT ROWID;
+
+CREATE TABLE agents(
+  name TEXT PRIMARY KEY, entity INTEGER NOT NULL, cli TEXT, program TEXT, model TEXT, task TEXT, working_directory TEXT,
+  team TEXT, display_name TEXT, avatar_url TEXT, claim_hash TEXT, first_seen INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE sessions(
+  id TEXT PRIMARY KEY, agent TEXT NOT NULL, token_hash TEXT, capabilities TEXT NOT NULL, started INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL, ended INTEGER NOT NULL, topics TEXT NOT NULL, shadows TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX sessions_open ON sessions(agent) WHERE ended = 0;
+CREATE INDEX sessions_ended ON sessions(ended) WHERE ended <> 0;
+CREATE TABLE channel_members(
+  channel TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY(channel, member)) WITHOUT ROWID;
+CREATE INDEX channels_of_member ON channel_members(member);
+CREATE TABLE outbox_marks(
+  sender TEXT NOT NULL, epoch TEXT NOT NULL, high INTEGER NOT NULL, refused TEXT, updated INTEGER NOT NULL,
+  PRIMARY KEY(sender, epoch)) WITHOUT ROWID;
+CREATE INDEX outbox_marks_by_age ON outbox_marks(updated);
+CREATE TABLE proposals(
+  id TEXT PRIMARY KEY, title TEXT, description TEXT, type TEXT, proposer TEXT NOT NULL, participants TEXT NOT NULL,
+  votes TEXT NOT NULL, thread TEXT, created INTEGER NOT NULL, expires_at INTEGER NOT NULL, quorum INTEGER NOT NULL,
+  threshold REAL NOT NULL, outcome TEXT) WITHOUT ROWID;
+)sql";
+
+// Version 2: what is derived from the rows.
+constexpr const char* kFullText =
+    "CREATE VIRTUAL TABLE message_text USING fts5(body, content='', columnsize=0, tokenize='unicode61 "
+    "remove_diacritics 2');";
+
+constexpr const char* kSeedView =
+    "CREATE VIEW seed_messages(id, ts, sender, recipient, topic, kind, body, data, delivery_seq, delivery_session_id,"
+    " session_id) AS SELECT m.id, m.ts, s.name, r.name, m.topic, coalesce(m.kind,'message'), " RELAY_BODY_OF("m") ","
+    " CASE WHEN json_valid(m.payload) THEN json_extract(m.payload,'$.data') END,"
+    " (SELECT d.seq FROM deliveries d WHERE d.message = m.key ORDER BY d.key LIMIT 1), NULL, m.session"
+    " FROM messages m JOIN names s ON s.id = m.sender JOIN names r ON r.id = m.recipient;";
+
+struct Step {
+  const char* sql[2];
+};
+constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}}};
+static_assert(std::size(kSteps) == kSchemaVersion);
+
+}  // namespace
+
+Result<void> check_identity(Connection& connection) {
+  // Asking for the tables first reads the schema: a file that is no database, or a broken one, says so here.
+  const auto tables = RELAY_TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
+  const auto application = RELAY_TRY(connection.integer("PRAGMA application_id"));
+  const auto version = RELAY_TRY(connection.integer("PRAGMA user_version"));
+  if (tables == 0 && version == 0 && (application == 0 || application == kApplicationId)) return {};
+  if (application != kApplicationId || version < 1) {
+    return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", connection.path()));
+  }
+  if (version > kSchemaVersion) {
+    return fail(Errc::Newer,
+                format("{} was written by a newer Agent Relay (store version {}, this one knows {}); install "
+                       "that version, or move the file away to begin anew",
+                       connection.path(), version, kSchemaVersion));
+  }
+  return {};
+}
+
+Result<void> migrate(Connection& connection, int version) {
+  const auto applied = RELAY_TRY(connection.integer("PRAGMA user_version"));
+  if (applied >= version) return {};
+  const auto run = [&]() -> Result<void> {
+    RELAY_TRY(connection.execute("BEGIN IMMEDIATE"));
+    for (auto step = applied; step < version; ++step) {
+      for (const char* sql : kSteps[step].sql) {
+        if (sql != nullptr) RELAY_TRY(connection.execute(sql));
+      }
+    }
+    RELAY_TRY(connection.execute(format("PRAGMA application_id={}", kApplicationId).c_str()));
+    RELAY_TRY(connection.execute(format("PRAGMA user_version={}", version).c_str()));
+    return connection.execute("COMMIT");
+  };
+  auto done = run();
+  if (!done) connection.rollback();
+  return done;
+}
+
+Result<void> recreate_full_text(Connection& connection) {
+  connection.forget_statements();
+  const auto run = [&]() -> Result<void> {
+    RELAY_TRY(connection.execute("BEGIN IMMEDIATE"));
+    // A broken index cannot even be dropped; emptied by hand (no averages, a structure without segments) it can.
+    connection.set_inner_tables(Connection::InnerTables::Writable);
+    RELAY_TRY(
+        connection.execute("DELETE FROM message_text_data;"
+                           "INSERT INTO message_text_data(id,block) VALUES(1,x''),(10,x'00000000000000')"));
+    connection.set_inner_tables(Connection::InnerTables::Protected);
+    RELAY_TRY(connection.execute("DROP TABLE IF EXISTS message_text"));
+    RELAY_TRY(connection.execute(kFullText));
+    RELAY_TRY(connection.execute("DELETE FROM meta WHERE name='indexed_key'"));
+    return connection.execute("COMMIT");
+  };
+  auto done = run();
+  connection.set_inner_tables(Connection::InnerTables::Protected);
+  if (!done) connection.rollback();
+  return done;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,211 @@
+// The one question with many filters: which messages? Its SQL is put together from parts that are all our own text;
+// whatever a person typed is bound, never spliced.
+#include <algorithm>
+#include <unordered_set>
+#include <variant>
+
+#include "base/format.h"
+#include "records/short_id.h"
+#include "store/message_rows.h"
+#include "store/message_words.h"
+#include "store/sqlite_names.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_rows.h"
+#include "store/sqlite_schema.h"
+#include "store/sqlite_text.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+/// Conditions with the values they wait for.
+class Where {
+ public:
+  void add(std::string condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + std::move(condition); }
+  template <class Value>
+  void add(std::string_view condition, Value value) {  // `{}` in the condition stands for the parameter
+    values_.emplace_back(std::move(value));
+    add(format(fmt::runtime(condition), format("?{}", values_.size())));
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  void bind(Statement& statement) const {
+    int index = 0;
+    for (const auto& value : values_) {
+      ++index;
+      std::visit([&](const auto& one) { statement.bind_at(index, one); }, value);
+    }
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::variant<std::int64_t, std::string>> values_;
+};
+
+/// Which rows to walk, in what order; the walks of one answer follow each other.
+struct Walk {
+  std::string from;
+  Where where;
+  std::string order;
+  const WordQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
+};
+
+class Answer {
+ public:
+  Answer(Connection& connection, std::size_t limit) : connection_{connection}, limit_{limit} {}
+
+  [[nodiscard]] bool full() const { return rows_.size() >= limit_ || bytes_ >= kMaxAnswerBytes; }
+
+  Result<void> take(const Walk& walk) {
+    if (full()) return {};
+    auto statement =
+        RELAY_TRY(connection_.prepare("SELECT " RELAY_MESSAGE_COLUMNS " FROM " + walk.from + RELAY_MESSAGE_NAMES +
+                                      walk.where.text() + " ORDER BY " + walk.order));
+    walk.where.bind(statement);
+    while (!full() && RELAY_TRY(statement.step())) {
+      // Several deliveries of one message to one agent (a shadow's copy) are one row of its inbox.
+      if (!seen_.insert(statement.integer(0)).second) continue;
+      auto message = read_message(statement, 0);
+      if (walk.words != nullptr && !walk.words->matches(body_text(message.payload))) continue;
+      RELAY_TRY(add(std::move(message)));
+    }
+    return {};
+  }
+
+  std::vector<MessageRow> rows() && { return std::move(rows_); }
+
+ private:
+  Result<void> add(Message message) {
+    MessageRow row;
+    {
+      // Neither grouped here nor `IN` below: each would build a temporary table for every row.
+      const auto states = RELAY_TRY(connection_.use("SELECT state FROM deliveries WHERE message=?1"));
+      states->bind(message.key.value());
+      while (RELAY_TRY(states->step())) {
+        const auto state = read_state(states->integer(0));
+        if (row.deliveries++ == 0 || advancement(state) < advancement(row.state)) row.state = state;
+      }
+    }
+    const auto id = short_id(message.key);
+    row.reply_count = RELAY_TRY(replies_to(id));
+    if (message.id != id) row.reply_count += RELAY_TRY(replies_to(message.id));
+    row.reply_count = std::min(row.reply_count, kMaxReplyCount);
+    bytes_ += size_of(message);
+    row.message = std::move(message);
+    rows_.push_back(std::move(row));
+    return {};
+  }
+
+  Result<std::size_t> replies_to(std::string_view id) {
+    const auto count =
+        RELAY_TRY(connection_.use("SELECT count(*) FROM (SELECT 1 FROM messages WHERE thread=?1 LIMIT ?2)"));
+    count->bind(id, static_cast<std::int64_t>(kMaxReplyCount));
+    return RELAY_TRY(count->step()) ? static_cast<std::size_t>(count->integer(0)) : 0;
+  }
+
+  Connection& connection_;
+  std::size_t limit_;
+  std::vector<MessageRow> rows_;
+  std::unordered_set<std::int64_t> seen_;
+  std::size_t bytes_ = 0;
+};
+
+/// Nothing can fit: an agent nobody knows, a time nothing follows.
+struct Nothing {};
+
+Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const MessageQuery& query) {
+  Where where;
+  const std::pair<const std::string&, std::string_view> names[] = {
+      {query.from, "m.sender={}"}, {query.to, "m.recipient={}"}, {query.channel, "m.recipient={}"}};
+  for (const auto& [name, condition] : names) {
+    if (name.empty()) continue;
+    const auto number = RELAY_TRY(find_name(connection, name));
+    if (!number) return Nothing{};
+    where.add(condition, *number);
+  }
+  if (!query.thread.empty()) where.add("m.thread={}", query.thread);
+  std::int64_t after = query.after.value();
+  if (query.since > 0) {
+    const auto first = RELAY_TRY(connection.use("SELECT key FROM messages WHERE ts>=?1 ORDER BY ts, key LIMIT 1"));
+    first->bind(query.since - kClockSlackMs);
+    if (!RELAY_TRY(first->step())) return Nothing{};
+    after = std::max(after, first->integer(0) - 1);
+    where.add("m.ts>={}", query.since);
+  }
+  if (after > 0) where.add("m.key>{}", after);
+  return where;
+}
+
+}  // namespace
+
+Result<std::vector<MessageRow>> select_messages(Connection& connection, const MessageQuery& query) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  auto filters = RELAY_TRY(filters_of(connection, query));
+  auto* where = std::get_if<Where>(&filters);
+  if (where == nullptr) return std::vector<MessageRow>{};
+  const std::string direction = query.ascending ? "" : " DESC";
+  Walk walk{"messages m", *where, "m.key" + direction};
+
+  std::optional<std::int64_t> inbox_of;
+  if (!query.delivered_to.empty()) {
+    inbox_of = RELAY_TRY(find_name(connection, query.delivered_to));
+    if (!inbox_of) return std::vector<MessageRow>{};
+  }
+  const bool search = !query.search.empty();
+  if (!query.id.empty()) {
+    std::string keys;
+    for (const auto key : RELAY_TRY(messages_named(connection, query.id)))
+      keys += format("{}{}", keys.empty() ? "" : ",", key.value());
+    walk.where.add(format("m.key IN ({})", keys));
+  }
+  if (inbox_of && !search && query.id.empty()) {
+    walk.from = query.unread_only ? "deliveries d INDEXED BY deliveries_pending"
+                                  : "deliveries d INDEXED BY deliveries_by_recipient";
+    walk.from += " CROSS JOIN messages m ON m.key=d.message";
+    walk.where.add("d.recipient={}", *inbox_of);
+    if (query.unread_only) walk.where.add(RELAY_PENDING("d."));
+    // Deliveries have later keys than their message, so the same bound saves walking the whole inbox.
+    if (query.after.value() > 0) walk.where.add("d.key>{}", query.after.value());
+    walk.order = "d.key" + direction;
+  } else if (inbox_of) {
+    walk.where.add(
+        query.unread_only
+            ? "EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND d.recipient={} AND " RELAY_PENDING("d.") ")"
+            : "EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND d.recipient={})",
+        *inbox_of);
+  }
+
+  if (!search) {
+    Answer answer{connection, query.limit};
+    RELAY_TRY(answer.take(walk));
+    return std::move(answer).rows();
+  }
+
+  const WordQuery words{query.search};
+  if (words.empty()) return std::vector<MessageRow>{};
+  const auto indexed = RELAY_TRY(indexed_key(connection));
+  Walk old = walk;
+  old.from = "message_text t CROSS JOIN messages m ON m.key=t.rowid";
+  old.where.add("t.message_text MATCH {}", words.full_text_expression());
+  old.order = "t.rowid" + direction;
+  Walk recent = walk;  // not indexed yet: few, and read one by one
+  recent.where.add("m.key>{}", indexed);
+  recent.words = &words;
+  const auto take = [&](const Walk& first, const Walk& second) -> Result<std::vector<MessageRow>> {
+    Answer answer{connection, query.limit};
+    RELAY_TRY(answer.take(first));
+    RELAY_TRY(answer.take(second));
+    return std::move(answer).rows();
+  };
+  auto found = query.ascending ? take(old, recent) : take(recent, old);
+  if (found || !connection.damage_in_full_text()) return found;
+  // The index is broken (the writer will make it again): read instead of looking up, slow but right.
+  Walk every = walk;
+  every.words = &words;
+  Answer answer{connection, query.limit};
+  RELAY_TRY(answer.take(every));
+  return std::move(answer).rows();
+}
+
+}  // namespace relay::store

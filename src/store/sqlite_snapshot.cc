@@ -1,0 +1,181 @@
+#include "store/sqlite_snapshot.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "store/message_rows.h"
+#include "store/record_json.h"
+#include "store/sqlite_names.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_rows.h"
+#include "store/sqlite_schema.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(connection.prepare(
+      "SELECT name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,claim_hash,first_seen,"
+      "last_seen FROM agents ORDER BY name"));
+  while (RELAY_TRY(rows.step())) {
+    auto& agent = snapshot.agents.emplace_back();
+    agent.name = AgentName{rows.text(0)};
+    agent.entity = rows.integer(1) == 1 ? protocol::EntityType::User : protocol::EntityType::Agent;
+    int column = 2;
+    for (auto* text : {&agent.cli, &agent.program, &agent.model, &agent.task, &agent.working_directory, &agent.team,
+                       &agent.display_name, &agent.avatar_url, &agent.claim_hash}) {
+      *text = rows.text(column++);
+    }
+    agent.first_seen = rows.integer(11);
+    agent.last_seen = rows.integer(12);
+  }
+  return {};
+}
+
+Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
+  auto rows =
+      RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,topics,shadows FROM "
+                                   "sessions WHERE ended=0 ORDER BY id"));
+  while (RELAY_TRY(rows.step())) {
+    auto& session = snapshot.sessions.emplace_back();
+    session.id = SessionId{rows.text(0)};
+    session.agent = AgentName{rows.text(1)};
+    session.token_hash = rows.text(2);
+    session.capabilities = RELAY_TRY(capabilities_from_json(rows.text(3)));
+    session.started = rows.integer(4);
+    session.last_seen = rows.integer(5);
+    session.topics = RELAY_TRY(texts_from_json(rows.text(6)));
+    session.shadows = RELAY_TRY(shadows_from_json(rows.text(7)));
+  }
+  return {};
+}
+
+Result<void> load_streams(Connection& connection, Snapshot& snapshot) {
+  auto rows =
+      RELAY_TRY(connection.prepare("SELECT t.topic,s.name,r.name,t.last,t.acked FROM streams t JOIN names s ON "
+                                   "s.id=t.sender JOIN names r ON r.id=t.recipient"
+                                   " ORDER BY t.topic, s.name, r.name"));
+  while (RELAY_TRY(rows.step())) {
+    snapshot.streams.push_back({Topic{rows.text(0)}, AgentName{rows.text(1)}, AgentName{rows.text(2)},
+                                Seq{static_cast<std::uint64_t>(rows.integer(3))},
+                                Seq{static_cast<std::uint64_t>(rows.integer(4))}});
+  }
+  return {};
+}
+
+Result<void> load_memberships(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(connection.prepare("SELECT channel,member FROM channel_members ORDER BY channel, member"));
+  while (RELAY_TRY(rows.step())) snapshot.memberships.push_back({rows.text(0), AgentName{rows.text(1)}});
+  return {};
+}
+
+Result<void> load_marks(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(
+      connection.prepare("SELECT sender,epoch,high,refused,updated FROM outbox_marks ORDER BY sender, epoch"));
+  while (RELAY_TRY(rows.step())) {
+    auto& mark = snapshot.marks.emplace_back();
+    mark.sender = AgentName{rows.text(0)};
+    mark.epoch = rows.text(1);
+    mark.high = static_cast<std::uint64_t>(rows.integer(2));
+    if (!rows.is_null(3)) mark.refused = RELAY_TRY(numbers_from_json(rows.text(3)));
+    mark.updated = rows.integer(4);
+  }
+  return {};
+}
+
+Result<void> load_proposals(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(connection.prepare(
+      "SELECT id,title,description,type,proposer,participants,votes,thread,created,expires_at,quorum,threshold"
+      " FROM proposals WHERE outcome IS NULL ORDER BY id"));
+  while (RELAY_TRY(rows.step())) {
+    auto& proposal = snapshot.proposals.emplace_back();
+    proposal.id = rows.text(0);
+    proposal.title = rows.text(1);
+    proposal.description = rows.text(2);
+    proposal.type = rows.text(3);
+    proposal.proposer = AgentName{rows.text(4)};
+    proposal.participants = RELAY_TRY(names_from_json(rows.text(5)));
+    proposal.votes = RELAY_TRY(votes_from_json(rows.text(6)));
+    proposal.thread = rows.text(7);
+    proposal.created = rows.integer(8);
+    proposal.expires_at = rows.integer(9);
+    proposal.quorum = static_cast<std::uint32_t>(rows.integer(10));
+    proposal.threshold = rows.real(11);
+  }
+  return {};
+}
+
+Result<void> load_recent_ids(Connection& connection, Snapshot& snapshot) {
+  // The names are few and looked up once each: joined, they cost more than the rows.
+  std::unordered_map<std::int64_t, AgentName> names;
+  auto rows = RELAY_TRY(connection.prepare("SELECT key,id,sender FROM messages ORDER BY key DESC LIMIT ?1"));
+  auto find_name = RELAY_TRY(connection.prepare("SELECT name FROM names WHERE id=?1"));
+  rows.bind(static_cast<std::int64_t>(kRecentIdRows));
+  while (RELAY_TRY(rows.step())) {
+    const auto sender = rows.integer(2);
+    auto known = names.find(sender);
+    if (known == names.end()) {
+      find_name.bind(sender);
+      known = names.emplace(sender, AgentName{RELAY_TRY(find_name.step()) ? find_name.text(0) : std::string{}}).first;
+      find_name.reset();
+    }
+    snapshot.recent_ids.push_back({known->second, rows.text(1), Key{rows.integer(0)}});
+  }
+  std::reverse(snapshot.recent_ids.begin(), snapshot.recent_ids.end());
+  return {};
+}
+
+Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(connection.prepare(
+      "SELECT n.name, p.pending FROM (SELECT recipient, count(*) AS pending FROM deliveries INDEXED BY "
+      "deliveries_pending"
+      " WHERE " RELAY_PENDING("") " GROUP BY recipient) p JOIN names n ON n.id=p.recipient ORDER BY n.name"));
+  while (RELAY_TRY(rows.step())) {
+    snapshot.backlogs.push_back({AgentName{rows.text(0)}, static_cast<std::uint64_t>(rows.integer(1))});
+  }
+  snapshot.next_expiry = RELAY_TRY(
+      connection.integer("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
+          "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
+  return {};
+}
+
+}  // namespace
+
+Result<Snapshot> load_snapshot(Connection& connection) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  Snapshot snapshot;
+  snapshot.newest = RELAY_TRY(newest_key(connection));
+  for (const auto load : {load_agents, load_sessions, load_streams, load_memberships, load_marks, load_proposals,
+                          load_recent_ids, load_backlogs}) {
+    RELAY_TRY(load(connection, snapshot));
+  }
+  return snapshot;
+}
+
+Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& request) {
+  BacklogPage page{request.to, request.after, {}, false};
+  const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
+  if (!recipient) return page;
+  const auto rows = RELAY_TRY(connection.use(
+      "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS
+      " FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES
+      "WHERE d.recipient=?1 AND d.key>?2 AND " RELAY_PENDING("d.") " ORDER BY d.key LIMIT ?3"));
+  const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
+  rows->bind(*recipient, request.after.value(), static_cast<std::int64_t>(max_rows) + 1);
+  std::size_t bytes = 0;
+  while (RELAY_TRY(rows->step())) {
+    auto message = read_message(*rows.operator->(), kDeliveryColumns);
+    bytes += size_of(message);
+    if (page.items.size() >= max_rows || (!page.items.empty() && bytes > request.max_bytes)) {
+      page.more = true;
+      break;
+    }
+    page.items.push_back({read_delivery(*rows.operator->(), 0, request.to), std::move(message)});
+  }
+  return page;
+}
+
+}  // namespace relay::store

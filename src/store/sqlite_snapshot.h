@@ -1,0 +1,13 @@
+/// What the broker reads: everything once after a start, then page by page. Private to src/store.
+#pragma once
+
+#include "base/result.h"
+#include "records/queries.h"
+#include "store/sqlite_handle.h"
+
+namespace relay::store {
+
+Result<records::Snapshot> load_snapshot(Connection& connection);
+Result<records::BacklogPage> load_backlog(Connection& connection, const records::BacklogRequest& request);
+
+}  // namespace relay::store

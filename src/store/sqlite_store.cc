@@ -1,0 +1,202 @@
+#include "store/sqlite_store.h"
+
+#include "base/format.h"
+#include "base/log.h"
+#include "store/sqlite_files.h"
+#include "store/sqlite_handle.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_retention.h"
+#include "store/sqlite_schema.h"
+#include "store/sqlite_snapshot.h"
+#include "store/sqlite_text.h"
+#include "store/sqlite_writer.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+// After a crash a file this small is checked whole (some milliseconds); a larger one is trusted until SQLite itself
+// meets damage, so that starting does not take longer with history.
+constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
+
+constexpr const char* kPragmas =
+    "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink again after retention
+    "PRAGMA cache_size=-8000;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA cell_size_check=ON;"  // damage is met early, as an error
+    "PRAGMA secure_delete=FAST;"
+    "PRAGMA journal_size_limit=67108864;";
+
+/// Looks, checks and brings up to date; whatever is wrong leaves the files as they were found.
+Result<void> prepare(Connection& connection, const SqliteOptions& options, bool check_pages) {
+  if (options.sharing == Sharing::Exclusive) RELAY_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
+  RELAY_TRY(check_identity(connection));
+  if (check_pages) {
+    auto check = RELAY_TRY(connection.prepare("PRAGMA quick_check(1)"));
+    if (RELAY_TRY(check.step()) && check.text(0) != "ok") {
+      return fail(Errc::Damaged, format("the message store {} is damaged ({})", options.path, check.text(0)));
+    }
+  }
+  RELAY_TRY(connection.execute(kPragmas));
+  {
+    auto mode = RELAY_TRY(connection.prepare("PRAGMA journal_mode=WAL"));
+    if (RELAY_TRY(mode.step()) && mode.text(0) != "wal") {
+      return fail(Errc::ReadOnly,
+                  format("{} cannot keep a write-ahead log where it is; use another directory", options.path));
+    }
+  }
+  return migrate(connection);
+}
+
+Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
+  if (!looks_like_database(options.path, options.vfs)) {
+    return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", options.path));
+  }
+  const bool crashed = file_bytes(options.path + "-wal", options.vfs) > 0;
+  const bool small = file_bytes(options.path, options.vfs) <= kCheckedAfterCrashBytes;
+  const bool suspect = is_suspect(options.path, options.vfs);
+  keep_private(options.path, options.vfs);
+  auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadWrite));
+  if (auto done = prepare(*connection, options, suspect || (crashed && small)); !done) {
+    if (crashed || is(done.error(), Errc::Damaged)) connection->leave_log_alone();
+    return Failure{done.error()};
+  }
+  clear_suspect(options.path, options.vfs);
+  return connection;
+}
+
+}  // namespace
+
+/// What the store is made of; the connection is declared first, so it dies last.
+class SqliteStore::Parts {
+ public:
+  Parts(SqliteOptions how, std::unique_ptr<Connection> opened, std::string said)
+      : options{std::move(how)}, warning{std::move(said)}, connection{std::move(opened)}, writer{*connection} {}
+
+  /// Background work may be lost in a power cut (it is only done again), so it never waits for the disk.
+  Result<void> sync_commits(bool wait) {
+    const bool full = wait && options.durability == Durability::Power;
+    if (full == full_sync) return {};
+    RELAY_TRY(connection->execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+    full_sync = full;
+    return {};
+  }
+
+  void rollback() {
+    connection->rollback();
+    writer.on_rollback();
+  }
+
+  /// One step of background work in a commit of its own.
+  template <class Work>
+  Result<bool> in_background(Work work) {
+    RELAY_ASSERT(!connection->in_transaction());
+    const auto run = [&]() -> Result<bool> {
+      RELAY_TRY(sync_commits(false));
+      RELAY_TRY(connection->execute("BEGIN IMMEDIATE"));
+      const bool more = RELAY_TRY(work());
+      RELAY_TRY(connection->execute("COMMIT"));
+      return more;
+    };
+    auto more = run();
+    if (!more) {
+      rollback();
+      retention.on_rollback();
+      if (is(more.error(), Errc::Damaged) && connection->damage_in_full_text()) {
+        RELAY_TRY(recreate_full_text(*connection));
+        log::warn("the full-text index was damaged and is being made again", {{"store", options.path}});
+        return true;
+      }
+    }
+    return more;
+  }
+
+  SqliteOptions options;
+  std::string warning;
+  std::unique_ptr<Connection> connection;
+  SqliteWriter writer;
+  SqliteRetention retention;
+  bool full_sync = true;  // SQLite's own default
+};
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
+  std::string warning;
+  auto connection = open_checked(options);
+  if (!connection && is(connection.error(), Errc::Damaged)) {
+    const auto name = RELAY_TRY(set_aside(options.path, options.vfs, options.now));
+    clear_suspect(options.path, options.vfs);
+    warning = format("{}: it was set aside as {} and a new store was begun", connection.error().message(), name);
+    connection = open_checked(options);
+  }
+  if (!connection) return Failure{connection.error()};
+  return std::unique_ptr<SqliteStore>{
+      new SqliteStore{std::make_unique<Parts>(options, std::move(*connection), std::move(warning))}};
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
+
+SqliteStore::~SqliteStore() { parts_->rollback(); }
+
+const std::string& SqliteStore::warning() const { return parts_->warning; }
+
+Result<Snapshot> SqliteStore::load() { return load_snapshot(*parts_->connection); }
+
+Result<void> SqliteStore::begin() {
+  RELAY_TRY(parts_->sync_commits(true));
+  return parts_->connection->execute("BEGIN IMMEDIATE");
+}
+
+Result<void> SqliteStore::apply(const Change& change) {
+  auto done = parts_->writer.apply(change);
+  if (!done) rollback();
+  return done;
+}
+
+Result<void> SqliteStore::commit() {
+  auto done = parts_->writer.finish_group();
+  if (done) done = parts_->connection->execute("COMMIT");
+  if (!done) rollback();
+  return done;
+}
+
+void SqliteStore::rollback() { parts_->rollback(); }
+
+Result<BacklogPage> SqliteStore::backlog(const BacklogRequest& request) {
+  return load_backlog(*parts_->connection, request);
+}
+
+Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
+  auto result = parts_->writer.expire(request);
+  if (!result) rollback();
+  return result;
+}
+
+Result<bool> SqliteStore::index_some(std::size_t max_rows) {
+  return parts_->in_background([&] { return index_next(*parts_->connection, max_rows); });
+}
+
+Result<bool> SqliteStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {
+  return parts_->in_background([&] { return parts_->retention.step(*parts_->connection, retention, now, max_rows); });
+}
+
+Result<std::vector<MessageRow>> SqliteStore::messages(const MessageQuery& query) {
+  return select_messages(*parts_->connection, query);
+}
+
+Result<Trace> SqliteStore::trace(const std::string& id_or_prefix) {
+  return select_trace(*parts_->connection, id_or_prefix);
+}
+
+Result<StoreStats> SqliteStore::stats() { return select_stats(*parts_->connection); }
+
+Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
+  const auto& options = parts_->options;
+  if (options.sharing == Sharing::Exclusive) return std::unique_ptr<MessageReader>{};
+  auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadOnly));
+  RELAY_TRY(connection->execute("PRAGMA query_only=ON; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY"));
+  return std::unique_ptr<MessageReader>{std::make_unique<SqliteReader>(std::move(connection))};
+}
+
+}  // namespace relay::store

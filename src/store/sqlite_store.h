@@ -1,0 +1,67 @@
+/// The durable store: one SQLite database per workspace, write-ahead log, one writer.
+///
+/// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any death of ours; a
+///   damaged or foreign file is set aside under a new name, never overwritten; a file of a newer version is refused
+///   and left as it is; the file is owner-only.
+/// Ownership: owns its connection; a reader from open_reader() has its own and may outlive it.
+/// Threading: one thread at a time; the reader is for another thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "store/message_store.h"
+
+namespace relay::store {
+
+/// What a commit survives.
+enum class Durability { Process, Power };
+
+/// Exclusive keeps the log's index in this process's memory: nobody else may open the file, no reader beside the
+/// writer, no shared memory needed (file systems made for tests have none).
+enum class Sharing { Shared, Exclusive };
+
+struct SqliteOptions {
+  std::string path;
+  Durability durability = Durability::Power;
+  std::string vfs = {};  // a registered SQLite file system; empty is the machine's own
+  Sharing sharing = Sharing::Shared;
+  WallMs now = 0;  // names a damaged file that must be set aside
+};
+
+class SqliteStore final : public MessageStore {
+ public:
+  static Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options);
+  ~SqliteStore() override;
+
+  /// One sentence for the person when a file had to be set aside; empty when all was well.
+  [[nodiscard]] const std::string& warning() const;
+
+  Result<records::Snapshot> load() override;
+
+  Result<void> begin() override;
+  Result<void> apply(const records::Change& change) override;
+  Result<void> commit() override;
+  void rollback() override;
+
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
+
+  Result<bool> index_some(std::size_t max_rows) override;
+  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) override;
+
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
+  Result<records::Trace> trace(const std::string& id_or_prefix) override;
+  Result<records::StoreStats> stats() override;
+
+  Result<std::unique_ptr<MessageReader>> open_reader() override;
+
+ private:
+  class Parts;
+  explicit SqliteStore(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace relay::store

@@ -1,0 +1,326 @@
+#include "store/sqlite_store.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/random.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_schema.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace records;
+using namespace sample;
+
+class SqliteFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::temp_directory_path() / ("relay-store-" + SystemRandom{}.hex(8));
+    fs::create_directory(directory_);
+    path_ = directory_ / "messages.sqlite";
+  }
+  void TearDown() override {
+    fs::permissions(directory_, fs::perms::owner_all);
+    fs::remove_all(directory_);
+  }
+
+  Result<std::unique_ptr<SqliteStore>> try_open(const fs::path& path) {
+    return SqliteStore::open({.path = path, .durability = Durability::Process, .now = kStart});
+  }
+  std::unique_ptr<SqliteStore> open() {
+    auto store = try_open(path_);
+    EXPECT_TRUE(store) << store.error().message();
+    return *std::move(store);
+  }
+  static std::string bytes_of(const fs::path& path) {
+    std::ifstream in{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  static void write(const fs::path& path, const std::string& bytes) { std::ofstream{path, std::ios::binary} << bytes; }
+  /// Statements run by somebody else's SQLite.
+  void by_hand(const char* sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+    char* why = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, &why), SQLITE_OK) << why;
+    sqlite3_close(handle);
+  }
+  std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator{directory_}) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path directory_, path_;
+};
+
+TEST_F(SqliteFile, IsThereAgainAfterAClose) {
+  ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+  EXPECT_EQ(store->messages(Ask{})->size(), 1u);
+  EXPECT_EQ(store->load()->newest, Key{2});
+}
+
+TEST_F(SqliteFile, KeepsEveryCommitOfAProcessThatWasKilled) {
+  auto store = open();
+  for (std::int64_t key = 1; key < 100; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
+  // What a killed process leaves: the files as they are, the log not folded in.
+  const auto copy = directory_ / "copy.sqlite";
+  fs::copy_file(path_, copy);
+  fs::copy_file(path_.string() + "-wal", copy.string() + "-wal");
+  auto again = try_open(copy);
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ((*again)->warning(), "");
+  EXPECT_EQ((*again)->messages(Ask{}.limit(100))->size(), 50u);
+}
+
+TEST_F(SqliteFile, IsForItsOwnerAlone) {
+  const auto before = ::umask(0);
+  auto store = open();
+  ASSERT_TRUE(commit(*store, direct(1, "Alice", "Bob", "hello")));
+  ::umask(before);
+  for (const auto& entry : fs::directory_iterator{directory_}) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << entry.path();
+  }
+}
+
+TEST_F(SqliteFile, SetsADamagedFileAsideAndBeginsANewOne) {
+  const std::string junk = "this is no database, but somebody may want it back" + std::string(5'000, '!');
+  write(path_, junk);
+  write(path_.string() + "-wal", "its log");
+  auto store = open();
+  EXPECT_NE(store->warning().find("messages.sqlite.damaged-20231114T221320Z"), std::string::npos) << store->warning();
+  EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z"), junk);
+  EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z-wal"), "its log");
+  ASSERT_TRUE(commit(*store, direct(1, "Alice", "Bob", "hello")));
+  store.reset();
+  write(path_, "damaged again");
+  store = open();
+  EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z"), junk) << "never overwritten";
+  EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z-2"), "damaged again");
+  EXPECT_TRUE(store->messages(Ask{})->empty());
+}
+
+TEST_F(SqliteFile, MeetsDamageInTheMiddleAndSetsItAsideAtTheNextStart) {
+  {
+    auto store = open();
+    Changes many;
+    for (std::int64_t key = 1; key < 2'000; ++key)
+      many.push_back(AddMessage{message(key, "Alice", "Bob", std::string(200, 'x'))});
+    ASSERT_TRUE(commit(*store, many));
+  }
+  auto bytes = bytes_of(path_);
+  for (std::size_t page = 100; page * 4096 < bytes.size(); ++page)
+    bytes.replace(page * 4096, 64, std::string(64, '\xff'));
+  write(path_, bytes);
+  {
+    auto store = open();  // closed cleanly before: no reason to look at every page yet
+    const auto rows = store->messages(Ask{}.limit(10'000));
+    ASSERT_FALSE(rows) << rows->size() << store->warning();
+    EXPECT_TRUE(is(rows.error(), Errc::Damaged)) << rows.error().message();
+  }
+  auto store = open();
+  EXPECT_NE(store->warning(), "");
+  EXPECT_TRUE(store->messages(Ask{})->empty());
+}
+
+TEST_F(SqliteFile, LeavesTheDatabaseOfAnotherProgramUnharmed) {
+  by_hand("CREATE TABLE messages(id TEXT PRIMARY KEY, body TEXT); INSERT INTO messages VALUES('a','precious')");
+  const auto before = bytes_of(path_);
+  auto store = open();
+  EXPECT_NE(store->warning().find("not a message store of Agent Relay"), std::string::npos) << store->warning();
+  EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z"), before);
+}
+
+TEST_F(SqliteFile, RefusesAFileOfANewerVersion) {
+  ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
+  by_hand("PRAGMA user_version=999");
+  const auto before = names();
+  const auto store = try_open(path_);
+  ASSERT_FALSE(store);
+  EXPECT_TRUE(is(store.error(), Errc::Newer));
+  EXPECT_NE(store.error().message().find("newer Agent Relay"), std::string::npos);
+  EXPECT_EQ(names(), before);
+}
+
+TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
+  {
+    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    ASSERT_TRUE(connection && migrate(**connection, 1));
+    ASSERT_TRUE((*connection)
+                    ->execute("INSERT INTO names VALUES(1,'Alice'),(2,'Bob');"
+                              "INSERT INTO messages(key,id,ts,sender,recipient,payload) "
+                              "VALUES(7,'m',5,1,2,'{\"body\":\"old words\"}')"));
+  }
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
+  ASSERT_TRUE(store->index_some(100));
+  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
+}
+
+TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
+  auto said = message(1, "Alice", "Bob", "hello");
+  said.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
+  ASSERT_TRUE(commit(*open(), {AddMessage{said}, AddDelivery{delivery(2, 1, "Bob", 42)}}));
+  by_hand(
+      "CREATE TABLE result AS SELECT concat_of FROM (SELECT "
+      "id||'|'||ts||'|'||sender||'|'||recipient||'|'||ifnull(topic,'-')||'|'||kind||'|'||body"
+      "||'|'||data||'|'||delivery_seq||'|'||ifnull(delivery_session_id,'-')||'|'||session_id AS concat_of FROM "
+      "seed_messages)");
+  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  auto row = connection->prepare("SELECT concat_of FROM result");
+  ASSERT_TRUE(row && row->step().value());
+  EXPECT_EQ(row->text(0), R"(id-1|1700000000001|Alice|Bob|-|message|hello|{"a":1}|42|-|session-of-Alice)");
+}
+
+TEST_F(SqliteFile, SaysWhyItCannotBeOpened) {
+  const auto nowhere = try_open(directory_ / "missing" / "messages.sqlite");
+  ASSERT_FALSE(nowhere);
+  EXPECT_TRUE(is(nowhere.error(), Errc::ReadOnly)) << nowhere.error().message();
+  EXPECT_NE(nowhere.error().message().find("No such file or directory"), std::string::npos)
+      << nowhere.error().message();
+  const auto directory = try_open(directory_);
+  ASSERT_FALSE(directory);
+  EXPECT_FALSE(is(directory.error(), Errc::Damaged)) << directory.error().message();
+}
+
+TEST_F(SqliteFile, SaysThatItsDirectoryIsReadOnly) {
+  { open(); }
+  fs::permissions(directory_,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(path_, fs::perms::owner_read | fs::perms::others_read);
+  const bool root = ::geteuid() == 0;
+  constexpr uid_t kNobody = 65534;
+  ASSERT_TRUE(!root || ::seteuid(kNobody) == 0);  // root may write anywhere
+  const auto store = try_open(path_);
+  const auto fresh = try_open(directory_ / "new.sqlite");
+  ASSERT_TRUE(!root || ::seteuid(0) == 0);
+  ASSERT_FALSE(store);
+  EXPECT_TRUE(is(store.error(), Errc::ReadOnly)) << store.error().message();
+  ASSERT_FALSE(fresh);
+  EXPECT_TRUE(is(fresh.error(), Errc::ReadOnly)) << fresh.error().message();
+  EXPECT_EQ(names(), std::vector<std::string>{"messages.sqlite"}) << "what cannot be opened is not set aside";
+}
+
+TEST_F(SqliteFile, ReadsBesideTheWriter) {
+  auto store = open();
+  auto reader = store->open_reader();
+  ASSERT_TRUE(reader && *reader) << reader.error().message();
+  std::thread reading{[&] {
+    std::size_t before = 0;
+    while (before < 100) {
+      const auto rows = (*reader)->messages(Ask{}.limit(1'000));
+      ASSERT_TRUE(rows) << rows.error().message();
+      ASSERT_GE(rows->size(), before);
+      for (const auto& row : *rows) ASSERT_EQ(row.deliveries, 1u) << "a group is seen whole";
+      before = rows->size();
+    }
+  }};
+  for (std::int64_t key = 1; key < 200; key += 2) EXPECT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
+  reading.join();
+}
+
+TEST_F(SqliteFile, AnswersWithoutWalkingTheHistory) {
+  constexpr WallMs kMinuteMs = 60'000;
+  {
+    auto store = open();
+    Changes many;
+    for (std::int64_t key = 1; key < 4'000; key += 2) {
+      auto said = message(key, key % 100 == 1 ? "Alice" : "Noise", key % 100 == 3 ? "Bob" : "Crowd", "hello");
+      said.ts = kStart + key * kMinuteMs;
+      if (key % 1'000 == 1) said.thread = "thread";
+      many.push_back(AddMessage{said});
+      many.push_back(AddDelivery{delivery(key + 1, key, said.to)});
+      many.push_back(change(key + 1, key == 2'003 ? DeliveryState::Queued : DeliveryState::Delivered));
+    }
+    ASSERT_TRUE(commit(*store, many));
+  }
+  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  const MessageQuery questions[] = {Ask{}.limit(10),
+                                    Ask{}.limit(10).from("Alice"),
+                                    Ask{}.limit(10).to("Bob"),
+                                    Ask{}.limit(10).thread("thread"),
+                                    Ask{}.limit(10).delivered_to("Bob"),
+                                    Ask{}.limit(10).delivered_to("Bob").unread_only(),
+                                    Ask{}.limit(10).since(kStart + 3'990 * kMinuteMs),
+                                    Ask{}.limit(10).ascending().after(3'000)};
+  for (const auto& question : questions) {
+    const auto before = connection->rows_scanned();
+    const auto rows = select_messages(*connection, question);
+    ASSERT_TRUE(rows);
+    EXPECT_FALSE(rows->empty());
+    EXPECT_LE(connection->rows_scanned() - before, 100) << "question " << (&question - questions);
+  }
+}
+
+TEST_F(SqliteFile, GivesSpaceBackAfterForgetting) {
+  auto store = open();
+  Changes many;
+  for (std::int64_t key = 1; key < 4'000; ++key)
+    many.push_back(AddMessage{message(key, "Alice", "#log", std::string(1'000, 'x'))});
+  ASSERT_TRUE(commit(*store, many));
+  const auto before = store->stats()->bytes;
+  while (store->forget_some({.max_age_ms = 1}, kStart + 100'000, 500).value()) {}
+  EXPECT_LT(store->stats()->bytes, before / 2);
+  store.reset();
+  EXPECT_LT(fs::file_size(path_), before / 2);
+}
+
+TEST_F(SqliteFile, MakesADamagedFullTextIndexAgain) {
+  {
+    auto store = open();
+    for (std::int64_t key = 1; key < 40; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "words")));
+    while (store->index_some(5).value()) {}
+  }
+  by_hand("UPDATE message_text_data SET block=x'00ff00ff00ff00ff00ff'");
+  auto store = open();
+  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 20u) << "read instead of looked up";
+  ASSERT_TRUE(commit(*store, direct(41, "Alice", "Bob", "words")));
+  for (int step = 0; step < 20; ++step) {
+    const auto more = store->index_some(5);
+    ASSERT_TRUE(more) << more.error().message();
+  }
+  const auto found = store->messages(Ask{}.search("words"));
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->size(), 21u);
+}
+
+TEST(SqliteOnSimDisk, SaysThatTheDiskIsFullAtTheStart) {
+  SimDisk disk;
+  disk.set_full(true);
+  const auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_FALSE(store);
+  EXPECT_TRUE(is(store.error(), Errc::Full)) << store.error().message();
+  disk.set_full(false);
+  EXPECT_TRUE(SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive}));
+}
+
+TEST(SqliteOnSimDisk, SyncsEachGroupOnceInPowerModeAndNeverInProcessMode) {
+  for (const auto durability : {Durability::Power, Durability::Process}) {
+    SimDisk disk;
+    auto store =
+        *SqliteStore::open({.path = "db", .durability = durability, .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+    ASSERT_TRUE(commit(*store, direct(1, "Alice", "Bob", "the first group also writes the log's header")));
+    const auto before = disk.syncs();
+    for (std::int64_t key = 3; key < 23; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
+    EXPECT_EQ(disk.syncs() - before, durability == Durability::Power ? 10u : 0u);
+    ASSERT_TRUE(store->index_some(100));
+    EXPECT_EQ(disk.syncs() - before, durability == Durability::Power ? 10u : 0u)
+        << "background work does not wait for the disk";
+  }
+}
+
+}  // namespace
+}  // namespace relay::store

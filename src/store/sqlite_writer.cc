@@ -1,0 +1,192 @@
+#include "store/sqlite_writer.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "records/short_id.h"
+#include "store/message_rows.h"
+#include "store/message_store.h"
+#include "store/sqlite_removal.h"
+#include "store/sqlite_schema.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+template <class Enum>
+std::int64_t number_of(Enum value) {
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+Result<void> SqliteWriter::apply(const Change& change) {
+  return std::visit([this](const auto& one) { return on(one); }, change);
+}
+
+void SqliteWriter::on_rollback() {
+  names_.forget_cache();
+  streams_.clear();
+  marks_.clear();
+  newest_message_ = 0;
+}
+
+Result<void> SqliteWriter::on(const AddMessage& change) {
+  const auto& message = change.message;
+  const auto sender = RELAY_TRY(names_.number(message.from.value()));
+  const auto recipient = RELAY_TRY(names_.number(message.to));
+  const auto add = RELAY_TRY(
+      connection_.use("INSERT INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload)"
+                      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)"));
+  // Nearly every message is of the kind "message": it costs nothing to say so.
+  const std::string_view kind = message.kind == "message" ? std::string_view{} : message.kind;
+  add->bind(message.key.value(), std::string_view{message.id}, message.ts, sender, recipient,
+            OrNull{message.topic.value()}, OrNull{kind}, OrNull{message.thread}, OrNull{message.session.value()},
+            OrNull{message.payload_meta}, std::string_view{message.payload});
+  RELAY_TRY(add->run());
+  newest_message_ = message.key.value();
+  return {};
+}
+
+Result<void> SqliteWriter::on(const AddDelivery& change) {
+  const auto& delivery = change.delivery;
+  if (delivery.message.value() != newest_message_) {
+    const auto find = RELAY_TRY(connection_.use("SELECT 1 FROM messages WHERE key=?1"));
+    find->bind(delivery.message.value());
+    if (!RELAY_TRY(find->step())) {
+      return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
+    }
+  }
+  const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
+  const auto add = RELAY_TRY(connection_.use(
+      "INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,queued_offline)"
+      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"));
+  add->bind(delivery.key.value(), delivery.message.value(), recipient, static_cast<std::int64_t>(delivery.seq.value()),
+            number_of(delivery.carriage), OrNull{delivery.shadow_of}, number_of(delivery.state),
+            number_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline});
+  RELAY_TRY(add->run());
+  // The usual first line (queued, stored, at the message's time) is read from the row itself; only another beginning
+  // needs a line of its own.
+  if (delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored) return {};
+  const auto first = RELAY_TRY(connection_.use(
+      "INSERT INTO delivery_history(delivery,n,at,state,proof) SELECT ?1,0,ts,?3,?4 FROM messages WHERE key=?2"));
+  first->bind(delivery.key.value(), delivery.message.value(), number_of(delivery.state), number_of(delivery.proof));
+  return first->run();
+}
+
+Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEvent& event) {
+  const auto add = RELAY_TRY(
+      connection_.use("INSERT INTO delivery_history(delivery,n,at,state,proof,reason)"
+                      " VALUES(?1,(SELECT coalesce(max(n),0)+1 FROM delivery_history WHERE delivery=?1),?2,?3,?4,?5)"));
+  add->bind(delivery, event.at, number_of(event.state), number_of(event.proof), OrNull{event.reason});
+  return add->run();
+}
+
+Result<void> SqliteWriter::on(const ChangeDelivery& change) {
+  {
+    // Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
+    const auto update = RELAY_TRY(connection_.use("UPDATE deliveries SET state=?2, proof=?3 WHERE key=?1"));
+    update->bind(change.key.value(), number_of(change.state), number_of(change.proof));
+    RELAY_TRY(update->run());
+    if (connection_.rows_changed() == 0) return {};
+  }
+  return add_history(change.key.value(), {change.at, change.state, change.proof, change.reason});
+}
+
+Result<void> SqliteWriter::on(const SetStream& change) {
+  const auto sender = RELAY_TRY(names_.number(change.stream.from.value()));
+  const auto recipient = RELAY_TRY(names_.number(change.stream.to.value()));
+  const auto [known, added] = streams_.try_emplace({sender, recipient, change.stream.topic.value()}, change.stream);
+  if (added) return {};
+  known->second.last = std::max(known->second.last, change.stream.last);
+  known->second.acked = std::max(known->second.acked, change.stream.acked);
+  return {};
+}
+
+Result<void> SqliteWriter::finish_group() {
+  for (const auto& [key, stream] : streams_) RELAY_TRY(write(std::get<0>(key), std::get<1>(key), stream));
+  for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
+  streams_.clear();
+  marks_.clear();
+  return {};
+}
+
+Result<void> SqliteWriter::write(std::int64_t sender, std::int64_t recipient, const Stream& stream) {
+  const auto set = RELAY_TRY(
+      connection_.use("INSERT INTO streams(topic,sender,recipient,last,acked) VALUES(?1,?2,?3,?4,?5)"
+                      " ON CONFLICT DO UPDATE SET last=max(last,excluded.last), acked=max(acked,excluded.acked)"));
+  set->bind(std::string_view{stream.topic.value()}, sender, recipient, static_cast<std::int64_t>(stream.last.value()),
+            static_cast<std::int64_t>(stream.acked.value()));
+  return set->run();
+}
+
+Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
+  ExpireResult result;
+  std::vector<Proof> proofs;
+  {
+    const auto due = RELAY_TRY(
+        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof"
+                        " FROM deliveries d INDEXED BY deliveries_expiring CROSS JOIN messages m ON m.key=d.message"
+                        " JOIN names s ON s.id=m.sender JOIN names r ON r.id=d.recipient"
+                        " WHERE " RELAY_PENDING(
+                            "d.") " AND d.expires_at>0 AND d.expires_at<=?1 ORDER BY d.expires_at, d.key LIMIT ?2"));
+    due->bind(request.now, static_cast<std::int64_t>(request.max_rows));
+    while (RELAY_TRY(due->step())) {
+      result.expired.push_back(
+          {Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)}, AgentName{due->text(3)}, due->text(4)});
+      proofs.push_back(static_cast<Proof>(due->integer(5)));
+    }
+  }
+  for (std::size_t at = 0; at < result.expired.size(); ++at) {
+    RELAY_TRY(on(
+        ChangeDelivery{result.expired[at].delivery, DeliveryState::Expired, proofs[at], request.now, kReasonExpired}));
+  }
+  const auto next =
+      RELAY_TRY(connection_.use("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
+          "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
+  if (RELAY_TRY(next->step())) result.next_expiry = next->integer(0);
+  return result;
+}
+
+Result<void> SqliteWriter::on(const RemoveAgent& change) {
+  const std::string_view name = change.name.value();
+  const auto agent = RELAY_TRY(find_name(connection_, name));
+  if (agent) {
+    std::vector<std::pair<std::int64_t, Proof>> pending;
+    {
+      const auto find = RELAY_TRY(connection_.use(
+          "SELECT key, proof FROM deliveries INDEXED BY deliveries_pending WHERE recipient=?1 AND " RELAY_PENDING("")));
+      find->bind(*agent);
+      while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), static_cast<Proof>(find->integer(1)));
+    }
+    for (const auto& [key, proof] : pending) {
+      RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
+    }
+    if (change.with_messages) RELAY_TRY(remove_messages_of(*agent));
+  }
+  for (const char* sql : {"DELETE FROM agents WHERE name=?1", "DELETE FROM channel_members WHERE member=?1"}) {
+    const auto remove = RELAY_TRY(connection_.use(sql));
+    remove->bind(name);
+    RELAY_TRY(remove->run());
+  }
+  const auto end = RELAY_TRY(connection_.use("UPDATE sessions SET ended=?2 WHERE agent=?1 AND ended=0"));
+  end->bind(name, change.at);
+  return end->run();
+}
+
+Result<void> SqliteWriter::remove_messages_of(std::int64_t agent) {
+  std::vector<std::int64_t> keys;
+  {
+    const auto find = RELAY_TRY(connection_.use("SELECT key FROM messages WHERE sender=?1"));
+    find->bind(agent);
+    while (RELAY_TRY(find->step())) keys.push_back(find->integer(0));
+  }
+  Removal removal = RELAY_TRY(Removal::prepare(connection_));
+  for (const auto key : keys) RELAY_TRY(removal.remove_unless_pending(key));
+  newest_message_ = 0;
+  return {};
+}
+
+}  // namespace relay::store

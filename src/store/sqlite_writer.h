@@ -1,0 +1,57 @@
+/// Changes as rows. Private to src/store.
+///
+/// Invariants: runs inside the caller's transaction and never ends it; a delivery without its message is refused.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "base/result.h"
+#include "records/changes.h"
+#include "records/queries.h"
+#include "store/sqlite_handle.h"
+#include "store/sqlite_names.h"
+
+namespace relay::store {
+
+class SqliteWriter {
+ public:
+  explicit SqliteWriter(Connection& connection) : connection_{connection}, names_{connection} {}
+
+  Result<void> apply(const records::Change& change);
+  /// Writes what was gathered during the group; before its commit.
+  Result<void> finish_group();
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request);
+  /// The group was lost: whatever it taught us is forgotten.
+  void on_rollback();
+
+ private:
+  Result<void> on(const records::AddMessage& change);
+  Result<void> on(const records::AddDelivery& change);
+  Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::SetStream& change);
+  Result<void> on(const records::PutAgent& change);
+  Result<void> on(const records::RemoveAgent& change);
+  Result<void> on(const records::PutSession& change);
+  Result<void> on(const records::JoinChannel& change);
+  Result<void> on(const records::LeaveChannel& change);
+  Result<void> on(const records::SetOutboxMark& change);
+  Result<void> on(const records::PutProposal& change);
+  Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
+  Result<void> write(const records::OutboxMark& mark);
+  Result<void> add_history(std::int64_t delivery, const records::DeliveryEvent& event);
+  Result<void> remove_messages_of(std::int64_t agent);
+
+  Connection& connection_;
+  SqliteNames names_;
+  /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
+  /// end. Bounded by the group.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::string>, records::Stream> streams_;
+  std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
+  std::int64_t newest_message_ = 0;  // added last, so its deliveries need no look-up
+};
+
+}  // namespace relay::store

@@ -1,0 +1,142 @@
+#include "store/store_batch.h"
+
+#include <iterator>
+#include <span>
+
+#include "store/message_rows.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+using Requests = std::span<const BatchRequest>;
+
+struct Tickets {
+  Ticket first, last;
+};
+
+std::optional<Tickets> tickets_of(Requests requests) {
+  std::optional<Tickets> tickets;
+  for (const auto& request : requests) {
+    const auto* persist = std::get_if<PersistRequest>(&request);
+    if (persist == nullptr) continue;
+    if (!tickets) tickets = Tickets{persist->ticket, persist->ticket};
+    tickets->last = persist->ticket;
+  }
+  return tickets;
+}
+
+Reply tell_backlog(Result<BacklogPage> page, AgentName to) {
+  return [page = std::move(page), to = std::move(to)](StoreListener& listener) mutable {
+    listener.on_backlog(std::move(page), to);
+  };
+}
+
+Reply tell_expired(Result<ExpireResult> result) {
+  return [result = std::move(result)](StoreListener& listener) mutable { listener.on_expired(std::move(result)); };
+}
+
+/// One transaction over all of them; the answers it prepared, or why it was rolled back.
+Result<Replies> run_group(MessageStore& store, Requests requests) {
+  Replies answers;
+  RELAY_TRY(store.begin());
+  for (const auto& request : requests) {
+    if (const auto* persist = std::get_if<PersistRequest>(&request)) {
+      for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
+    } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
+      // A page that cannot be read concerns its reader alone.
+      answers.push_back(tell_backlog(store.backlog(*backlog), backlog->to));
+    } else {
+      answers.push_back(tell_expired(RELAY_TRY(store.expire(std::get<ExpireRequest>(request)))));
+    }
+  }
+  RELAY_TRY(store.commit());
+  return answers;
+}
+
+void add_success(Replies& replies, Requests requests, Replies answers) {
+  if (const auto tickets = tickets_of(requests)) {
+    replies.emplace_back([last = tickets->last](StoreListener& listener) { listener.on_committed(last); });
+  }
+  std::move(answers.begin(), answers.end(), std::back_inserter(replies));
+}
+
+void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
+  for (const auto& request : requests) {
+    if (const auto* backlog = std::get_if<BacklogRequest>(&request))
+      replies.push_back(tell_backlog(Failure{why}, backlog->to));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(tell_expired(Failure{why}));
+  }
+}
+
+/// One by one, until a change fails; after that only what changes no message is still done.
+BatchOutcome one_by_one(MessageStore& store, Requests all) {
+  BatchOutcome outcome;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const auto one = all.subspan(at, 1);
+    const bool changes = std::holds_alternative<PersistRequest>(one.front());
+    if (outcome.failed && changes) continue;
+    auto& replies = outcome.failed ? outcome.after : outcome.before;
+    auto answers = run_group(store, one);
+    if (answers) {
+      add_success(replies, one, *std::move(answers));
+      continue;
+    }
+    store.rollback();
+    if (changes) {
+      const auto tickets = tickets_of(all.subspan(at));
+      outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, answers.error()};
+    } else {
+      add_failed_answers(replies, one, answers.error());
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests) {
+  const Requests all{requests};
+  auto answers = run_group(store, all);
+  BatchOutcome outcome;
+  if (answers) {
+    add_success(outcome.before, all, *std::move(answers));
+    return outcome;
+  }
+  store.rollback();
+  if (is(answers.error(), Errc::BadChange)) return one_by_one(store, all);
+  if (const auto tickets = tickets_of(all))
+    outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, answers.error()};
+  add_failed_answers(outcome.after, all, answers.error());
+  return outcome;
+}
+
+Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests) {
+  auto outcome = carry_out(store, requests);
+  auto replies = std::move(outcome.before);
+  if (outcome.failed) {
+    replies.emplace_back([failed = *std::move(outcome.failed)](StoreListener& listener) {
+      listener.on_commit_failed(failed.first, failed.last, failed.why);
+    });
+  }
+  std::move(outcome.after.begin(), outcome.after.end(), std::back_inserter(replies));
+  return replies;
+}
+
+Result<Answer> answer(MessageReader& reader, const Query& query) {
+  if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
+  if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
+  return RELAY_TRY(reader.stats());
+}
+
+std::size_t bytes_held(const Changes& changes) {
+  std::size_t bytes = changes.size() * sizeof(Change);
+  for (const auto& change : changes) {
+    if (const auto* add = std::get_if<AddMessage>(&change)) bytes += size_of(add->message);
+  }
+  return bytes;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,51 @@
+/// Requests that waited together, carried out as one commit, on the calling thread.
+///
+/// Invariants: nothing is said before the commit; first what was committed, then the answers in the order asked. When
+///   one change contradicts the store, what came before it is still committed (one by one); it and every later change
+///   fail, because a later change may build on an earlier one. When the disk is full or broken the whole batch fails.
+/// Threading: whichever thread owns the store. ThreadedStoreQueue calls it on its writer, a simulation inline.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "store/message_store.h"
+#include "store/store_queue.h"
+
+namespace relay::store {
+
+struct PersistRequest {
+  records::Ticket ticket;
+  records::Changes changes;
+};
+using BatchRequest = std::variant<PersistRequest, records::BacklogRequest, records::ExpireRequest>;
+
+/// Something to tell the listener.
+using Reply = std::move_only_function<void(StoreListener&)>;
+using Replies = std::vector<Reply>;
+
+/// What became of a batch, in the order it must be told: successes, the failure if there was one, other answers.
+struct BatchOutcome {
+  struct Failed {
+    records::Ticket first, last;
+    Error why;
+  };
+  Replies before;
+  std::optional<Failed> failed;
+  Replies after;
+};
+
+BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests);
+
+/// The same as one list.
+Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests);
+
+/// One question, asked of the store or of a reader beside it.
+Result<Answer> answer(MessageReader& reader, const Query& query);
+
+/// About how much memory the changes hold while they wait.
+std::size_t bytes_held(const records::Changes& changes);
+
+}  // namespace relay::store

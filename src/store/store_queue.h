@@ -1,0 +1,53 @@
+/// The store as the loop thread sees it: ask now, hear later, in the order asked.
+///
+/// Requests are numbered by their place in one queue. Writes that wait together share one commit (group commit: the
+/// sync itself clocks the batches, no timer). A backlog page or an expiry is answered after the commit of everything
+/// asked before it. Queries run on a reader beside the writer, but not before what was asked earlier is committed.
+/// When a commit fails, everything persisted before that failure was reported fails too: a later change may build on
+/// an earlier one (outbox numbers do), so nothing may jump over a hole.
+/// Threading: all calls and all answers on the loop thread. Ownership: borrows the listener, which outlives it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "records/changes.h"
+#include "records/queries.h"
+#include "store/message_store.h"
+
+namespace relay::store {
+
+/// Names one question among those that are open.
+using QueryId = Named<std::uint64_t, struct QueryIdTag>;
+
+struct TraceQuery {
+  std::string id;
+};
+struct StatsQuery {};
+using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery>;
+using Answer = std::variant<std::vector<records::MessageRow>, records::Trace, records::StoreStats>;
+
+class StoreListener {
+ public:
+  virtual ~StoreListener() = default;
+  virtual void on_committed(records::Ticket up_to) = 0;  // every ticket so far up to this one
+  virtual void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) = 0;
+  virtual void on_backlog(Result<records::BacklogPage> page, const AgentName& to) = 0;
+  virtual void on_expired(Result<records::ExpireResult> result) = 0;
+  virtual void on_answer(QueryId id, Result<Answer> answer) = 0;
+};
+
+class StoreQueue {
+ public:
+  virtual ~StoreQueue() = default;
+  virtual void persist(records::Ticket ticket, records::Changes changes) = 0;
+  virtual void load_backlog(records::BacklogRequest request) = 0;
+  virtual void expire(records::ExpireRequest request) = 0;
+  virtual void query(QueryId id, Query query) = 0;
+  /// One round of retention, in bounded steps between commits.
+  virtual void forget(Retention retention, WallMs now) = 0;
+};
+
+}  // namespace relay::store

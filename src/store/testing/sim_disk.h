@@ -1,0 +1,63 @@
+/// A disk in memory that remembers what was synced, as a SQLite file system: for crash tests and simulation.
+///
+/// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight,
+/// sector by sector, whether it reached the platter: writes to one file are unordered between syncs and may be torn.
+/// Names of files are durable at once. Handles opened before a crash or kill are dead: every use of them fails, so a
+/// store that lived through it in the test can only be destroyed.
+/// Deterministic: no clock, no randomness but the one given to `crash`.
+/// Ownership: must outlive every connection that uses it. Threading: any thread; one mutex guards the files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace relay::store {
+
+class SimDisk {
+ public:
+  static constexpr std::size_t kSectorBytes = 512;
+
+  /// Registers itself with SQLite as `simdisk-N`.
+  SimDisk();
+  ~SimDisk();
+  SimDisk(const SimDisk&) = delete;
+  SimDisk& operator=(const SimDisk&) = delete;
+
+  /// The name for SqliteOptions::vfs (with Sharing::Exclusive: there is no shared memory here).
+  [[nodiscard]] const std::string& vfs() const;
+
+  /// The power goes: each unsynced write is kept, dropped or torn.
+  void crash(Random& random);
+  /// The process dies: its handles are gone, its writes stay.
+  void kill();
+
+  /// The process dies by itself in the middle of its work: after that many more writes, truncations and syncs.
+  void kill_after(std::uint64_t operations);
+
+  /// The next `count` writes (or syncs) report an I/O error.
+  void fail_next_writes(std::uint64_t count);
+  void fail_next_syncs(std::uint64_t count);
+  /// While full, a file cannot grow.
+  void set_full(bool full);
+  /// While read-only, nothing is written, created or deleted.
+  void set_read_only(bool read_only);
+
+  [[nodiscard]] std::vector<std::string> files() const;
+  [[nodiscard]] std::optional<std::string> read(const std::string& path) const;
+  /// Puts a file there, synced.
+  void put(const std::string& path, std::string bytes);
+
+  [[nodiscard]] std::uint64_t syncs() const;
+
+  class Files;
+
+ private:
+  std::unique_ptr<Files> files_;
+};
+
+}  // namespace relay::store

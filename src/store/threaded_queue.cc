@@ -1,0 +1,208 @@
+#include "store/threaded_queue.h"
+
+#include "base/log.h"
+
+namespace relay::store {
+
+using namespace records;
+
+ThreadedStoreQueue::ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener,
+                                       QueuePacing pacing)
+    : store_{std::move(store)}, post_{std::move(post)}, listener_{listener}, pacing_{pacing}, writer_{[this] {
+        run();
+      }} {}
+
+template <class Work>
+void ThreadedStoreQueue::ask(Work work) {
+  {
+    const std::lock_guard lock{shared_->mutex};
+    if (shared_->stopping) return;
+    work(*shared_);
+  }
+  shared_->changed.notify_one();
+}
+
+void ThreadedStoreQueue::persist(Ticket ticket, Changes changes) {
+  ask([&](Shared& shared) {
+    shared.pending_bytes += bytes_held(changes);
+    shared.asked.requests.emplace_back(PersistRequest{ticket, std::move(changes)});
+  });
+}
+
+void ThreadedStoreQueue::load_backlog(BacklogRequest request) {
+  ask([&](Shared& shared) { shared.asked.requests.emplace_back(std::move(request)); });
+}
+
+void ThreadedStoreQueue::expire(ExpireRequest request) {
+  ask([&](Shared& shared) { shared.asked.requests.emplace_back(request); });
+}
+
+void ThreadedStoreQueue::query(QueryId id, Query query) {
+  ask([&](Shared& shared) { shared.asked.queries.emplace_back(id, std::move(query)); });
+}
+
+void ThreadedStoreQueue::forget(Retention retention, WallMs now) {
+  ask([&](Shared& shared) { shared.asked_to_forget = Forgetting{retention, now}; });
+}
+
+void ThreadedStoreQueue::stop() {
+  if (!writer_.joinable()) return;
+  {
+    const std::lock_guard lock{shared_->mutex};
+    shared_->stopping = true;
+  }
+  shared_->changed.notify_one();
+  writer_.join();
+}
+
+bool ThreadedStoreQueue::background_may_run() const {
+  return forgetting_.has_value() || (index_behind_ && (quiet_ || unindexed_ >= pacing_.index_without_quiet));
+}
+
+void ThreadedStoreQueue::run() {
+  auto& shared = *shared_;
+  std::unique_lock lock{shared.mutex};
+  const auto called = [&] {
+    return shared.stopping ||
+           (!shared.failure_unheard && (!shared.asked.empty() || shared.asked_to_forget.has_value()));
+  };
+  for (;;) {
+    if (shared.failure_unheard && !shared.stopping) {
+      shared.changed.wait(lock, called);
+      continue;
+    }
+    if (shared.asked_to_forget) forgetting_ = std::exchange(shared.asked_to_forget, std::nullopt);
+    if (!shared.asked.empty()) {
+      auto asked = std::exchange(shared.asked, {});
+      // Only while stopping: the loop thread waits for us and cannot hear of the failure first.
+      const bool behind_a_hole = shared.failure_unheard;
+      quiet_ = false;
+      lock.unlock();
+      serve(std::move(asked), behind_a_hole);
+      lock.lock();
+    } else if (shared.stopping) {
+      break;
+    } else if (background_may_run()) {
+      lock.unlock();
+      background_step();
+      lock.lock();
+    } else if (background_waits()) {
+      quiet_ = !shared.changed.wait_for(lock, pacing_.quiet, called);
+    } else {
+      shared.changed.wait(lock, called);
+    }
+  }
+  lock.unlock();
+  if (reader_ != nullptr) reader_->stop();
+}
+
+void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
+  if (behind_a_hole) refuse_changes(asked);
+  if (!asked.requests.empty()) {
+    auto outcome = carry_out(*store_, asked.requests);
+    for (const auto& request : asked.requests) {
+      const auto* persist = std::get_if<PersistRequest>(&request);
+      if (persist == nullptr) continue;
+      shared_->pending_bytes -= bytes_held(persist->changes);
+      for (const auto& change : persist->changes) unindexed_ += std::holds_alternative<AddMessage>(change) ? 1u : 0u;
+    }
+    index_behind_ = index_behind_ || unindexed_ > 0;
+    if (outcome.failed) {
+      post_failure(std::move(outcome));
+    } else {
+      // A posted task knows the listener and its own values, nothing of this queue: it may run after the queue is gone.
+      post_([before = std::move(outcome.before), after = std::move(outcome.after), &listener = listener_]() mutable {
+        for (auto& reply : before) reply(listener);
+        for (auto& reply : after) reply(listener);
+      });
+    }
+  }
+  answer_queries(std::move(asked.queries));
+}
+
+void ThreadedStoreQueue::post_failure(BatchOutcome outcome) {
+  last_failure_ = outcome.failed->why;
+  {
+    const std::lock_guard lock{shared_->mutex};
+    shared_->failure_unheard = true;
+  }
+  post_([shared = shared_, outcome = std::move(outcome), &listener = listener_]() mutable {
+    tell_failure(*shared, std::move(outcome), listener);
+  });
+}
+
+void ThreadedStoreQueue::refuse_changes(Asked& asked) {
+  std::optional<BatchOutcome::Failed> failed;
+  std::erase_if(asked.requests, [&](const BatchRequest& request) {
+    const auto* persist = std::get_if<PersistRequest>(&request);
+    if (persist == nullptr) return false;
+    if (!failed) failed = BatchOutcome::Failed{persist->ticket, persist->ticket, *last_failure_};
+    failed->last = persist->ticket;
+    shared_->pending_bytes -= bytes_held(persist->changes);
+    return true;
+  });
+  if (failed) post_failure({{}, std::move(failed), {}});
+}
+
+void ThreadedStoreQueue::tell_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener) {
+  {
+    const std::lock_guard lock{shared.mutex};
+    shared.failure_unheard = false;
+    std::erase_if(shared.asked.requests, [&](const BatchRequest& request) {
+      const auto* persist = std::get_if<PersistRequest>(&request);
+      if (persist == nullptr) return false;
+      outcome.failed->last = persist->ticket;
+      shared.pending_bytes -= bytes_held(persist->changes);
+      return true;
+    });
+  }
+  shared.changed.notify_one();
+  for (auto& reply : outcome.before) reply(listener);
+  listener.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
+  for (auto& reply : outcome.after) reply(listener);
+}
+
+void ThreadedStoreQueue::answer_queries(std::vector<std::pair<QueryId, Query>> queries) {
+  if (queries.empty()) return;
+  if (!std::exchange(reader_tried_, true)) {
+    auto reader = store_->open_reader();
+    if (!reader) {
+      log::warn("questions are answered by the writer: no reader could be opened",
+                {{"reason", reader.error().message()}});
+    } else if (*reader != nullptr) {
+      reader_ = std::make_unique<QueryThread>(*std::move(reader),
+                                              [this](QueryId id, Result<Answer> said) { tell(id, std::move(said)); });
+    }
+  }
+  for (auto& [id, query] : queries) {
+    if (reader_ != nullptr) {
+      reader_->ask(id, std::move(query));
+    } else {
+      tell(id, answer(*store_, query));
+    }
+  }
+}
+
+void ThreadedStoreQueue::tell(QueryId id, Result<Answer> answer) {
+  post_(
+      [id, answer = std::move(answer), &listener = listener_]() mutable { listener.on_answer(id, std::move(answer)); });
+}
+
+void ThreadedStoreQueue::background_step() {
+  const auto warn = [](const Error& why) {
+    log::warn("background work on the store stopped for now", {{"reason", why.message()}});
+  };
+  if (forgetting_) {
+    const auto more = store_->forget_some(forgetting_->retention, forgetting_->now, pacing_.forget_step_rows);
+    if (!more) warn(more.error());
+    if (!more || !*more) forgetting_.reset();
+    return;
+  }
+  const auto more = store_->index_some(pacing_.index_step_rows);
+  if (!more) warn(more.error());
+  // After a failure the next message asks again; there is no point in trying before something has changed.
+  index_behind_ = more && *more;
+  if (!index_behind_) unindexed_ = 0;
+}
+
+}  // namespace relay::store

@@ -1,0 +1,107 @@
+/// The store behind a writer thread: what waits together is committed together.
+///
+/// Why no timer: while one commit syncs, the next requests gather; the disk itself sets the size of the batches.
+/// Background work (full-text index, retention) runs in bounded steps only while nothing waits, and indexing only
+///   after a moment of quiet, so that a conversation does not pay for it between its messages. Idle means asleep.
+/// When a commit fails the writer waits until the loop thread has heard of it; what was persisted meanwhile fails in
+///   the same breath, so that nothing is stored behind a hole the loop does not know yet.
+/// Ownership: owns the store and its threads; borrows the listener, which outlives every posted answer.
+/// Threading: all calls on the loop thread; answers come through `post`. stop() drains: everything asked is carried
+///   out and posted before it returns, and nothing is posted afterwards (later requests are dropped unheard).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "store/query_thread.h"
+#include "store/store_batch.h"
+#include "store/store_queue.h"
+
+namespace relay::store {
+
+/// When background work may run.
+struct QueuePacing {
+  std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
+  std::size_t index_without_quiet = 4'096;  // new messages after which any pause, however short, will do
+  std::size_t index_step_rows = 256;
+  std::size_t forget_step_rows = 256;
+};
+
+class ThreadedStoreQueue final : public StoreQueue {
+ public:
+  using Task = std::move_only_function<void()>;
+  using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
+
+  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueuePacing pacing = {});
+  ~ThreadedStoreQueue() override { stop(); }
+
+  void persist(records::Ticket ticket, records::Changes changes) override;
+  void load_backlog(records::BacklogRequest request) override;
+  void expire(records::ExpireRequest request) override;
+  void query(QueryId id, Query query) override;
+  void forget(Retention retention, WallMs now) override;
+
+  /// What was asked to be stored and is not answered yet.
+  [[nodiscard]] std::size_t pending_bytes() const { return shared_->pending_bytes; }
+
+  void stop();
+
+ private:
+  struct Asked {
+    std::vector<BatchRequest> requests;
+    std::vector<std::pair<QueryId, Query>> queries;
+    [[nodiscard]] bool empty() const { return requests.empty() && queries.empty(); }
+  };
+  struct Forgetting {
+    Retention retention;
+    WallMs now = 0;
+  };
+  /// What both threads touch. Shared, because a posted answer may run after the queue is gone.
+  struct Shared {
+    std::mutex mutex;  // guards all below
+    Asked asked;
+    std::optional<Forgetting> asked_to_forget;
+    bool failure_unheard = false;
+    bool stopping = false;
+    std::condition_variable changed;
+    std::atomic<std::size_t> pending_bytes{0};
+  };
+
+  template <class Work>
+  void ask(Work work);
+  void run();
+  void serve(Asked asked, bool behind_a_hole);
+  void refuse_changes(Asked& asked);
+  void post_failure(BatchOutcome outcome);
+  static void tell_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener);
+  void answer_queries(std::vector<std::pair<QueryId, Query>> queries);
+  [[nodiscard]] bool background_waits() const { return index_behind_ || forgetting_.has_value(); }
+  [[nodiscard]] bool background_may_run() const;
+  void background_step();
+  void tell(QueryId id, Result<Answer> answer);
+
+  std::unique_ptr<MessageStore> store_;  // writer thread only, like all without another word
+  Post post_;
+  StoreListener& listener_;
+  QueuePacing pacing_;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+
+  bool index_behind_ = true;  // an earlier life may have left messages unindexed
+  std::size_t unindexed_ = 0;
+  bool quiet_ = false;
+  std::optional<Error> last_failure_;
+  std::optional<Forgetting> forgetting_;
+  bool reader_tried_ = false;
+  std::unique_ptr<QueryThread> reader_;  // from the first question on, where the store has a second door
+
+  std::thread writer_;  // last: starts when all else stands
+};
+
+}  // namespace relay::store

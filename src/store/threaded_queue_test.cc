@@ -1,0 +1,279 @@
+#include "store/threaded_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/random.h"
+#include "store/memory_store.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+using namespace sample;
+
+/// A loop thread's inbox: tasks wait here until the test runs them.
+class Inbox {
+ public:
+  ThreadedStoreQueue::Post post() {
+    return [this](ThreadedStoreQueue::Task task) {
+      {
+        const std::lock_guard lock{mutex_};
+        tasks_.push_back(std::move(task));
+      }
+      changed_.notify_one();
+    };
+  }
+  /// Runs one task, waiting for it.
+  void run_one() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return !tasks_.empty(); });
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+  }
+  void run_all() {
+    while (size() > 0) run_one();
+  }
+  std::size_t size() {
+    const std::lock_guard lock{mutex_};
+    return tasks_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<ThreadedStoreQueue::Task> tasks_;
+};
+
+/// Writes down what it hears.
+class Listener final : public StoreListener {
+ public:
+  void on_committed(Ticket up_to) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_commit_failed(Ticket from, Ticket to, const Error&) override {
+    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+  }
+  void on_backlog(Result<BacklogPage> page, const AgentName& to) override {
+    heard.push_back(page ? format("backlog {} {}", to.value(), page->items.size())
+                         : format("no backlog {}", to.value()));
+  }
+  void on_expired(Result<ExpireResult> result) override {
+    heard.push_back(result ? format("expired {}", result->expired.size()) : "not expired");
+  }
+  void on_answer(QueryId id, Result<Answer> answer) override {
+    std::size_t rows = 0;
+    if (answer) {
+      if (const auto* found = std::get_if<std::vector<MessageRow>>(&*answer)) rows = found->size();
+    }
+    heard.push_back(answer ? format("answer {} {}", id.value(), rows) : format("no answer {}", id.value()));
+  }
+  std::vector<std::string> heard;
+};
+
+using Heard = std::vector<std::string>;
+
+/// Holds the writer at a gate, so that a test decides what waits together.
+class Gated final : public MessageStore {
+ public:
+  explicit Gated(std::unique_ptr<MessageStore> store) : store_{std::move(store)} {}
+  void open_gate() { gate_.store(true), gate_.notify_all(); }
+
+  Result<void> begin() override { return gate_.wait(false), ++groups, store_->begin(); }
+  Result<Snapshot> load() override { return store_->load(); }
+  Result<void> apply(const Change& change) override { return store_->apply(change); }
+  Result<void> commit() override { return store_->commit(); }
+  void rollback() override { store_->rollback(); }
+  Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
+  Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }
+  Result<bool> index_some(std::size_t rows) override { return ++index_steps, store_->index_some(rows); }
+  Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t rows) override {
+    const auto more = store_->forget_some(retention, now, rows);
+    if (more && !*more) forgotten.store(true), forgotten.notify_all();
+    return more;
+  }
+  Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
+  Result<Trace> trace(const std::string& id) override { return store_->trace(id); }
+  Result<StoreStats> stats() override { return store_->stats(); }
+  Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
+
+  std::atomic<int> groups{0};
+  std::atomic<int> index_steps{0};
+  std::atomic<bool> forgotten{false};
+
+ private:
+  std::unique_ptr<MessageStore> store_;
+  std::atomic<bool> gate_{false};
+};
+
+class ThreadedQueue : public testing::Test {
+ protected:
+  void start(std::unique_ptr<MessageStore> store) {
+    auto gated = std::make_unique<Gated>(std::move(store));
+    gate_ = gated.get();
+    queue_ = std::make_unique<ThreadedStoreQueue>(std::move(gated), inbox_.post(), listener_,
+                                                  QueuePacing{.quiet = std::chrono::hours{1}});
+  }
+
+  Inbox inbox_;
+  Listener listener_;
+  Gated* gate_ = nullptr;
+  std::unique_ptr<ThreadedStoreQueue> queue_;
+};
+
+TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
+  start(std::make_unique<MemoryStore>());
+  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
+  queue_->load_backlog({AgentName{"Bob"}, Key{}, 10, 1000});
+  queue_->expire({kStart, 10});
+  queue_->query(QueryId{9}, MessageQuery{});
+  gate_->open_gate();
+  queue_->stop();
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard, (Heard{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
+}
+
+TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {
+  start(std::make_unique<MemoryStore>());
+  for (std::uint64_t ticket = 1; ticket <= 50; ++ticket) {
+    queue_->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket));
+  }
+  EXPECT_GT(queue_->pending_bytes(), 50u * 30);
+  gate_->open_gate();
+  queue_->stop();
+  EXPECT_LE(gate_->groups, 3) << "the writer may have taken the first before the rest came";
+  EXPECT_EQ(queue_->pending_bytes(), 0u);
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard.back(), "committed 50");
+}
+
+TEST_F(ThreadedQueue, DrainsOnStopAndPostsNothingAfterwards) {
+  start(std::make_unique<MemoryStore>());
+  gate_->open_gate();
+  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+  queue_->query(QueryId{1}, StatsQuery{});
+  queue_->stop();
+  EXPECT_EQ(inbox_.size(), 2u);
+  queue_->persist(Ticket{2}, direct(3, "Alice", "Bob", "b"));
+  queue_->query(QueryId{2}, StatsQuery{});
+  queue_->stop();
+  EXPECT_EQ(inbox_.size(), 2u);
+  queue_.reset();
+  inbox_.run_all();  // the answers do not need the queue
+  EXPECT_EQ(listener_.heard, (Heard{"committed 1", "answer 1 0"}));
+}
+
+TEST_F(ThreadedQueue, BringsTheIndexUpToDateOnlyWhenQuiet) {
+  start(std::make_unique<MemoryStore>());
+  gate_->open_gate();
+  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+  queue_->stop();
+  EXPECT_EQ(gate_->index_steps, 0);
+}
+
+TEST_F(ThreadedQueue, ForgetsInTheBackground) {
+  start(std::make_unique<MemoryStore>());
+  gate_->open_gate();
+  queue_->persist(Ticket{1}, {AddMessage{message(1, "Alice", "#log", "old")}});
+  inbox_.run_one();
+  queue_->forget({.max_age_ms = 1}, kStart + 1'000);
+  gate_->forgotten.wait(false);
+  queue_->query(QueryId{1}, MessageQuery{});
+  queue_->stop();
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard.back(), "answer 1 0");
+}
+
+TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
+  start(std::make_unique<MemoryStore>());
+  gate_->open_gate();
+  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
+  inbox_.run_one();
+  queue_->persist(Ticket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
+  while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has heard of it
+  queue_->persist(Ticket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
+  queue_->load_backlog({AgentName{"Bob"}, Key{}, 10, 1000});
+  inbox_.run_one();
+  EXPECT_EQ(queue_->pending_bytes(), 0u);
+  queue_->persist(Ticket{4}, direct(7, "Alice", "Bob", "knows of it", 2));
+  queue_->stop();
+  inbox_.run_all();
+  auto heard = listener_.heard;
+  std::erase_if(heard, [](const auto& line) { return line.starts_with("backlog"); });
+  EXPECT_EQ(heard, (Heard{"committed 1", "failed 2-3", "committed 4"}));
+  EXPECT_EQ(listener_.heard.size(), 4u);
+}
+
+TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
+  start(std::make_unique<MemoryStore>());
+  queue_->persist(Ticket{1}, {AddDelivery{delivery(2, 1, "Bob")}});
+  gate_->open_gate();
+  while (inbox_.size() == 0) std::this_thread::yield();
+  queue_->persist(Ticket{2}, direct(5, "Alice", "Bob", "builds on it"));
+  queue_->stop();
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard, (Heard{"failed 1-1", "failed 2-2"}));
+  EXPECT_EQ(queue_->pending_bytes(), 0u);
+}
+
+TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
+  Inbox inbox;
+  Listener listener;
+  auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
+  auto* gate = gated.get();
+  gate->open_gate();
+  ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener,
+                           QueuePacing{.quiet = std::chrono::milliseconds{0}}};
+  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
+  inbox.run_one();
+  while (gate->index_steps == 0) std::this_thread::yield();
+}
+
+/// Real files: a reader beside the writer.
+class ThreadedSqlite : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() / ("relay-queue-" + SystemRandom{}.hex(8));
+    std::filesystem::create_directory(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::filesystem::path directory_;
+};
+
+TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
+  Inbox inbox;
+  Listener listener;
+  auto store = SqliteStore::open({.path = directory_ / "messages.sqlite", .durability = Durability::Process});
+  ASSERT_TRUE(store) << store.error().message();
+  ThreadedStoreQueue queue{*std::move(store), inbox.post(), listener};
+  constexpr std::uint64_t kMessages = 100;
+  for (std::uint64_t ticket = 1; ticket <= kMessages; ++ticket) {
+    queue.persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "word", ticket));
+    MessageQuery all;
+    all.limit = 1'000;
+    if (ticket % 3 == 0) all.search = "word";
+    queue.query(QueryId{ticket}, all);
+  }
+  queue.stop();
+  inbox.run_all();
+  std::uint64_t committed = 0, answered = 0;
+  for (const auto& line : listener.heard) {
+    if (line.starts_with("committed ")) committed = std::stoull(line.substr(10));
+    if (!line.starts_with("answer ")) continue;
+    ++answered;
+    std::uint64_t id = 0, rows = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "answer %lu %lu", &id, &rows), 2);
+    EXPECT_EQ(id, answered) << "answers keep their order";
+    EXPECT_GE(rows, id) << "and see what was asked before them";
+    EXPECT_LE(id, committed) << "after its commit was told";
+  }
+  EXPECT_EQ(committed, kMessages);
+  EXPECT_EQ(answered, kMessages);
+}
+
+}  // namespace
+}  // namespace relay::store
