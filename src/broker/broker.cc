@@ -1,0 +1,83 @@
+#include "broker/broker.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+
+namespace relay::broker {
+
+Broker::Broker(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
+    : core_{std::make_unique<Core>(limits, std::move(info), std::move(snapshot), random, now)} {}
+Broker::~Broker() = default;
+
+void Broker::on_connect(ConnectionId connection, PeerProcess peer, Moment now) {
+  core_->set_now(now);
+  core_->connect(connection, peer);
+}
+void Broker::on_frame(ConnectionId connection, std::string_view frame, Moment now) {
+  core_->set_now(now);
+  core_->frame(connection, frame);
+}
+void Broker::on_bad_stream(ConnectionId connection, std::string_view reason, Moment now) {
+  core_->set_now(now);
+  core_->bad_stream(connection, reason);
+}
+void Broker::on_written(ConnectionId connection, std::size_t left, Moment now) {
+  core_->set_now(now);
+  core_->written(connection, left);
+}
+void Broker::on_disconnect(ConnectionId connection, std::string_view reason, Moment now) {
+  core_->set_now(now);
+  core_->disconnect(connection, reason);
+}
+void Broker::on_committed(records::Ticket up_to, Moment now) {
+  core_->set_now(now);
+  core_->committed(up_to);
+}
+void Broker::on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now) {
+  core_->set_now(now);
+  core_->commit_failed(from, to, why);
+}
+void Broker::on_backlog(records::BacklogPage page, Moment now) {
+  core_->set_now(now);
+  core_->backlog(std::move(page));
+}
+void Broker::on_backlog_failed(const AgentName& to, std::string_view why, Moment now) {
+  core_->set_now(now);
+  core_->backlog_failed(to, why);
+}
+void Broker::on_expired(records::ExpireResult result, Moment now) {
+  core_->set_now(now);
+  core_->expired(std::move(result));
+}
+void Broker::on_expire_failed(std::string_view why, Moment now) {
+  core_->set_now(now);
+  core_->expire_failed(why);
+}
+void Broker::on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Moment now) {
+  core_->set_now(now);
+  core_->messages(id, std::move(rows));
+}
+void Broker::on_trace(QueryId id, Result<records::Trace> trace, Moment now) {
+  core_->set_now(now);
+  core_->trace(id, std::move(trace));
+}
+void Broker::on_stats(QueryId id, Result<records::StoreStats> stats, Moment now) {
+  core_->set_now(now);
+  core_->stats(id, std::move(stats));
+}
+void Broker::on_tick(Moment now) {
+  core_->set_now(now);
+  core_->tick();
+}
+std::optional<SteadyTime> Broker::next_tick() const { return core_->next_tick(); }
+void Broker::shut_down(Moment now) {
+  core_->set_now(now);
+  core_->shut_down();
+}
+bool Broker::quiet() const { return core_->quiet(); }
+Effects Broker::take_effects() { return core_->take_effects(); }
+std::vector<RosterEntry> Broker::roster() const { return core_->roster(); }
+
+}  // namespace relay::broker

@@ -1,0 +1,127 @@
+/// The heart: frames, ticks, commit and load results go in; an ordered list of effects comes out.
+///
+/// Why pure: the whole system can run in one thread under a simulated clock, disk and network, and the order
+///   "first the log, then the word" is a list that a test can read.
+/// Invariants:
+///   1. An ACK for a SEND and its DELIVERs are emitted only after `on_committed` of the commit that holds it.
+///   2. Every SEND is answered (ACK, NACK, or ERROR for clients without send_ack); none is dropped silently.
+///   3. At most `max_inflight` unacknowledged deliveries per session; the rest waits in the store, not here.
+///   4. Within one stream (topic, from → to) deliveries are sent in the order of their numbers.
+///   5. One living owner per agent name (users may have several windows).
+///   6. Everything kept here is bounded by BrokerLimits and the number of known agents.
+/// Ownership: borrows the Random, which outlives it. Threading: one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "broker/effects.h"
+#include "protocol/limits.h"
+#include "records/queries.h"
+
+namespace relay::broker {
+
+/// Who connected, by the kernel's word.
+struct PeerProcess {
+  std::uint32_t uid = 0;
+  std::int32_t pid = 0;
+};
+
+struct BrokerLimits {
+  std::int64_t heartbeat_ms = protocol::kHeartbeatMs;
+  std::int64_t handshake_ms = protocol::kHandshakeTimeoutMs;
+  std::int64_t ack_timeout_ms = protocol::kAckTimeoutMs;
+  std::int64_t session_grace_ms = 60'000;         // a lost session still counts as audience of a broadcast
+  std::int64_t claim_lease_ms = 3'600'000;        // a claimed name stays its owner's this long after it was lost
+  std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
+  std::uint64_t max_backlog = 1'000'000;          // pending deliveries per recipient
+  std::size_t max_uncommitted_bytes = 4 << 20;    // per connection; reading pauses beyond
+  std::size_t max_uncommitted_total = 128 << 20;  // all connections together
+  std::size_t max_waiting_bytes = 1 << 20;        // handed to a stream and not taken by its peer: nothing new is sent
+  std::size_t max_page_rows = 512;                // deliveries held ready per recipient
+  std::size_t max_page_bytes = 1 << 20;
+  double rate_per_second = 100'000;               // SENDs per sender; 0 is no limit
+  double rate_burst = 200'000;
+  std::size_t max_known_agents = 100'000;
+  std::size_t max_open_queries = 64;              // per connection
+};
+
+/// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.
+struct ProcessUsage {
+  std::uint64_t rss_bytes = 0;
+  double cpu_percent = 0;
+};
+struct MachineUsage {
+  std::uint64_t total_memory = 0;
+  std::uint64_t free_memory = 0;
+  std::uint64_t own_memory = 0;
+};
+struct ServerInfo {
+  std::string version;
+  std::string storage_driver;
+  bool persistent = false;
+  std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
+  std::function<MachineUsage()> machine_usage = {};
+};
+
+/// One row of the roster (agents.json, LIST_AGENTS).
+struct RosterEntry {
+  records::Agent agent;
+  bool connected = false;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t pending = 0;
+};
+
+class Broker {
+ public:
+  Broker(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now);
+  ~Broker();
+
+  // What happens to connections.
+  void on_connect(ConnectionId connection, PeerProcess peer, Moment now);
+  /// One frame's JSON body, as it came.
+  void on_frame(ConnectionId connection, std::string_view frame, Moment now);
+  /// The stream broke the framing rules; the reason is told to the peer and it is closed.
+  void on_bad_stream(ConnectionId connection, std::string_view reason, Moment now);
+  /// The peer took bytes from its queue; `left` still wait there.
+  void on_written(ConnectionId connection, std::size_t left, Moment now);
+  void on_disconnect(ConnectionId connection, std::string_view reason, Moment now);
+
+  // What the store answers.
+  void on_committed(records::Ticket up_to, Moment now);
+  void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
+  void on_backlog(records::BacklogPage page, Moment now);
+  void on_backlog_failed(const AgentName& to, std::string_view why, Moment now);
+  void on_expired(records::ExpireResult result, Moment now);
+  void on_expire_failed(std::string_view why, Moment now);
+  void on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Moment now);
+  void on_trace(QueryId id, Result<records::Trace> trace, Moment now);
+  void on_stats(QueryId id, Result<records::StoreStats> stats, Moment now);
+
+  // Time.
+  void on_tick(Moment now);
+  /// When `on_tick` is wanted next; empty when nothing waits for time.
+  [[nodiscard]] std::optional<SteadyTime> next_tick() const;
+
+  /// Says BYE to everyone and closes; further frames are ignored. What is being committed still gets its answer.
+  void shut_down(Moment now);
+  /// True once nothing waits for a commit.
+  [[nodiscard]] bool quiet() const;
+
+  /// The effects since the last call, in order.
+  [[nodiscard]] Effects take_effects();
+
+  [[nodiscard]] std::vector<RosterEntry> roster() const;
+
+ private:
+  std::unique_ptr<class Core> core_;
+};
+
+}  // namespace relay::broker

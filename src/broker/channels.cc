@@ -1,0 +1,210 @@
+// Topics, channels and shadows: who else hears.
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::MessageType;
+using protocol::Refusal;
+using records::Carriage;
+
+namespace {
+
+constexpr std::string_view kPrivateChannel = "dm:";
+
+/// Channels are compared without regard to case, as published daemons do.
+std::string folded(std::string_view channel) {
+  std::string text{channel};
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  return text;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- topics
+
+void Core::on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe) {
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  if (agent == nullptr) return;
+  const std::string topic{envelope.topic};
+  if (topic.empty()) return error(connection, ErrorCode::BadRequest, "SUBSCRIBE and UNSUBSCRIBE need a 'topic'");
+  auto& topics = agent->session->topics;
+  const auto place = std::ranges::find(topics, topic);
+  if (subscribe == (place != topics.end())) return;
+  if (subscribe) {
+    if (topics.size() >= protocol::kMaxTopicsPerSession) {
+      return error(connection, ErrorCode::BadRequest, format("at most {} topics per session; unsubscribe from one first", protocol::kMaxTopicsPerSession));
+    }
+    topics.push_back(topic);
+    topics_[topic].insert(agent->name());
+  } else {
+    topics.erase(place);
+    topics_[topic].erase(agent->name());
+    if (topics_[topic].empty()) topics_.erase(topic);
+  }
+  save_session(*agent);
+}
+
+void Core::save_session(AgentState& agent) { save_eventually(records::PutSession{*agent.session}); }
+
+void Core::index_session(const AgentState& agent) {
+  for (const auto& topic : agent.session->topics) topics_[topic].insert(agent.name());
+  for (const auto& binding : agent.session->shadows) shadows_[binding.primary].insert(agent.name());
+}
+
+void Core::unindex_session(const AgentState& agent) {
+  const auto leave = [&](auto& groups, const auto& group) {
+    const auto place = groups.find(group);
+    if (place == groups.end()) return;
+    place->second.erase(agent.name());
+    if (place->second.empty()) groups.erase(place);
+  };
+  for (const auto& topic : agent.session->topics) leave(topics_, topic);
+  for (const auto& binding : agent.session->shadows) leave(shadows_, binding.primary);
+}
+
+// ---------------------------------------------------------------- channels
+
+bool Core::join_channel(const std::string& channel, const AgentName& member) {
+  return channels_[folded(channel)].insert(member).second;
+}
+
+bool Core::leave_channel(const std::string& channel, const AgentName& member) {
+  const auto place = channels_.find(folded(channel));
+  if (place == channels_.end() || place->second.erase(member) == 0) return false;
+  if (place->second.empty()) channels_.erase(place);
+  return true;
+}
+
+std::vector<AgentName> Core::channel_members(const std::string& channel) const {
+  if (channel.starts_with(kPrivateChannel)) {
+    // dm:alice:bob is its two names; nobody needs to join.
+    std::vector<AgentName> members;
+    const std::string wanted = folded(channel.substr(kPrivateChannel.size()));
+    for (const auto& [name, agent] : agents_) {
+      const std::string own = folded(name);
+      if (wanted.starts_with(own + ":") || wanted.ends_with(":" + own)) members.push_back(agent.name());
+    }
+    std::ranges::sort(members);
+    return members;
+  }
+  const auto place = channels_.find(folded(channel));
+  if (place == channels_.end()) return {};
+  return {place->second.begin(), place->second.end()};
+}
+
+void Core::on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join) {
+  const auto wanted = protocol::parse_channel_change(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const bool for_another = !wanted->member.empty();
+  const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
+  if (join) {
+    const auto joined = std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
+    if (static_cast<std::size_t>(joined) >= protocol::kMaxChannelsPerAgent) {
+      return error(connection, ErrorCode::BadRequest, format("{} is in {} channels already; leave one first", member.value(), joined));
+    }
+  }
+  const std::string channel = folded(wanted->channel);
+  if (!(join ? join_channel(channel, member) : leave_channel(channel, member))) return;
+  if (join) save_eventually(records::JoinChannel{{channel, member}});
+  else save_eventually(records::LeaveChannel{{channel, member}});
+  if (for_another) return;  // the administrative form is silent
+  for (const AgentName& name : channel_members(channel)) {
+    AgentState* other = name == member ? nullptr : find_agent(name.value());
+    if (other == nullptr) continue;
+    for (const ConnectionId id : other->connections) {
+      Connection* listener = find(id);
+      if (listener != nullptr && listener->phase == Phase::Active) {
+        say(*listener, join ? MessageType::ChannelJoin : MessageType::ChannelLeave, envelope.payload, member.value());
+      }
+    }
+  }
+}
+
+void Core::on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
+  Sending sending{connection, envelope, connection.query_only ? nullptr : find_agent(connection.agent.value()), connection.agent, frame_bytes, {}, {}, {}};
+  const auto wanted = protocol::parse_channel_post(envelope.payload);
+  if (!wanted) return refuse(sending, Refusal::BadRequest, wanted.error().message());
+  auto view = protocol::parse_send(envelope.payload);
+  if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
+  sending.view = std::move(*view);
+  if (already_answered(sending) || !within_rate(sending) || !fits_a_frame(sending)) return;
+  const auto members = channel_members(wanted->channel);
+  if (!std::ranges::binary_search(members, connection.agent)) {
+    return refuse(sending, Refusal::BadRequest, format("you are not a member of {}; join it first", wanted->channel));
+  }
+  std::vector<AgentState*> audience;
+  for (const AgentName& name : members) {
+    AgentState* agent = name == connection.agent ? nullptr : find_agent(name.value());
+    if (agent != nullptr && in_audience(*agent)) audience.push_back(agent);
+  }
+  accept(sending, wanted->channel, audience, Carriage::ChannelMessage);
+}
+
+void Core::on_membership_update(Sending& sending) {
+  const auto data = parse_json_object(sending.view.data.empty() ? "{}" : sending.view.data);
+  const json::object* update = data ? object_member(*data, "_channelMembershipUpdate") : nullptr;
+  const auto channel = update != nullptr ? string_member(*update, "channel") : std::nullopt;
+  const auto member = update != nullptr ? string_member(*update, "member") : std::nullopt;
+  const auto action = update != nullptr ? string_member(*update, "action") : std::nullopt;
+  if (!channel || !member || !action || (*action != "join" && *action != "leave") || !protocol::check_agent_name(*member)) {
+    return refuse(sending, Refusal::BadRequest, "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
+  }
+  const AgentName name{*member};
+  if (*action == "join" && join_channel(*channel, name)) save_eventually(records::JoinChannel{{folded(*channel), name}});
+  if (*action == "leave" && leave_channel(*channel, name)) save_eventually(records::LeaveChannel{{folded(*channel), name}});
+  acknowledge_when_saved(sending);
+}
+
+// ---------------------------------------------------------------- shadows
+
+void Core::on_shadow_bind(Connection& connection, const protocol::Envelope& envelope) {
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto wanted = protocol::parse_shadow_bind(envelope.payload);
+  if (agent == nullptr || !wanted) {
+    return error(connection, ErrorCode::BadRequest, wanted ? "the command line cannot be a shadow" : wanted.error().message());
+  }
+  if (wanted->primary == agent->name().value()) return error(connection, ErrorCode::BadRequest, "nobody can be a shadow of itself");
+  const AgentName primary{wanted->primary};
+  auto& bindings = agent->session->shadows;
+  std::erase_if(bindings, [&](const auto& binding) { return binding.primary == primary; });
+  if (bindings.size() >= protocol::kMaxTopicsPerSession) return error(connection, ErrorCode::BadRequest, "too many shadow bindings; unbind one first");
+  bindings.push_back({primary, wanted->speak_on, wanted->receive_incoming, wanted->receive_outgoing});
+  shadows_[primary].insert(agent->name());
+  save_session(*agent);
+}
+
+void Core::on_shadow_unbind(Connection& connection, const protocol::Envelope& envelope) {
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto wanted = protocol::parse_shadow_unbind(envelope.payload);
+  if (agent == nullptr || !wanted) {
+    return error(connection, ErrorCode::BadRequest, wanted ? "the command line cannot be a shadow" : wanted.error().message());
+  }
+  unindex_session(*agent);
+  std::erase_if(agent->session->shadows, [&](const auto& binding) { return binding.primary.value() == *wanted; });
+  index_session(*agent);
+  save_session(*agent);
+}
+
+void Core::trigger_shadows(const AgentName& primary, std::string_view trigger) {
+  const auto place = shadows_.find(primary);
+  if (place == shadows_.end()) return;
+  const auto names = place->second;
+  for (const AgentName& name : names) {
+    AgentState* shadow = find_agent(name.value());
+    if (shadow == nullptr || !shadow->session) continue;
+    for (const auto& binding : shadow->session->shadows) {
+      if (binding.primary != primary || std::ranges::find(binding.speak_on, trigger) == binding.speak_on.end()) continue;
+      protocol::JsonWriter data;
+      data.field("_shadowTrigger", trigger).field("_shadowOf", primary.value()).begin_object("_triggerContext").end();
+      post(primary.value(), *shadow, "action", format("SHADOW_TRIGGER:{}", trigger), data.take());
+    }
+  }
+}
+
+}  // namespace relay::broker

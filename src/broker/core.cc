@@ -1,0 +1,485 @@
+#include "broker/core.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::Fatal;
+using protocol::MessageType;
+
+namespace {
+
+constexpr Millis kSaveRetryDelay{1'000};
+
+/// Heartbeats of many connections are asked together: a due time is rounded up to this part of the interval, so that a
+/// thousand idle agents cost ten wake-ups per interval and not a thousand.
+constexpr int kHeartbeatSlots = 10;
+
+SteadyTime rounded_up(SteadyTime when, Millis slot) {
+  if (slot.count() <= 0) return when;
+  const auto step = std::chrono::nanoseconds{slot};
+  const auto past = when.time_since_epoch() % step;
+  return past.count() == 0 ? when : when + (step - past);
+}
+
+}  // namespace
+
+Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
+    : limits_{limits}, info_{std::move(info)}, random_{random}, now_{now}, started_{now.steady}, newest_{snapshot.newest} {
+  for (auto& record : snapshot.agents) {
+    AgentState& agent = add_agent(record.name.value());
+    agent.record = std::move(record);
+    agent.saved = true;
+  }
+  for (auto& session : snapshot.sessions) {
+    AgentState* agent = find_agent(session.agent.value());
+    // The newest session counts; an older one that was never ended has been superseded.
+    if (agent == nullptr || (agent->session && agent->session->started > session.started)) continue;
+    if (agent->session) unindex_session(*agent);
+    agent->session = std::move(session);
+    agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
+    index_session(*agent);
+  }
+  for (auto& stream : snapshot.streams) streams_.restore(std::move(stream));
+  for (auto& membership : snapshot.memberships) join_channel(membership.channel, membership.member);
+  for (auto& mark : snapshot.marks) {
+    if (AgentState* agent = find_agent(mark.sender.value())) agent->outboxes.restore(std::move(mark));
+  }
+  for (const auto& recent : snapshot.recent_ids) {
+    if (AgentState* agent = find_agent(recent.from.value())) agent->recent.add(recent.id);
+  }
+  for (const auto& backlog : snapshot.backlogs) {
+    if (AgentState* agent = find_agent(backlog.to.value())) agent->mailbox.pending = backlog.pending;
+  }
+  for (auto& proposal : snapshot.proposals) {
+    const auto left = std::max<WallMs>(0, proposal.expires_at - now.wall);
+    timers_.arm(now.steady + Millis{left}, {.kind = TimerKind::Proposal, .name = proposal.id});
+    auto id = proposal.id;
+    proposals_.emplace(std::move(id), std::move(proposal));
+  }
+  changes_.clear();  // restoring is no change
+  if (snapshot.next_expiry != 0) arm_expiry(snapshot.next_expiry);
+}
+
+// ---------------------------------------------------------------- connections
+
+Connection* Core::find(ConnectionId id) {
+  const auto place = connections_.find(id.value());
+  return place == connections_.end() ? nullptr : &place->second;
+}
+
+AgentState* Core::find_agent(std::string_view name) {
+  const auto place = agents_.find(std::string{name});
+  return place == agents_.end() ? nullptr : &place->second;
+}
+
+void Core::connect(ConnectionId id, PeerProcess peer) {
+  Connection& connection = connections_[id.value()];
+  connection.id = id;
+  connection.peer = peer;
+  if (shutting_down_) {
+    close(connection, "the daemon is stopping");
+    return;
+  }
+  timers_.arm(now_.steady + Millis{limits_.handshake_ms}, {.kind = TimerKind::Handshake, .connection = id.value()});
+}
+
+void Core::frame(ConnectionId id, std::string_view frame) {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->phase == Phase::Closing) return;
+  connection->heartbeat.heard(now_.steady);
+  if (connection->phase == Phase::Opening || !connection->held.empty()) {
+    connection->held.emplace_back(frame);  // frames of one connection are handled strictly in order
+    return;
+  }
+  handle(*connection, frame);
+}
+
+void Core::handle(Connection& connection, std::string_view frame) {
+  const auto envelope = protocol::parse_envelope(frame);
+  if (envelope) {
+    dispatch(connection, *envelope, frame);
+    return;
+  }
+  const Error& problem = envelope.error();
+  const bool stream_lives = is(problem, protocol::Errc::NotAnObject) || is(problem, protocol::Errc::UnknownType) ||
+                            is(problem, protocol::Errc::MissingField) || is(problem, protocol::Errc::BadField);
+  error(connection, ErrorCode::BadRequest, problem.message(), stream_lives ? Fatal::No : Fatal::Yes);
+  if (!stream_lives) close(connection, problem.message());
+}
+
+void Core::bad_stream(ConnectionId id, std::string_view reason) {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->phase == Phase::Closing) return;
+  error(*connection, ErrorCode::BadRequest, reason, Fatal::Yes);
+  close(*connection, std::string{reason});
+}
+
+void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame) {
+  const MessageType type = envelope.type;
+  if (type == MessageType::Hello) return on_hello(connection, envelope);
+  if (connection.phase == Phase::AwaitingHello || connection.phase == Phase::OneShot) {
+    if (type == MessageType::Resume) return on_resume(connection, envelope);
+    if (type == MessageType::Bye) return on_bye(connection);
+    if (type == MessageType::Pong) return;
+    if (type == MessageType::Send) {
+      if (admit_one_shot(connection, envelope)) on_send(connection, envelope, frame.size());
+      return;
+    }
+    error(connection, ErrorCode::BadRequest, format("{} before HELLO: say HELLO first", name_of(type)));
+    return;
+  }
+  switch (type) {
+    case MessageType::Send: return on_send(connection, envelope, frame.size());
+    case MessageType::Ack: return on_ack(connection, envelope);
+    case MessageType::Nack: return on_nack(connection, envelope);
+    case MessageType::Receipt: return on_receipt(connection, envelope);
+    case MessageType::Pong: return;
+    case MessageType::Bye: return on_bye(connection);
+    case MessageType::Subscribe: return on_subscribe(connection, envelope, true);
+    case MessageType::Unsubscribe: return on_subscribe(connection, envelope, false);
+    case MessageType::ChannelJoin: return on_channel_change(connection, envelope, true);
+    case MessageType::ChannelLeave: return on_channel_change(connection, envelope, false);
+    case MessageType::ChannelMessage: return on_channel_message(connection, envelope, frame.size());
+    case MessageType::ShadowBind: return on_shadow_bind(connection, envelope);
+    case MessageType::ShadowUnbind: return on_shadow_unbind(connection, envelope);
+    case MessageType::Log: return on_log(connection, envelope);
+    case MessageType::SessionState: return on_session_state(connection, envelope);
+    case MessageType::Status: return on_status(connection, envelope);
+    case MessageType::Inbox: return on_inbox(connection, envelope);
+    case MessageType::MessagesQuery: return on_messages_query(connection, envelope);
+    case MessageType::ListAgents: return on_list_agents(connection, envelope, false);
+    case MessageType::ListConnectedAgents: return on_list_agents(connection, envelope, true);
+    case MessageType::RemoveAgent: return on_remove_agent(connection, envelope);
+    case MessageType::Health: return on_health(connection, envelope);
+    case MessageType::Metrics: return on_metrics(connection, envelope);
+    case MessageType::Trace: return on_trace(connection, envelope);
+    case MessageType::EventsSubscribe: return on_events_subscribe(connection, envelope);
+    case MessageType::EventsUnsubscribe:
+      connection.watch.reset();
+      watchers_.erase(connection.id);
+      return;
+    case MessageType::Spawn: return on_unsupported(connection, envelope, MessageType::SpawnResult);
+    case MessageType::Release: return on_unsupported(connection, envelope, MessageType::ReleaseResult);
+    case MessageType::SendInput: return on_unsupported(connection, envelope, MessageType::SendInputResult);
+    case MessageType::SetModel: return on_unsupported(connection, envelope, MessageType::SetModelResult);
+    case MessageType::ListWorkers: return on_unsupported(connection, envelope, MessageType::ListWorkersResult);
+    case MessageType::Resume:
+      error(connection, ErrorCode::BadRequest, "RESUME after the handshake: open a new connection to resume");
+      return;
+    case MessageType::Hello: return;  // handled above
+    // Known to the wire, without a meaning here: answered, so that nobody waits in vain.
+    case MessageType::State:
+    case MessageType::SyncSnapshot:
+    case MessageType::SyncDelta:
+    case MessageType::ChannelInfo:
+    case MessageType::ChannelMembers:
+    case MessageType::ChannelTyping:
+    case MessageType::ProposalCreate:
+    case MessageType::Vote:
+    case MessageType::WorkspaceOpen:
+    case MessageType::WorkspaceClose:
+    case MessageType::WorkspaceList:
+    case MessageType::Shutdown:
+    case MessageType::Welcome:
+    case MessageType::Deliver:
+    case MessageType::Ping:
+    case MessageType::Error:
+    case MessageType::Busy:
+    case MessageType::Sync:
+    case MessageType::SpawnResult:
+    case MessageType::ReleaseResult:
+    case MessageType::SendInputResult:
+    case MessageType::SetModelResult:
+    case MessageType::ListWorkersResult:
+    case MessageType::AgentReady:
+    case MessageType::StatusResponse:
+    case MessageType::InboxResponse:
+    case MessageType::MessagesResponse:
+    case MessageType::ListAgentsResponse:
+    case MessageType::ListConnectedAgentsResponse:
+    case MessageType::RemoveAgentResponse:
+    case MessageType::HealthResponse:
+    case MessageType::MetricsResponse:
+    case MessageType::AgentEvent:
+    case MessageType::TraceResponse:
+    case MessageType::WorkspaceResponse:
+      error(connection, ErrorCode::BadRequest, format("{} is not for a workspace to answer", name_of(type)));
+      return;
+  }
+}
+
+void Core::send(Connection& connection, std::string frame) {
+  if (frame.size() > protocol::kMaxFrameBytes) {
+    // Every maker of frames has a bound of its own; should one be wrong, a question stays unanswered and nothing breaks.
+    note(Note::Level::Warn, format("a frame of {} bytes for {} does not fit and was not sent", frame.size(), connection.agent.value()));
+    error(connection, ErrorCode::Internal, "an answer was too large to send; ask for less");
+    return;
+  }
+  connection.waiting_bytes += frame.size();
+  emit(Send{connection.id, std::move(frame)});
+}
+
+void Core::send(Connection& connection, const protocol::OutEnvelope& envelope) {
+  send(connection, protocol::write_envelope(envelope));
+}
+
+void Core::say(Connection& connection, MessageType type, std::string_view payload, std::string_view from,
+               std::string_view to) {
+  const std::string id = fresh_id();
+  send(connection, {.type = type, .id = id, .ts = now_.wall, .from = from, .to = to, .payload = payload});
+}
+
+void Core::error(Connection& connection, ErrorCode code, std::string_view message, Fatal fatal) {
+  say(connection, MessageType::Error, protocol::write_error(code, message, fatal));
+}
+
+void Core::close(Connection& connection, std::string reason) {
+  if (connection.phase == Phase::Closing) return;
+  detach(connection);
+  connection.phase = Phase::Closing;
+  connection.held.clear();
+  emit(Close{connection.id, After::Flush, std::move(reason)});
+}
+
+void Core::written(ConnectionId id, std::size_t left) {
+  Connection* connection = find(id);
+  if (connection == nullptr || connection->phase == Phase::Closing) return;
+  connection->waiting_bytes = left;
+  // Room in a socket's buffer proves nothing; that a full one has room again means somebody reads at the other end.
+  if (connection->stuck) connection->heartbeat.heard(now_.steady);
+  connection->stuck = left > 0;
+  if (connection->phase != Phase::Active) return;
+  if (AgentState* agent = connection->query_only ? nullptr : find_agent(connection->agent.value())) {
+    if (left == 0) {
+      for (const InFlight& item : agent->mailbox.finish_written()) complete(*agent, item, records::Proof::Written);
+    }
+    pump(*agent);
+  }
+  if (connection->watch && !connection->watch->live && left < limits_.max_waiting_bytes) catch_up(*connection);
+}
+
+void Core::disconnect(ConnectionId id, std::string_view reason) {
+  Connection* connection = find(id);
+  if (connection == nullptr) return;
+  if (connection->phase != Phase::Closing) {
+    if (connection->phase == Phase::Active && !connection->query_only) {
+      note(Note::Level::Info, format("{} left: {}", connection->agent.value(), reason));
+    }
+    detach(*connection);
+  }
+  paused_uncommitted_.erase(id);
+  connections_.erase(id.value());
+}
+
+void Core::pause(Connection& connection, Pause reason) {
+  const auto bit = static_cast<std::uint8_t>(reason);
+  if (connection.pauses == 0) emit(PauseReading{connection.id});
+  connection.pauses |= bit;
+}
+
+void Core::resume(Connection& connection, Pause reason) {
+  const auto bit = static_cast<std::uint8_t>(reason);
+  if ((connection.pauses & bit) == 0) return;
+  connection.pauses = static_cast<std::uint8_t>(connection.pauses & ~bit);
+  if (connection.pauses != 0) return;
+  connection.heartbeat.heard(now_.steady);  // while we did not listen it could not be heard
+  emit(ResumeReading{connection.id});
+}
+
+// ---------------------------------------------------------------- commits
+
+void Core::flush_changes() {
+  if (!unsaved_.empty() && store_works_) {
+    for (auto& change : unsaved_) save_eventually(std::move(change));
+    unsaved_.clear();
+  }
+  for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
+  if (changes_.empty()) return;
+  emit(Persist{next_ticket_, std::move(changes_)});
+  changes_.clear();
+  next_ticket_ = records::Ticket{next_ticket_.value() + 1};
+}
+
+void Core::when_committed(std::move_only_function<void(Saving)> done) {
+  if (changes_.empty()) {
+    if (pending_.empty()) {
+      done(Saving::Done);
+      return;
+    }
+    pending_.push_back({pending_.back().ticket, PendingCall{std::move(done)}});
+    return;
+  }
+  pending_.push_back({next_ticket_, PendingCall{std::move(done)}});
+}
+
+void Core::save_eventually(records::Change saved) {
+  change(saved);
+  pending_.push_back({next_ticket_, PendingSave{std::move(saved)}});
+}
+
+void Core::settle(Pending& pending, Saving saving, std::string_view why) {
+  if (auto* sent = std::get_if<PendingSend>(&pending.what)) {
+    finish(*sent, saving, why);
+  } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
+    if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));
+  } else {
+    std::get<PendingCall>(pending.what).done(saving);
+  }
+}
+
+void Core::committed(records::Ticket up_to) {
+  if (!store_works_) {
+    store_works_ = true;
+    for (auto& [name, agent] : agents_) pump(agent);
+  }
+  while (!pending_.empty() && pending_.front().ticket <= up_to) {
+    Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    settle(pending, Saving::Done, {});
+  }
+}
+
+void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_view why) {
+  note(Note::Level::Warn, format("a commit failed: {}", why));
+  if (store_works_) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
+  store_works_ = false;  // no new deliveries until a commit succeeds: their acknowledgements could not be kept
+  // Answers to what failed are gathered first: running one may append to the list.
+  std::vector<Pending> failed;
+  while (!pending_.empty() && pending_.front().ticket <= to) {
+    failed.push_back(std::move(pending_.front()));
+    pending_.pop_front();
+  }
+  for (Pending& pending : failed) {
+    settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why);
+  }
+}
+
+void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
+  uncommitted_total_ -= bytes;
+  if (connection != nullptr) connection->uncommitted_bytes -= bytes;
+  if (paused_uncommitted_.empty() || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
+  for (auto place = paused_uncommitted_.begin(); place != paused_uncommitted_.end();) {
+    Connection* paused = find(*place);
+    if (paused != nullptr && paused->uncommitted_bytes > limits_.max_uncommitted_bytes / 2) {
+      ++place;
+      continue;
+    }
+    place = paused_uncommitted_.erase(place);
+    if (paused != nullptr) resume(*paused, Pause::Uncommitted);
+  }
+}
+
+// ---------------------------------------------------------------- time
+
+void Core::tick() {
+  if (expiry_due_ && *expiry_due_ <= now_.steady) expire_due();
+  while (auto due = timers_.pop_due(now_.steady)) run_timer(due->first, due->second);
+}
+
+std::optional<SteadyTime> Core::next_tick() const {
+  const auto next = timers_.next();
+  if (!next || !expiry_due_) return next ? next : expiry_due_;
+  return std::min(*next, *expiry_due_);
+}
+
+void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
+  Connection* connection = entry.connection == 0 ? nullptr : find(ConnectionId{entry.connection});
+  AgentState* agent = entry.name.empty() ? nullptr : find_agent(entry.name);
+  switch (entry.kind) {
+    case TimerKind::Handshake:
+      if (connection != nullptr && connection->phase == Phase::AwaitingHello) {
+        error(*connection, ErrorCode::Timeout, format("no HELLO within {} ms; connect again and say HELLO", limits_.handshake_ms),
+              Fatal::Yes);
+        close(*connection, "no HELLO");
+      }
+      return;
+    case TimerKind::Heartbeat:
+      if (connection != nullptr && connection->phase == Phase::Active) poll_heartbeat(*connection, due);
+      return;
+    case TimerKind::RatePause:
+      if (connection != nullptr) resume(*connection, Pause::Rate);
+      return;
+    case TimerKind::Resend:
+      if (agent != nullptr) resend_due(*agent);
+      return;
+    case TimerKind::ReloadRetry:
+      if (agent != nullptr) pump(*agent);
+      return;
+    case TimerKind::SyncTimeout:
+      if (const auto place = syncs_.find(entry.name); place != syncs_.end()) {
+        if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
+          error(*asker, ErrorCode::Internal, format("nobody answered the blocking message {} in time", entry.name));
+        }
+        syncs_.erase(place);
+      }
+      return;
+    case TimerKind::Proposal: return proposal_due(entry.name);
+    case TimerKind::SaveRetry:
+      if (store_works_) return;
+      // Something must be tried for success to be noticed; a failed try arms this again.
+      store_works_ = true;
+      if (unsaved_.empty()) {
+        for (auto& [name, paused] : agents_) pump(paused);
+        return;
+      }
+      flush_changes();
+      return;
+  }
+}
+
+void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
+  const Millis interval{limits_.heartbeat_ms};
+  // Called late by more than an interval, it was we who slept: everyone gets a fresh start.
+  if (now_.steady - due > interval || connection.pauses != 0) connection.heartbeat.heard(now_.steady);
+  switch (connection.heartbeat.poll(now_.steady)) {
+    case Heartbeat::Verdict::Fine: break;
+    case Heartbeat::Verdict::SendPing:
+      say(connection, MessageType::Ping, format(R"({{"nonce":"{}"}})", random_.hex(8)));
+      break;
+    case Heartbeat::Verdict::PeerIsGone:
+      note(Note::Level::Info, format("{} is silent for {} ms and is let go", connection.agent.value(), 2 * limits_.heartbeat_ms));
+      error(connection, ErrorCode::Timeout, "no sign of life; connect again", Fatal::No);
+      close(connection, "no sign of life");
+      return;
+  }
+  timers_.arm(rounded_up(connection.heartbeat.next(), interval / kHeartbeatSlots),
+              {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
+}
+
+void Core::shut_down() {
+  shutting_down_ = true;
+  when_committed([this](Saving) { say_goodbye(); });
+}
+
+void Core::say_goodbye() {
+  std::vector<ConnectionId> open;
+  for (auto& [id, connection] : connections_) open.push_back(connection.id);
+  std::ranges::sort(open);
+  for (const ConnectionId id : open) {
+    Connection& connection = *find(id);
+    if (connection.phase == Phase::Closing) continue;
+    say(connection, MessageType::Bye, "{}");
+    close(connection, "the daemon is stopping");
+  }
+}
+
+Effects Core::take_effects() {
+  flush_changes();
+  return std::exchange(effects_, {});
+}
+
+std::vector<RosterEntry> Core::roster() const {
+  std::vector<RosterEntry> entries;
+  entries.reserve(agents_.size());
+  for (const auto& [name, agent] : agents_) {
+    entries.push_back({agent.record, agent.connected(), agent.sent, agent.received, agent.mailbox.pending});
+  }
+  std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
+  return entries;
+}
+
+}  // namespace relay::broker

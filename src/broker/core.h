@@ -1,0 +1,304 @@
+/// The broker's inside: one state, its methods spread over files by concept.
+///
+///   broker.cc      the outside: inputs become calls, effects come out
+///   handshake.cc   HELLO, RESUME, names and their owners, leaving
+///   routing.cc     SEND: duplicates, limits, audience, commit, answer
+///   delivery.cc    DELIVER: windows, ACK, resending, expiry
+///   channels.cc    channels and shadows
+///   voting.cc      consensus
+///   queries.cc     STATUS and its like, answers from the store
+///   watching.cc    event subscriptions
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "broker/broker.h"
+#include "broker/consensus.h"
+#include "broker/peer.h"
+#include "broker/streams.h"
+#include "broker/timers.h"
+#include "protocol/envelope.h"
+#include "protocol/requests.h"
+#include "protocol/send.h"
+
+namespace relay::broker {
+
+enum class Saving : std::uint8_t { Done, Failed };
+
+/// A SEND that waits for its commit.
+struct PendingSend {
+  ConnectionId connection;           // who wants the answer; may be gone by then
+  std::string id;
+  AgentName from;
+  std::string epoch;                 // of the outbox it came from, or empty
+  std::uint64_t number = 0;
+  std::size_t bytes = 0;
+  bool answer = false;
+  bool receipts = false;
+  std::shared_ptr<const records::Message> message;
+  std::vector<records::Delivery> deliveries;
+};
+
+/// A change nobody waits for; tried again when its commit fails.
+struct PendingSave {
+  records::Change change;
+};
+
+/// Anything else that waits for its commit.
+struct PendingCall {
+  std::move_only_function<void(Saving)> done;
+};
+
+struct Pending {
+  records::Ticket ticket;
+  std::variant<PendingSend, PendingSave, PendingCall> what;
+};
+
+class Core {
+ public:
+  Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now);
+
+  // --- broker.cc
+  void connect(ConnectionId id, PeerProcess peer);
+  void frame(ConnectionId id, std::string_view frame);
+  void bad_stream(ConnectionId id, std::string_view reason);
+  void written(ConnectionId id, std::size_t left);
+  void disconnect(ConnectionId id, std::string_view reason);
+  void committed(records::Ticket up_to);
+  void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
+  void tick();
+  void shut_down();
+  Effects take_effects();
+  [[nodiscard]] std::optional<SteadyTime> next_tick() const;
+  [[nodiscard]] bool quiet() const { return pending_.empty() && changes_.empty(); }
+  [[nodiscard]] std::vector<RosterEntry> roster() const;
+  void set_now(Moment now) { now_ = now; }
+
+  // --- delivery.cc
+  void backlog(records::BacklogPage page);
+  void backlog_failed(const AgentName& to, std::string_view why);
+  void expired(records::ExpireResult result);
+  void expire_failed(std::string_view why);
+
+  // --- queries.cc
+  void messages(QueryId id, Result<std::vector<records::MessageRow>> rows);
+  void trace(QueryId id, Result<records::Trace> trace);
+  void stats(QueryId id, Result<records::StoreStats> stats);
+
+ private:
+  // --- broker.cc
+  void handle(Connection& connection, std::string_view frame);
+  void dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame);
+  void run_timer(SteadyTime due, const TimerEntry& entry);
+  void say_goodbye();
+  void poll_heartbeat(Connection& connection, SteadyTime due);
+
+  void emit(Effect effect) { effects_.push_back(std::move(effect)); }
+  void note(Note::Level level, std::string text) { emit(Note{level, std::move(text)}); }
+  void send(Connection& connection, std::string frame);
+  void send(Connection& connection, const protocol::OutEnvelope& envelope);
+  /// Envelope with a fresh id and the present time.
+  void say(Connection& connection, protocol::MessageType type, std::string_view payload, std::string_view from = {},
+           std::string_view to = {});
+  void error(Connection& connection, protocol::ErrorCode code, std::string_view message,
+             protocol::Fatal fatal = protocol::Fatal::No);
+  /// A last word, then the close; the connection leaves its agent at once.
+  void close(Connection& connection, std::string reason);
+  void pause(Connection& connection, Pause reason);
+  void resume(Connection& connection, Pause reason);
+  [[nodiscard]] std::string fresh_id() { return random_.hex(12); }
+  [[nodiscard]] Key next_key() { return newest_ = Key{newest_.value() + 1}; }
+
+  void change(records::Change change) { changes_.push_back(std::move(change)); }
+  /// Runs when everything gathered so far is committed; at once when nothing waits.
+  void when_committed(std::move_only_function<void(Saving)> done);
+  /// Ends the gathering: whatever is asked of the store next comes after it.
+  void flush_changes();
+  void settle(Pending& pending, Saving saving, std::string_view why);
+  void finish(PendingSend& send, Saving saving, std::string_view why);
+  void release_uncommitted(Connection* connection, std::size_t bytes);
+  /// Saves a change nobody waits for; tried again later if the store fails.
+  void save_eventually(records::Change change);
+
+  Connection* find(ConnectionId id);
+  AgentState* find_agent(std::string_view name);
+
+  // --- handshake.cc
+  void on_hello(Connection& connection, const protocol::Envelope& envelope);
+  void on_resume(Connection& connection, const protocol::Envelope& envelope);
+  void on_bye(Connection& connection);
+  void open_query_connection(Connection& connection, const protocol::Hello& hello);
+  [[nodiscard]] bool is_claimed(const AgentState& agent) const;
+  [[nodiscard]] bool in_audience(const AgentState& agent) const;
+  /// May this newcomer have the name? Evicts the present owner if so, answers the newcomer if not.
+  bool take_name(Connection& newcomer, AgentState& agent, bool entitled);
+  void open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello);
+  void welcome(Connection& connection, const AgentState& agent);
+  void activate(Connection& connection, AgentState& agent);
+  void detach(Connection& connection);
+  void end_session(AgentState& agent);
+  void announce(const AgentState& agent);
+  void update_record(AgentState& agent, const protocol::Hello& hello);
+  AgentState& add_agent(const std::string& name);
+
+  // --- routing.cc
+  void on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
+  /// What the parts of one SEND need to know of it.
+  struct Sending {
+    Connection& connection;
+    const protocol::Envelope& envelope;
+    AgentState* sender;               // none for query-only connections
+    AgentName from;
+    std::size_t bytes;
+    protocol::SendView view;
+    protocol::SendMeta meta;
+    std::optional<std::uint64_t> number;   // within its outbox
+  };
+  bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
+  bool already_answered(Sending& sending);
+  bool within_rate(Sending& sending);
+  /// Will it still fit a frame once names, numbers and splices surround it?
+  bool fits_a_frame(Sending& sending);
+  Result<std::vector<AgentState*>> audience_of(Sending& sending);
+  void refuse(Sending& sending, protocol::Refusal refusal, std::string_view message, std::int64_t retry_after_ms = 0);
+  void refuse(Connection& connection, std::string_view id, protocol::Refusal refusal, std::string_view message,
+              std::int64_t retry_after_ms = 0);
+  void accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience,
+              records::Carriage carriage);
+  void add_delivery(PendingSend& pending, AgentState& to, records::Carriage carriage, const std::string& shadow_of,
+                    WallMs expires_at);
+  void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
+  void remember(Sending& sending, PendingSend& pending);
+  /// For a SEND that becomes something other than a message: its answer, once that is committed.
+  void acknowledge_when_saved(Sending& sending);
+  /// A commit failed: the same id may come again.
+  void forget_send(const AgentName& from, const std::string& id, const std::string& epoch, std::uint64_t number);
+  /// A message of our own making (votes, triggers), stored and delivered like any other.
+  void post(std::string_view from, AgentState& to, std::string_view kind, std::string_view body, std::string_view data,
+            std::string_view thread = {});
+  [[nodiscard]] std::string unknown_recipient(std::string_view name) const;
+
+  // --- delivery.cc
+  void pump(AgentState& agent);
+  void deliver(AgentState& agent, InFlight& item);
+  [[nodiscard]] std::string frame_of(const AgentState& agent, const Parcel& parcel) const;
+  void on_ack(Connection& connection, const protocol::Envelope& envelope);
+  void on_nack(Connection& connection, const protocol::Envelope& envelope);
+  void on_receipt(Connection& connection, const protocol::Envelope& envelope);
+  void complete(AgentState& agent, const InFlight& item, records::Proof proof);
+  void resend_due(AgentState& agent);
+  void arm_resend(AgentState& agent, SteadyTime at);
+  void arm_expiry(WallMs at);
+  void expire_due();
+  void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason);
+  void tell_sender(Key message, const AgentName& to, Key delivery, protocol::ReceiptStatus status,
+                   std::string_view reason);
+  [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
+  [[nodiscard]] bool has_room(const AgentState& agent);
+
+  // --- channels.cc
+  void on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe);
+  void on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join);
+  void on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
+  bool join_channel(const std::string& channel, const AgentName& member);
+  bool leave_channel(const std::string& channel, const AgentName& member);
+  void on_shadow_bind(Connection& connection, const protocol::Envelope& envelope);
+  void on_shadow_unbind(Connection& connection, const protocol::Envelope& envelope);
+  void on_membership_update(Sending& sending);
+  void trigger_shadows(const AgentName& primary, std::string_view trigger);
+  void save_session(AgentState& agent);
+  void index_session(const AgentState& agent);
+  void unindex_session(const AgentState& agent);
+  [[nodiscard]] std::vector<AgentName> channel_members(const std::string& channel) const;
+
+  // --- voting.cc
+  void on_consensus(Sending& sending);
+  void propose(const AgentName& proposer, records::Proposal proposal, std::string_view thread);
+  Result<void> vote(const AgentName& voter, const VoteCommand& command);
+  void conclude(records::Proposal& proposal, Outcome outcome);
+  void proposal_due(const std::string& id);
+
+  // --- queries.cc
+  void respond(Connection& connection, protocol::MessageType type, std::string_view request_id, std::string_view payload);
+  void on_inbox(Connection& connection, const protocol::Envelope& envelope);
+  void on_messages_query(Connection& connection, const protocol::Envelope& envelope);
+  void on_trace(Connection& connection, const protocol::Envelope& envelope);
+  void on_status(Connection& connection, const protocol::Envelope& envelope);
+  void on_list_agents(Connection& connection, const protocol::Envelope& envelope, bool connected_only);
+  void on_health(Connection& connection, const protocol::Envelope& envelope);
+  void on_metrics(Connection& connection, const protocol::Envelope& envelope);
+  void on_remove_agent(Connection& connection, const protocol::Envelope& envelope);
+  void on_unsupported(Connection& connection, const protocol::Envelope& envelope, protocol::MessageType answer);
+  void on_log(Connection& connection, const protocol::Envelope& envelope);
+  void on_session_state(Connection& connection, const protocol::Envelope& envelope);
+  struct Asked {
+    ConnectionId connection;
+    std::string request_id;
+    protocol::MessageType answer{};
+    bool inbox = false;
+    bool watch = false;
+    bool ascending = false;
+  };
+  std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
+  std::optional<Asked> take_asked(QueryId id);
+
+  // --- watching.cc
+  void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
+  void catch_up(Connection& connection);
+  void watch_page(Connection& connection, Result<std::vector<records::MessageRow>> rows);
+  void show_watchers(const records::Message& message);
+
+  BrokerLimits limits_;
+  ServerInfo info_;
+  Random& random_;
+  Moment now_;
+  SteadyTime started_;
+  Key newest_;
+
+  Effects effects_;
+  Timers timers_;
+
+  records::Changes changes_;                  // being gathered for the next commit
+  records::Ticket next_ticket_{1};
+  std::deque<Pending> pending_;
+  std::size_t uncommitted_total_ = 0;
+  std::set<ConnectionId> paused_uncommitted_;
+  records::Changes unsaved_;                  // changes nobody waits for whose commit failed
+  bool store_works_ = true;
+  bool shutting_down_ = false;
+
+  std::unordered_map<std::uint64_t, Connection> connections_;
+  std::unordered_map<std::string, AgentState> agents_;
+  Streams streams_;
+
+  // Who listens where. Names are kept, not pointers.
+  std::map<std::string, std::set<AgentName>> topics_;
+  std::map<std::string, std::set<AgentName>> channels_;            // by lower-case channel name
+  std::map<AgentName, std::set<AgentName>> shadows_;               // primary → its shadows
+  std::map<std::string, records::Proposal> proposals_;             // the open ones
+  struct WaitingSync {
+    ConnectionId asker;
+  };
+  std::map<std::string, WaitingSync> syncs_;                       // by correlation id
+  struct AwaitedReceipts {
+    ConnectionId connection;
+    std::string id;
+    std::size_t left = 0;
+  };
+  std::map<Key, AwaitedReceipts> receipts_;                        // by message
+  std::set<ConnectionId> watchers_;
+  std::map<QueryId, Asked> asked_;
+  std::uint64_t next_query_ = 1;
+  WallMs next_expiry_ = 0;                                         // earliest expires_at known; 0 when none
+  std::optional<SteadyTime> expiry_due_;
+  bool expiring_ = false;                                          // the store is looking right now
+};
+
+}  // namespace relay::broker

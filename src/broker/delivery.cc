@@ -1,0 +1,315 @@
+// DELIVER: a window of each agent's mail in flight, repeated until acknowledged, let go when its time is over.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::MessageType;
+using protocol::ReceiptStatus;
+using records::Carriage;
+using records::DeliveryState;
+using records::Proof;
+
+namespace {
+
+constexpr Millis kReloadRetryDelay{1'000};
+
+/// Wall time may jump, steady time may not: an expiry further off than this is looked at again in between.
+constexpr Millis kLongestExpiryWait{3'600'000};
+
+/// What published clients expect to find in `data`, as JSON members without braces.
+std::string spliced_members(const records::Delivery& delivery, const records::Message& message) {
+  std::string members;
+  if (delivery.queued_offline) members = format(R"("_offlineQueued":true,"_queuedAt":{})", message.ts);
+  if (delivery.carriage == Carriage::ShadowIncoming || delivery.carriage == Carriage::ShadowOutgoing) {
+    if (!members.empty()) members += ',';
+    members += R"("_shadowCopy":true,"_shadowOf":)";
+    protocol::append_json_string(members, delivery.shadow_of);
+    members += format(R"(,"_shadowDirection":"{}")", delivery.carriage == Carriage::ShadowIncoming ? "incoming" : "outgoing");
+  }
+  return members;
+}
+
+}  // namespace
+
+DoneWhen Core::done_rule(const AgentState& agent, const Parcel& parcel) {
+  const Connection* first = find(agent.connections.front());
+  if (first == nullptr || !first->capabilities.ack) return DoneWhen::Written;
+  // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; ours acknowledge both.
+  const bool silent = parcel.delivery.carriage == Carriage::ChannelMessage && !first->capabilities.send_ack;
+  return silent ? DoneWhen::Written : DoneWhen::Acknowledged;
+}
+
+bool Core::has_room(const AgentState& agent) {
+  return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
+    const Connection* connection = find(id);
+    return connection == nullptr || connection->waiting_bytes < limits_.max_waiting_bytes;
+  });
+}
+
+void Core::pump(AgentState& agent) {
+  if (!agent.mailbox.connected() || !agent.connected() || !store_works_) return;
+  while (has_room(agent)) {
+    InFlight* item = agent.mailbox.send_next([&](const Parcel& parcel) { return done_rule(agent, parcel); });
+    if (item == nullptr) break;
+    deliver(agent, *item);
+  }
+  if (agent.mailbox.wants_page()) {
+    flush_changes();
+    emit(LoadBacklog{{.to = agent.name(),
+                      .after = agent.mailbox.begin_load(),
+                      .max_rows = limits_.max_page_rows,
+                      .max_bytes = limits_.max_page_bytes}});
+  }
+}
+
+void Core::deliver(AgentState& agent, InFlight& item) {
+  const auto& delivery = item.parcel.delivery;
+  const auto& message = *item.parcel.message;
+  if (delivery.expires_at <= now_.wall) {
+    // Out of time while it waited. The store says so to the ledger and the sender; here it is only not sent.
+    agent.mailbox.drop(delivery.key);
+    arm_expiry(now_.wall);
+    return;
+  }
+  for (const auto& position : agent.resume_positions) {
+    const bool topic_fits = position.topic == message.topic.value() || (message.topic.value().empty() && position.topic == "default");
+    if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) && delivery.seq.value() <= position.last_seq) {
+      complete(agent, *agent.mailbox.finish(delivery.key), Proof::Accepted);  // RESUME said it was received
+      return;
+    }
+  }
+  const std::string frame = frame_of(agent, item.parcel);
+  for (const ConnectionId id : agent.connections) {
+    Connection* connection = find(id);
+    if (connection != nullptr && connection->phase == Phase::Active) send(*connection, frame);
+  }
+  if (item.done == DoneWhen::Written) return;
+  item.resend_after = item.resend_after.count() == 0
+                          ? Millis{limits_.ack_timeout_ms}
+                          : std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
+  item.resend_at = now_.steady + item.resend_after;
+  arm_resend(agent, item.resend_at);
+}
+
+std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const {
+  const auto& delivery = parcel.delivery;
+  const auto& message = *parcel.message;
+  std::string_view payload = message.payload;
+  std::string spliced;
+  if (const std::string members = spliced_members(delivery, message); !members.empty()) {
+    if (const auto view = protocol::parse_send(payload)) {
+      spliced = protocol::splice_data(payload, *view, members);
+      payload = spliced;
+    }
+  }
+  const bool channel = delivery.carriage == Carriage::ChannelMessage;
+  const std::string id = records::delivery_id(delivery.key);
+  const std::string message_id = records::short_id(message.key);
+  const std::string block = protocol::write_delivery({
+      .seq = delivery.seq.value(),
+      .session_id = agent.session->id.value(),
+      .original_to = message.to != agent.name().value() && !channel ? std::string_view{message.to} : std::string_view{},
+      .message_id = message_id,
+  });
+  return protocol::write_envelope({
+      .type = channel ? MessageType::ChannelMessage : MessageType::Deliver,
+      .id = id,
+      .ts = message.ts,
+      .from = message.from.value(),
+      .to = channel ? std::string_view{} : std::string_view{agent.name().value()},
+      .topic = message.topic.value(),
+      .payload = payload,
+      .payload_meta = message.payload_meta,
+      .delivery = block,
+  });
+}
+
+void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
+  const auto ack = protocol::parse_ack(envelope.payload);
+  if (!ack) return error(connection, protocol::ErrorCode::BadRequest, ack.error().message());
+  if (!ack->correlation_id.empty()) {
+    if (const auto place = syncs_.find(ack->correlation_id); place != syncs_.end()) {
+      if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
+        say(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
+      }
+      syncs_.erase(place);
+    }
+  }
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(ack->ack_id);
+  if (agent == nullptr || !key) return;
+  // One that is not in flight was acknowledged before, or expired: nothing to say about it.
+  if (const auto item = agent->mailbox.finish(*key)) complete(*agent, *item, Proof::Accepted);
+  pump(*agent);
+}
+
+void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
+  const auto& delivery = item.parcel.delivery;
+  --agent.mailbox.pending;
+  ++agent.received;
+  streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
+  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall});
+  tell_sender(delivery.message, agent.name(), delivery.key, ReceiptStatus::Delivered, {});
+}
+
+void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
+  --agent.mailbox.pending;
+  save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof, now_.wall,
+                                          std::string{reason}});
+  tell_sender(item.parcel.delivery.message, agent.name(), item.parcel.delivery.key, ReceiptStatus::Failed, reason);
+}
+
+void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
+  const auto nack = protocol::parse_nack(envelope.payload);
+  if (!nack) return error(connection, protocol::ErrorCode::BadRequest, nack.error().message());
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(nack->nack_id);
+  if (agent == nullptr || !key) return;
+  const auto refusal = protocol::refusal_named(nack->code);
+  const auto place = agent->mailbox.flight().find(*key);
+  if (place == agent->mailbox.flight().end()) return;
+  if (refusal && is_retryable(*refusal)) {
+    const Millis wait{std::clamp(nack->retry_after_ms, limits_.ack_timeout_ms, protocol::kMaxAckTimeoutMs)};
+    place->second.resend_at = now_.steady + wait;
+    return;
+  }
+  fail_delivery(*agent, *agent->mailbox.finish(*key), nack->message.empty() ? nack->code : nack->message);
+  pump(*agent);
+}
+
+void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope) {
+  const auto receipt = protocol::parse_receipt(envelope.payload);
+  if (!receipt) return error(connection, protocol::ErrorCode::BadRequest, receipt.error().message());
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(receipt->delivery_id);
+  if (agent == nullptr || !key) return;
+  const auto place = agent->mailbox.flight().find(*key);
+  if (place == agent->mailbox.flight().end()) return;
+  switch (receipt->status) {
+    case ReceiptStatus::Delivered: {
+      const Proof proof = receipt->proof == "seen" ? Proof::Seen : receipt->proof == "submitted" ? Proof::Submitted : Proof::Accepted;
+      complete(*agent, *agent->mailbox.finish(*key), proof);
+      break;
+    }
+    case ReceiptStatus::Failed:
+      fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason);
+      break;
+    case ReceiptStatus::Accepted:
+    case ReceiptStatus::Deferred:
+      // The session has it: it is not sent again on this connection, and stays in flight until there is more to say.
+      place->second.resend_at = SteadyTime::max();
+      save_eventually(records::ChangeDelivery{
+          *key, receipt->status == ReceiptStatus::Accepted ? DeliveryState::Accepted : DeliveryState::Deferred, Proof::Accepted,
+          now_.wall, receipt->reason});
+      return;
+  }
+  pump(*agent);
+}
+
+void Core::arm_resend(AgentState& agent, SteadyTime at) {
+  if (agent.resend_armed) return;
+  agent.resend_armed = true;
+  timers_.arm(at, {.kind = TimerKind::Resend, .name = agent.name().value()});
+}
+
+void Core::resend_due(AgentState& agent) {
+  agent.resend_armed = false;
+  if (!agent.mailbox.connected()) return;
+  auto next = SteadyTime::max();
+  const bool room = has_room(agent);
+  for (auto& [key, item] : agent.mailbox.flight()) {
+    if (item.done == DoneWhen::Written) continue;
+    if (item.resend_at <= now_.steady) {
+      // A peer that has not taken what it was sent needs time, not another copy.
+      item.resend_after = std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
+      item.resend_at = now_.steady + item.resend_after;
+      if (room) {
+        const std::string frame = frame_of(agent, item.parcel);
+        for (const ConnectionId id : agent.connections) {
+          if (Connection* connection = find(id)) send(*connection, frame);
+        }
+      }
+    }
+    next = std::min(next, item.resend_at);
+  }
+  if (next != SteadyTime::max()) arm_resend(agent, next);
+}
+
+void Core::backlog(records::BacklogPage page) {
+  AgentState* agent = find_agent(page.to.value());
+  if (agent == nullptr) return;
+  agent->mailbox.page_arrived(std::move(page));
+  pump(*agent);
+}
+
+void Core::backlog_failed(const AgentName& to, std::string_view why) {
+  AgentState* agent = find_agent(to.value());
+  if (agent == nullptr) return;
+  note(Note::Level::Warn, format("the mail of {} could not be read: {}", to.value(), why));
+  agent->mailbox.page_failed();
+  timers_.arm(now_.steady + kReloadRetryDelay, {.kind = TimerKind::ReloadRetry, .name = to.value()});
+}
+
+void Core::arm_expiry(WallMs at) {
+  if (next_expiry_ != 0 && next_expiry_ <= at && (expiry_due_ || expiring_)) return;
+  next_expiry_ = next_expiry_ == 0 ? at : std::min(at, next_expiry_);
+  const auto wait = std::clamp(Millis{next_expiry_ - now_.wall}, Millis{0}, kLongestExpiryWait);
+  if (!expiring_) expiry_due_ = now_.steady + wait;
+}
+
+void Core::expire_due() {
+  expiry_due_.reset();
+  if (expiring_ || next_expiry_ == 0) return;
+  if (next_expiry_ > now_.wall) return arm_expiry(next_expiry_);
+  expiring_ = true;
+  next_expiry_ = 0;
+  flush_changes();
+  emit(ExpireDue{{.now = now_.wall}});
+}
+
+void Core::expired(records::ExpireResult result) {
+  expiring_ = false;
+  const WallMs known = std::exchange(next_expiry_, 0);
+  for (const auto& gone : result.expired) {
+    if (AgentState* to = find_agent(gone.to.value())) {
+      to->mailbox.drop(gone.delivery);
+      if (to->mailbox.pending > 0) --to->mailbox.pending;
+      pump(*to);
+    }
+    tell_sender(gone.message, gone.to, gone.delivery, ReceiptStatus::Failed, "it expired before it could be delivered");
+  }
+  if (known != 0) arm_expiry(known);
+  if (result.next_expiry != 0) arm_expiry(result.next_expiry);
+}
+
+void Core::expire_failed(std::string_view why) {
+  note(Note::Level::Warn, format("expired messages could not be marked: {}", why));
+  expiring_ = false;
+  if (next_expiry_ == 0) next_expiry_ = now_.wall;
+  expiry_due_ = now_.steady + kReloadRetryDelay;
+}
+
+void Core::tell_sender(Key message, const AgentName& to, Key delivery, ReceiptStatus status, std::string_view reason) {
+  const auto place = receipts_.find(message);
+  if (place == receipts_.end()) return;
+  if (Connection* sender = find(place->second.connection); sender != nullptr && sender->speaks()) {
+    say(*sender, MessageType::Receipt,
+        protocol::write_receipt({.status = status,
+                                 .delivery_id = records::delivery_id(delivery),
+                                 .message_id = place->second.id,
+                                 .agent = to.value(),
+                                 .proof = status == ReceiptStatus::Delivered ? "accepted" : "",
+                                 .reason = std::string{reason},
+                                 .available_at = 0,
+                                 .retryable = false}));
+    if (place->second.left == 1) --sender->watched_messages;
+  }
+  if (--place->second.left == 0) receipts_.erase(place);
+}
+
+}  // namespace relay::broker

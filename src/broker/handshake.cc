@@ -1,0 +1,342 @@
+// HELLO and RESUME: who may have a name, how a session begins, comes back and ends.
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/hash.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::Fatal;
+using protocol::MessageType;
+
+namespace {
+
+/// The command line's own name: many at once, kept out of every list, never written to.
+constexpr std::string_view kCommandLineName = "cli";
+
+/// A name may change hands this often within the window; then the newcomer is refused. Published 1.x clients answer
+/// every eviction with a reconnect, so without this two of them would throw each other out without end.
+constexpr std::size_t kMaxTakeovers = 2;
+constexpr Millis kTakeoverWindow{10'000};
+
+/// Numbers and keys of one stream in a SYNC, beside its names.
+constexpr std::size_t kSyncStreamBytes = 128;
+
+constexpr std::size_t kTokenBytes = 24;
+constexpr std::size_t kSessionIdBytes = 8;
+
+}  // namespace
+
+AgentState& Core::add_agent(const std::string& name) {
+  auto [place, added] = agents_.try_emplace(name);
+  if (added) {
+    place->second.record.name = AgentName{name};
+    place->second.record.first_seen = now_.wall;
+    place->second.bucket = TokenBucket{limits_.rate_per_second, limits_.rate_burst};
+  }
+  return place->second;
+}
+
+bool Core::is_claimed(const AgentState& agent) const {
+  if (agent.record.claim_hash.empty()) return false;
+  return agent.connected() || (agent.session && agent.session->ended == 0 &&
+                               now_.wall - agent.record.last_seen < limits_.claim_lease_ms);
+}
+
+bool Core::in_audience(const AgentState& agent) const {
+  if (agent.connected()) return true;
+  return agent.session && agent.session->ended == 0 &&
+         now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
+}
+
+void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) {
+  if (connection.phase == Phase::Active) {
+    error(connection, ErrorCode::BadRequest, "HELLO was said already on this connection");
+    return;
+  }
+  const auto refuse_hello = [&](ErrorCode code, std::string_view reason) {
+    error(connection, code, reason, Fatal::Yes);
+    close(connection, std::string{reason});
+  };
+  const auto hello = protocol::parse_hello(envelope.payload);
+  if (!hello) return refuse_hello(ErrorCode::BadRequest, hello.error().message());
+  if (hello->system_component && hello->agent == kCommandLineName) return open_query_connection(connection, *hello);
+  if (protocol::is_reserved_name(hello->agent) && !hello->system_component) {
+    return refuse_hello(ErrorCode::BadRequest, format("the name '{}' is reserved; choose another", hello->agent));
+  }
+
+  AgentState* agent = find_agent(hello->agent);
+  if (agent == nullptr) {
+    if (agents_.size() >= limits_.max_known_agents) {
+      return refuse_hello(ErrorCode::Busy, format("{} agents are known already; remove one with REMOVE_AGENT first", agents_.size()));
+    }
+    agent = &add_agent(hello->agent);
+  }
+  const std::string claim_hash = hello->claim_token.empty() ? std::string{} : sha256_hex(hello->claim_token);
+  const bool owner = !claim_hash.empty() && equal_in_constant_time(claim_hash, agent->record.claim_hash);
+  if (is_claimed(*agent) && !owner) {
+    return refuse_hello(ErrorCode::Unauthorized,
+                        format("the name '{}' belongs to somebody else (NOT_OWNER); choose another", hello->agent));
+  }
+  const bool resumes = !hello->resume_token.empty() && agent->session && agent->session->ended == 0 &&
+                       equal_in_constant_time(sha256_hex(hello->resume_token), agent->session->token_hash);
+  if (!take_name(connection, *agent, owner || resumes)) return;
+
+  connection.agent = agent->name();
+  connection.capabilities = hello->capabilities;
+  update_record(*agent, *hello);
+  if (!claim_hash.empty()) agent->record.claim_hash = claim_hash;
+  agent->record.last_seen = now_.wall;
+  agent->resume_positions.clear();
+  if (resumes) {
+    agent->resume_token = hello->resume_token;
+    agent->session->capabilities = hello->capabilities;
+    agent->connections.push_back(connection.id);
+    save_eventually(records::PutAgent{agent->record});
+    welcome(connection, *agent);
+    activate(connection, *agent);
+    return;
+  }
+  if (!hello->resume_token.empty()) {
+    error(connection, ErrorCode::ResumeTooOld, "this session cannot be resumed; a new one begins");
+  }
+  open_session(connection, *agent, *hello);
+}
+
+void Core::open_query_connection(Connection& connection, const protocol::Hello& hello) {
+  connection.agent = AgentName{hello.agent};
+  connection.query_only = true;
+  connection.capabilities = hello.capabilities;
+  connection.session = SessionId{"s-" + random_.hex(kSessionIdBytes)};
+  connection.phase = Phase::Active;
+  connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
+  timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
+  say(connection, MessageType::Welcome,
+      protocol::write_welcome({connection.session.value(), "", limits_.heartbeat_ms}));
+}
+
+bool Core::take_name(Connection& newcomer, AgentState& agent, bool entitled) {
+  if (!agent.connected() || agent.record.entity == protocol::EntityType::User) return true;
+  if (!entitled) {
+    while (!agent.takeovers.empty() && now_.steady - agent.takeovers.front() > kTakeoverWindow) agent.takeovers.pop_front();
+    if (agent.takeovers.size() >= kMaxTakeovers) {
+      note(Note::Level::Warn, format("several programs want the name {}; the newcomer (pid {}) was refused", agent.name().value(),
+                                     newcomer.peer.pid));
+      const auto reason = format("the name '{}' is in use by another connection; choose another name", agent.name().value());
+      error(newcomer, ErrorCode::DuplicateConnection, reason, Fatal::Yes);
+      close(newcomer, reason);
+      return false;
+    }
+    agent.takeovers.push_back(now_.steady);
+    note(Note::Level::Info, format("{} connected again (pid {}); the older connection is closed", agent.name().value(), newcomer.peer.pid));
+  }
+  const auto evicted = agent.connections;
+  for (const ConnectionId id : evicted) {
+    Connection* old = find(id);
+    if (old == nullptr) continue;
+    error(*old, ErrorCode::DuplicateConnection,
+          format("another connection took the name '{}'", agent.name().value()), Fatal::Yes);
+    close(*old, "another connection took its name");
+  }
+  return true;
+}
+
+void Core::update_record(AgentState& agent, const protocol::Hello& hello) {
+  records::Agent& record = agent.record;
+  record.entity = hello.entity;
+  const auto take = [](std::string& mine, const std::string& said) {
+    if (!said.empty()) mine = said;
+  };
+  take(record.cli, hello.cli);
+  take(record.program, hello.program);
+  take(record.model, hello.model);
+  take(record.task, hello.task);
+  take(record.working_directory, hello.working_directory);
+  take(record.team, hello.team);
+  take(record.display_name, hello.display_name);
+  take(record.avatar_url, hello.avatar_url);
+}
+
+void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello) {
+  if (agent.connected()) {
+    // Another window of a user: it shares the session that is open.
+    agent.connections.push_back(connection.id);
+    welcome(connection, agent);
+    activate(connection, agent);
+    return;
+  }
+  if (agent.session) {
+    unindex_session(agent);
+    if (agent.session->ended == 0) {
+      agent.session->ended = now_.wall;
+      change(records::PutSession{*agent.session});
+    }
+  }
+  agent.resume_token = random_.hex(kTokenBytes);
+  agent.session = records::Session{
+      .id = SessionId{"s-" + random_.hex(kSessionIdBytes)},
+      .agent = agent.name(),
+      .token_hash = sha256_hex(agent.resume_token),
+      .capabilities = hello.capabilities,
+      .started = now_.wall,
+      .last_seen = now_.wall,
+      .ended = 0,
+      .topics = {},
+      .shadows = {},
+  };
+  agent.connections.push_back(connection.id);
+  connection.phase = Phase::Opening;
+  pause(connection, Pause::Opening);
+  change(records::PutAgent{agent.record});
+  change(records::PutSession{*agent.session});
+  if (join_channel(std::string{protocol::kGeneralChannel}, agent.name())) {
+    change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});
+  }
+  when_committed([this, id = connection.id, name = agent.name()](Saving saving) {
+    AgentState* opened = find_agent(name.value());
+    if (opened != nullptr && saving == Saving::Done) opened->saved = true;
+    Connection* waiting = find(id);
+    if (waiting == nullptr || waiting->phase != Phase::Opening || opened == nullptr) return;
+    if (saving == Saving::Failed) {
+      error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment", Fatal::No);
+      close(*waiting, "the session could not be stored");
+      opened->session.reset();
+      if (!opened->saved && !opened->connected()) agents_.erase(name.value());
+      return;
+    }
+    welcome(*waiting, *opened);
+    activate(*waiting, *opened);
+  });
+}
+
+void Core::welcome(Connection& connection, const AgentState& agent) {
+  say(connection, MessageType::Welcome,
+      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms}));
+}
+
+void Core::activate(Connection& connection, AgentState& agent) {
+  const bool first_window = agent.connections.size() == 1;
+  connection.phase = Phase::Active;
+  connection.session = agent.session->id;
+  connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
+  timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
+  agent.connected_at = now_.steady;
+  if (first_window) agent.mailbox.connect(connection.capabilities.max_inflight);
+  note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
+  pump(agent);
+  announce(agent);
+  emit(RosterChanged{});
+  const ConnectionId id = connection.id;
+  resume(connection, Pause::Opening);
+  // Frames that came meanwhile; one of them may close the connection.
+  for (Connection* open = &connection; open != nullptr && !open->held.empty(); open = find(id)) {
+    const std::string frame = std::move(open->held.front());
+    open->held.pop_front();
+    handle(*open, frame);
+  }
+}
+
+void Core::announce(const AgentState& agent) {
+  if (protocol::is_internal_name(agent.name().value())) return;
+  protocol::JsonWriter payload;
+  payload.field("name", agent.name().value());
+  payload.optional("cli", agent.record.cli);
+  payload.optional("task", agent.record.task);
+  payload.field("connectedAt", now_.wall);
+  const std::string text = payload.take();
+  for (auto& [id, other] : connections_) {
+    // Clients of this project subscribe to events instead; published ones expect to be told.
+    if (other.phase != Phase::Active || other.agent == agent.name() || other.capabilities.send_ack) continue;
+    say(other, MessageType::AgentReady, text);
+  }
+}
+
+void Core::on_resume(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_resume(envelope.payload);
+  if (!wanted) {
+    error(connection, ErrorCode::BadRequest, wanted.error().message());
+    return;
+  }
+  const auto stale = [&](std::string_view why) {
+    say(connection, MessageType::Nack, protocol::write_nack(envelope.id, protocol::Refusal::Stale, why));
+  };
+  AgentState* agent = find_agent(wanted->agent);
+  if (agent == nullptr || !agent->session || agent->session->ended != 0 ||
+      !equal_in_constant_time(agent->session->id.value(), wanted->session_id)) {
+    return stale("this session is not known any more; say HELLO");
+  }
+  if (!wanted->resume_token.empty() &&
+      !equal_in_constant_time(sha256_hex(wanted->resume_token), agent->session->token_hash)) {
+    return stale("the resume token does not fit; say HELLO");
+  }
+  const auto streams = streams_.towards(agent->name());
+  const auto position_of = [&](const records::Stream& stream) -> const protocol::StreamPosition* {
+    for (const auto& position : wanted->streams) {
+      const bool topic_fits = position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
+      if (topic_fits && (position.peer.empty() || position.peer == stream.from.value())) return &position;
+    }
+    return nullptr;
+  };
+  // A position behind what was acknowledged asks for what is no longer kept; one beyond the newest is from elsewhere.
+  for (const auto& stream : streams) {
+    const auto* position = position_of(stream);
+    if (position == nullptr || position->peer.empty()) continue;
+    if (position->last_seq < stream.acked.value() || position->last_seq > stream.last.value()) {
+      return stale(format("the position {} in the stream from {} is beyond what is kept; say HELLO", position->last_seq,
+                          stream.from.value()));
+    }
+  }
+  if (!take_name(connection, *agent, true)) return;
+  connection.agent = agent->name();
+  connection.capabilities = agent->session->capabilities;
+  agent->resume_token = wanted->resume_token;
+  agent->resume_positions = wanted->streams;
+  agent->connections.push_back(connection.id);
+  std::vector<protocol::SyncStream> sync;
+  std::size_t bytes = 0;
+  for (const auto& stream : streams) {
+    bytes += 2 * (stream.topic.value().size() + stream.from.value().size()) + kSyncStreamBytes;
+    if (bytes > protocol::kMaxResponseBytes) break;  // told or not, every stream is replayed
+    const auto* position = position_of(stream);
+    sync.push_back({stream.topic.value(), stream.from.value(), position == nullptr ? stream.acked.value() : position->last_seq,
+                    stream.last.value()});
+  }
+  say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
+  activate(connection, *agent);
+}
+
+void Core::on_bye(Connection& connection) {
+  AgentState* agent = connection.phase == Phase::Active && !connection.query_only ? find_agent(connection.agent.value()) : nullptr;
+  say(connection, MessageType::Bye, "{}");
+  close(connection, "it said BYE");
+  if (agent != nullptr && !agent->connected()) end_session(*agent);
+}
+
+void Core::end_session(AgentState& agent) {
+  if (!agent.session || agent.session->ended != 0) return;
+  unindex_session(agent);
+  agent.session->ended = now_.wall;
+  agent.record.claim_hash.clear();  // whoever leaves on purpose gives the name back
+  save_eventually(records::PutSession{*agent.session});
+  save_eventually(records::PutAgent{agent.record});
+}
+
+void Core::detach(Connection& connection) {
+  watchers_.erase(connection.id);
+  if (connection.watched_messages > 0) std::erase_if(receipts_, [&](const auto& entry) { return entry.second.connection == connection.id; });
+  AgentState* agent = connection.query_only || connection.agent.value().empty() ? nullptr : find_agent(connection.agent.value());
+  if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
+  agent->mailbox.disconnect();
+  agent->lost_at = now_.steady;
+  agent->record.last_seen = now_.wall;
+  if (connection.phase == Phase::Active) {
+    save_eventually(records::PutAgent{agent->record});
+    trigger_shadows(agent->name(), "SESSION_END");
+    emit(RosterChanged{});
+  }
+}
+
+}  // namespace relay::broker

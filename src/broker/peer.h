@@ -1,0 +1,80 @@
+/// What the broker keeps of one connection and of one agent.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/broker.h"
+#include "broker/duplicates.h"
+#include "broker/heartbeat.h"
+#include "broker/mailbox.h"
+#include "broker/token_bucket.h"
+
+namespace relay::broker {
+
+///   AwaitingHello ──HELLO──▶ Opening ──committed──▶ Active ──BYE, error, take-over──▶ Closing
+///         └──SEND with from and to──▶ OneShot                 (a resumed session skips Opening)
+enum class Phase : std::uint8_t { AwaitingHello, Opening, OneShot, Active, Closing };
+
+/// Reasons not to read from a connection. All of them end by themselves, never by another peer's doing.
+enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
+
+/// A connection that follows what happens: first the past after `cursor`, page by page, then live. One that reads too
+/// slowly falls back to the past, so it costs a query later instead of memory now.
+struct Watch {
+  bool messages = false;
+  bool logs = false;
+  std::string request_id;
+  Key cursor;
+  bool live = false;
+  bool asking = false;
+  bool missed = false;  // something was stored while a page was being read
+};
+
+struct Connection {
+  ConnectionId id;
+  PeerProcess peer;
+  Phase phase = Phase::AwaitingHello;
+  AgentName agent;            // empty before HELLO
+  bool query_only = false;    // the command line: asks and speaks, is never spoken to
+  SessionId session;
+  protocol::Capabilities capabilities;
+  Heartbeat heartbeat;
+  std::size_t waiting_bytes = 0;      // handed to the stream and not yet taken by the peer
+  bool stuck = false;                 // the last write left bytes behind
+  std::size_t uncommitted_bytes = 0;
+  std::uint8_t pauses = 0;
+  std::size_t open_queries = 0;
+  std::size_t watched_messages = 0;   // sent messages whose receipts are awaited
+  std::deque<std::string> held;       // frames that came before HELLO was committed
+  std::optional<Watch> watch;
+
+  [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
+  [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
+};
+
+struct AgentState {
+  records::Agent record;
+  std::optional<records::Session> session;
+  std::string resume_token;                 // in clear, while it is connected
+  std::vector<ConnectionId> connections;    // several only for users
+  Mailbox mailbox;
+  TokenBucket bucket;
+  RecentIds recent;
+  OutboxMarks outboxes;
+  std::deque<SteadyTime> takeovers;         // recent ones, to tell a fight from a restart
+  SteadyTime connected_at{};
+  SteadyTime lost_at{};
+  std::vector<protocol::StreamPosition> resume_positions;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  bool resend_armed = false;
+  bool saved = false;
+
+  [[nodiscard]] bool connected() const { return !connections.empty(); }
+  [[nodiscard]] const AgentName& name() const { return record.name; }
+};
+
+}  // namespace relay::broker

@@ -1,0 +1,326 @@
+// STATUS and its like: answered from memory, or by the store a moment later. Responses reuse the request's id.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::JsonWriter;
+using protocol::MessageType;
+
+namespace {
+
+std::size_t rows_wanted(std::size_t asked, std::size_t usual) {
+  return asked == 0 ? usual : std::min(asked, protocol::kMaxQueryRows);
+}
+
+}  // namespace
+
+void Core::respond(Connection& connection, MessageType type, std::string_view request_id, std::string_view payload) {
+  send(connection, {.type = type, .id = request_id, .ts = now_.wall, .payload = payload});
+}
+
+void Core::on_inbox(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_inbox(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto id = ask(connection, envelope.id, MessageType::InboxResponse);
+  if (!id) return;
+  asked_[*id].inbox = true;
+  records::MessageQuery query;
+  query.limit = rows_wanted(wanted->limit, protocol::kDefaultInboxRows);
+  query.delivered_to = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
+  query.from = wanted->from;
+  query.channel = wanted->channel;
+  query.unread_only = wanted->unread_only;
+  emit(AskMessages{*id, std::move(query)});
+}
+
+void Core::on_messages_query(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_messages_query(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto id = ask(connection, envelope.id, MessageType::MessagesResponse);
+  if (!id) return;
+  records::MessageQuery query;
+  query.limit = rows_wanted(wanted->limit, protocol::kDefaultMessageRows);
+  query.since = wanted->since;
+  query.from = wanted->from;
+  query.to = wanted->to;
+  query.thread = wanted->thread;
+  query.ascending = wanted->ascending;
+  query.id = wanted->id;
+  query.search = wanted->search;
+  query.after = Key{wanted->after_key};
+  emit(AskMessages{*id, std::move(query)});
+}
+
+void Core::on_trace(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_trace(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  if (const auto id = ask(connection, envelope.id, MessageType::TraceResponse)) emit(AskTrace{*id, *wanted});
+}
+
+std::optional<QueryId> Core::ask(Connection& connection, std::string_view request_id, MessageType answer) {
+  if (connection.open_queries >= limits_.max_open_queries) {
+    error(connection, ErrorCode::Busy, format("{} questions are open already; wait for an answer", connection.open_queries));
+    return std::nullopt;
+  }
+  ++connection.open_queries;
+  flush_changes();  // the answer covers everything this connection said before
+  const QueryId id{next_query_++};
+  asked_.emplace(id, Asked{connection.id, std::string{request_id}, answer});
+  return id;
+}
+
+std::optional<Core::Asked> Core::take_asked(QueryId id) {
+  const auto place = asked_.find(id);
+  if (place == asked_.end()) return std::nullopt;
+  Asked asked = std::move(place->second);
+  asked_.erase(place);
+  if (Connection* connection = find(asked.connection)) --connection->open_queries;
+  return asked;
+}
+
+namespace {
+
+/// A message as listings show it. `body` and `data` are passed on as the JSON they are.
+void write_message(JsonWriter& out, const records::MessageRow& row, bool inbox) {
+  const records::Message& message = row.message;
+  const auto view = protocol::parse_send(message.payload);
+  const bool channel = message.to.starts_with('#') || message.to.starts_with("dm:");
+  out.begin_element();
+  out.field("id", records::short_id(message.key)).field("key", message.key.value());
+  out.field("from", message.from.value());
+  if (!inbox) out.field("to", message.to);
+  out.raw("body", view && !view->body.empty() ? view->body : "\"\"");
+  if (channel) out.field("channel", message.to);
+  out.optional("thread", message.thread);
+  out.optional("topic", message.topic.value());
+  out.field("kind", message.kind);
+  out.field("timestamp", message.ts);
+  out.field("status", row.deliveries == 0 ? "stored" : records::name_of(row.state));
+  if (!inbox) {
+    out.field("isBroadcast", message.to == protocol::kEveryone);
+    out.field("replyCount", row.reply_count);
+    if (view && !view->data.empty()) out.raw("data", view->data);
+  }
+  out.end();
+}
+
+}  // namespace
+
+void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  if (asked->watch) return watch_page(*connection, std::move(rows));
+  JsonWriter payload;
+  if (!rows) payload.field("error", rows.error().message());
+  payload.begin_array("messages");
+  if (rows) {
+    for (const auto& row : *rows) {
+      if (payload.size() + row.message.payload.size() > protocol::kMaxResponseBytes && payload.size() > 64) break;
+      write_message(payload, row, asked->inbox);
+    }
+  }
+  respond(*connection, asked->answer, asked->request_id, payload.take());
+}
+
+void Core::trace(QueryId id, Result<records::Trace> trace) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  if (!trace) {
+    payload.field("error", trace.error().message());
+    respond(*connection, asked->answer, asked->request_id, payload.take());
+    return;
+  }
+  const auto& message = trace->message;
+  const auto view = protocol::parse_send(message.payload);
+  payload.begin_object("message").field("id", records::short_id(message.key)).field("from", message.from.value());
+  payload.field("to", message.to).field("timestamp", message.ts).field("kind", message.kind).field("senderId", message.id);
+  payload.raw("body", view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");
+  payload.end();
+  payload.begin_array("deliveries");
+  for (const auto& entry : trace->deliveries) {
+    if (payload.size() > protocol::kMaxResponseBytes) break;
+    payload.begin_element().field("deliveryId", records::delivery_id(entry.delivery.key)).field("to", entry.delivery.to.value());
+    payload.field("state", records::name_of(entry.delivery.state)).field("proof", records::name_of(entry.delivery.proof));
+    payload.field("seq", entry.delivery.seq.value()).field("expiresAt", entry.delivery.expires_at);
+    payload.begin_array("history");
+    for (const auto& event : entry.history) {
+      payload.begin_element().field("at", event.at).field("state", records::name_of(event.state));
+      payload.field("proof", records::name_of(event.proof)).optional("reason", event.reason).end();
+    }
+    payload.end().end();
+  }
+  respond(*connection, asked->answer, asked->request_id, payload.take());
+}
+
+void Core::on_status(Connection& connection, const protocol::Envelope& envelope) {
+  if (const auto id = ask(connection, envelope.id, MessageType::StatusResponse)) emit(AskStats{*id});
+}
+
+void Core::stats(QueryId id, Result<records::StoreStats> stats) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  std::uint64_t pending = 0;
+  std::size_t connected = 0;
+  for (const auto& [name, agent] : agents_) {
+    pending += agent.mailbox.pending;
+    if (agent.connected() && !protocol::is_internal_name(name)) ++connected;
+  }
+  JsonWriter payload;
+  payload.field("version", info_.version);
+  payload.field("uptime", std::chrono::duration_cast<Millis>(now_.steady - started_).count());
+  payload.field("cloudConnected", false);
+  payload.field("agentCount", connected);
+  payload.field("knownAgents", agents_.size());
+  payload.field("pending", pending);
+  payload.begin_object("storage");
+  payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
+  payload.field("canWrite", store_works_).field("canRead", stats.has_value());
+  if (stats) payload.field("messages", stats->messages).field("bytes", stats->bytes);
+  else payload.field("error", stats.error().message());
+  payload.end();
+  respond(*connection, asked->answer, asked->request_id, payload.take());
+}
+
+void Core::on_list_agents(Connection& connection, const protocol::Envelope& envelope, bool connected_only) {
+  const auto wanted = protocol::parse_list_agents(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  JsonWriter payload;
+  payload.begin_array("agents");
+  for (const auto& entry : roster()) {
+    if (protocol::is_internal_name(entry.agent.name.value())) continue;
+    if (!entry.connected && (connected_only || !wanted->include_idle)) continue;
+    if (payload.size() > protocol::kMaxResponseBytes) break;
+    payload.begin_element().field("name", entry.agent.name.value());
+    payload.optional("cli", entry.agent.cli);
+    payload.field("idle", !entry.connected);
+    payload.optional("task", entry.agent.task).optional("model", entry.agent.model).optional("team", entry.agent.team);
+    payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
+    payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
+    payload.field("lastSeen", entry.agent.last_seen).end();
+  }
+  respond(connection, connected_only ? MessageType::ListConnectedAgentsResponse : MessageType::ListAgentsResponse, envelope.id, payload.take());
+}
+
+void Core::on_health(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_health(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  std::vector<std::string> issues;
+  if (!store_works_) issues.emplace_back("messages cannot be stored at the moment");
+  std::size_t connected = 0;
+  for (const auto& [name, agent] : agents_) {
+    if (agent.connected()) ++connected;
+    if (agent.mailbox.pending >= limits_.max_backlog / 2) issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
+  }
+  JsonWriter payload;
+  payload.field("healthScore", store_works_ ? (issues.empty() ? 100 : 75) : 25);
+  payload.field("summary", issues.empty() ? "everything works" : issues.front());
+  payload.begin_array("issues");
+  for (const auto& issue : issues) payload.begin_element().field("severity", store_works_ ? "medium" : "critical").field("message", issue).end();
+  payload.end();
+  payload.begin_array("recommendations");
+  if (!store_works_) payload.element("see the daemon's log, and run: agent-relay doctor");
+  payload.end();
+  payload.begin_array("crashes").end().begin_array("alerts").end();
+  payload.begin_object("stats").field("totalCrashes24h", 0).field("totalAlerts24h", 0).field("agentCount", connected).end();
+  respond(connection, MessageType::HealthResponse, envelope.id, payload.take());
+}
+
+void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_metrics(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  JsonWriter payload;
+  payload.begin_array("agents");
+  for (const auto& entry : roster()) {
+    const std::string& name = entry.agent.name.value();
+    if (!entry.connected || protocol::is_internal_name(name) || (!wanted->empty() && *wanted != name)) continue;
+    if (payload.size() > protocol::kMaxResponseBytes) break;
+    const AgentState& agent = *find_agent(name);
+    const Connection* first = find(agent.connections.front());
+    const auto pid = first == nullptr ? 0 : first->peer.pid;
+    const ProcessUsage usage = info_.process_usage ? info_.process_usage(pid) : ProcessUsage{};
+    payload.begin_element().field("name", name).field("pid", pid).field("status", "running");
+    payload.field("rssBytes", usage.rss_bytes).field("cpuPercent", usage.cpu_percent);
+    payload.field("trend", "stable").field("alertLevel", "normal").field("highWatermark", usage.rss_bytes);
+    payload.field("uptimeMs", std::chrono::duration_cast<Millis>(now_.steady - agent.connected_at).count()).end();
+  }
+  payload.end();
+  const MachineUsage machine = info_.machine_usage ? info_.machine_usage() : MachineUsage{};
+  payload.begin_object("system").field("totalMemory", machine.total_memory).field("freeMemory", machine.free_memory);
+  payload.field("heapUsed", machine.own_memory).end();
+  respond(connection, MessageType::MetricsResponse, envelope.id, payload.take());
+}
+
+void Core::on_remove_agent(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_remove_agent(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto answer = [&](Connection& to, std::string_view id, bool success, bool removed, std::string_view message) {
+    JsonWriter payload;
+    payload.field("success", success).field("removed", removed).field("message", message);
+    respond(to, MessageType::RemoveAgentResponse, id, payload.take());
+  };
+  AgentState* agent = find_agent(wanted->name);
+  if (agent == nullptr) return answer(connection, envelope.id, true, false, format("nobody here is called '{}'", wanted->name));
+  if (agent->connected()) {
+    return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
+  }
+  change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
+  if (agent->session) unindex_session(*agent);
+  streams_.forget(agent->name());
+  for (auto place = channels_.begin(); place != channels_.end();) {
+    place->second.erase(agent->name());
+    place = place->second.empty() ? channels_.erase(place) : std::next(place);
+  }
+  const std::string name = agent->name().value();
+  agents_.erase(name);
+  emit(RosterChanged{});
+  when_committed([this, id = connection.id, request = std::string{envelope.id}, name, answer](Saving saving) {
+    Connection* asker = find(id);
+    if (asker == nullptr || asker->phase != Phase::Active) return;
+    if (saving == Saving::Done) answer(*asker, request, true, true, format("{} was removed", name));
+    else answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
+  });
+}
+
+void Core::on_unsupported(Connection& connection, const protocol::Envelope& envelope, MessageType answer) {
+  const auto name = protocol::parse_name(envelope.payload);
+  JsonWriter payload;
+  payload.field("replyTo", envelope.id).field("success", false).field("name", name ? *name : std::string{});
+  payload.field("code", "UNSUPPORTED").field("error", format("{} is not supported by this daemon yet", name_of(envelope.type)));
+  if (answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
+  say(connection, answer, payload.take());
+}
+
+void Core::on_log(Connection& connection, const protocol::Envelope& envelope) {
+  const auto line = protocol::parse_log(envelope.payload);
+  if (!line) return error(connection, ErrorCode::BadRequest, line.error().message());
+  if (watchers_.empty()) return;
+  JsonWriter payload;
+  payload.field("type", "log").field("agent", connection.agent.value()).field("data", line->data);
+  payload.field("timestamp", line->timestamp != 0 ? line->timestamp : now_.wall);
+  const std::string text = payload.take();
+  for (const ConnectionId id : watchers_) {
+    Connection* watcher = find(id);
+    // Output of agents is not kept: a watcher that cannot keep up misses some, and says so nowhere but here.
+    if (watcher != nullptr && watcher->watch->logs && watcher->waiting_bytes < limits_.max_waiting_bytes) {
+      say(*watcher, MessageType::AgentEvent, text);
+    }
+  }
+}
+
+void Core::on_session_state(Connection& connection, const protocol::Envelope& envelope) {
+  const auto change = protocol::parse_session_state(envelope.payload);
+  if (!change) return error(connection, ErrorCode::BadRequest, change.error().message());
+  note(Note::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,76 @@
+#include "broker/streams.h"
+
+#include <algorithm>
+
+namespace relay::broker {
+namespace {
+
+// Names hold no control characters (check_agent_name), so the separator cannot occur in them.
+std::string key_of(const Topic& topic, const AgentName& from, const AgentName& to) {
+  std::string key;
+  key.reserve(topic.value().size() + from.value().size() + to.value().size() + 2);
+  key.append(to.value()).append(1, '\x1F').append(from.value()).append(1, '\x1F').append(topic.value());
+  return key;
+}
+
+}  // namespace
+
+void Streams::restore(records::Stream stream) {
+  auto key = key_of(stream.topic, stream.from, stream.to);
+  entries_.insert_or_assign(std::move(key), Entry{.stream = std::move(stream)});
+}
+
+Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to) {
+  auto [place, added] = entries_.try_emplace(key_of(topic, from, to));
+  if (added) place->second.stream = {topic, from, to, Seq{}, Seq{}};
+  return place->second;
+}
+
+void Streams::mark(Entry& entry) {
+  if (entry.changed) return;
+  entry.changed = true;
+  changed_.push_back(&entry);
+}
+
+Seq Streams::next(const Topic& topic, const AgentName& from, const AgentName& to) {
+  Entry& stream = entry(topic, from, to);
+  stream.stream.last = Seq{stream.stream.last.value() + 1};
+  mark(stream);
+  return stream.stream.last;
+}
+
+void Streams::acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Seq seq) {
+  Entry& stream = entry(topic, from, to);
+  if (seq <= stream.stream.acked) return;
+  stream.stream.acked = seq;
+  stream.stream.last = std::max(stream.stream.last, seq);
+  mark(stream);
+}
+
+std::vector<records::Stream> Streams::take_changed() {
+  std::vector<records::Stream> streams;
+  streams.reserve(changed_.size());
+  for (Entry* entry : changed_) {
+    entry->changed = false;
+    streams.push_back(entry->stream);
+  }
+  changed_.clear();
+  return streams;
+}
+
+std::vector<records::Stream> Streams::towards(const AgentName& to) const {
+  std::vector<records::Stream> streams;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.stream.to == to) streams.push_back(entry.stream);
+  }
+  std::ranges::sort(streams, {}, [](const records::Stream& s) { return std::pair{s.topic, s.from}; });
+  return streams;
+}
+
+void Streams::forget(const AgentName& agent) {
+  const auto concerns = [&](const records::Stream& s) { return s.to == agent || s.from == agent; };
+  std::erase_if(changed_, [&](const Entry* entry) { return concerns(entry->stream); });
+  std::erase_if(entries_, [&](const auto& item) { return concerns(item.second.stream); });
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,41 @@
+/// The numbers of every stream (topic, from → to): durable, never reused, never reset.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "records/records.h"
+
+namespace relay::broker {
+
+class Streams {
+ public:
+  void restore(records::Stream stream);
+
+  /// The next number of the stream.
+  Seq next(const Topic& topic, const AgentName& from, const AgentName& to);
+  /// The recipient acknowledged this number.
+  void acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Seq seq);
+
+  /// Streams whose numbers changed since the last call; they belong into the commit that is being gathered.
+  std::vector<records::Stream> take_changed();
+
+  /// All streams towards one agent.
+  [[nodiscard]] std::vector<records::Stream> towards(const AgentName& to) const;
+  /// Forgets the streams from and to an agent that was removed.
+  void forget(const AgentName& agent);
+
+ private:
+  struct Entry {
+    records::Stream stream;
+    bool changed = false;
+  };
+  Entry& entry(const Topic& topic, const AgentName& from, const AgentName& to);
+  void mark(Entry& entry);
+
+  std::unordered_map<std::string, Entry> entries_;
+  std::vector<Entry*> changed_;  // node-based map: entries do not move
+};
+
+}  // namespace relay::broker

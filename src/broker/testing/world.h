@@ -1,0 +1,193 @@
+/// A broker with a real memory store around it, a clock that waits, and clients that remember what they heard.
+///
+/// Commits happen at once unless held (`hold_commits`), so that a test can look between "asked" and "durable".
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "broker/broker.h"
+#include "store/memory_store.h"
+
+namespace relay::broker::testing {
+
+using Frame = json::object;
+
+inline std::string text(const Frame& frame, std::string_view name) { return string_member(frame, name).value_or(""); }
+inline const Frame& payload(const Frame& frame) { return frame.at("payload").as_object(); }
+inline std::string body(const Frame& frame) { return text(payload(frame), "body"); }
+
+class World {
+ public:
+  explicit World(BrokerLimits limits = {}) : limits_{limits} { restart(); }
+
+  /// A new broker from what the store holds; connections are gone.
+  void restart() {
+    waiting_.clear();
+    heard_.clear();
+    closed_.clear();
+    broker_ = std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
+  }
+
+  ConnectionId connect() {
+    const ConnectionId id{++last_connection_};
+    broker_->on_connect(id, {1000, 42}, now_);
+    settle();
+    return id;
+  }
+
+  void say(ConnectionId from, const std::string& frame) {
+    broker_->on_frame(from, frame, now_);
+    settle();
+  }
+
+  /// HELLO with the given members of the payload beside `agent`, e.g. `"session":{"resume_token":"…"}`.
+  ConnectionId join(const std::string& name, const std::string& more = {}) {
+    const ConnectionId id = connect();
+    hello(id, name, more);
+    return id;
+  }
+  void hello(ConnectionId id, const std::string& name, const std::string& more = {}) {
+    say(id, format(R"({{"v":1,"type":"HELLO","id":"h{}","ts":1,"payload":{{"agent":"{}"{}{}}}}})", id.value(), name, more.empty() ? "" : ",", more));
+  }
+  /// A client of this project: wants answers to its SENDs.
+  ConnectionId join_ours(const std::string& name, const std::string& more = {}) {
+    return join(name, R"("capabilities":{"ack":true,"send_ack":true})" + (more.empty() ? "" : "," + more));
+  }
+
+  void send(ConnectionId from, const std::string& id, const std::string& to, const std::string& body, const std::string& more = {}) {
+    say(from, format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"{}"}}{}{}}})", id, to, body,
+                     more.empty() ? "" : ",", more));
+  }
+  void ack(ConnectionId from, const Frame& deliver) {
+    say(from, format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})", text(deliver, "id")));
+  }
+  void request(ConnectionId from, const std::string& type, const std::string& payload = "{}", const std::string& id = "q1") {
+    say(from, format(R"({{"v":1,"type":"{}","id":"{}","ts":1,"payload":{}}})", type, id, payload));
+  }
+
+  void leave(ConnectionId id) {
+    broker_->on_disconnect(id, "gone", now_);
+    settle();
+  }
+  void pass(Millis time) {
+    const auto until = now_.steady + time;
+    const auto wall = now_.wall + time.count();
+    while (broker_->next_tick() && *broker_->next_tick() <= until) {
+      const auto step = std::max(*broker_->next_tick(), now_.steady) - now_.steady;
+      now_.steady += step;
+      now_.wall += std::chrono::duration_cast<Millis>(step).count();
+      broker_->on_tick(now_);
+      settle();
+    }
+    now_ = {until, wall};
+  }
+  void took_everything(ConnectionId id) {
+    broker_->on_written(id, 0, now_);
+    settle();
+  }
+
+  void hold_commits() { holding_ = true; }
+  void release_commits() {
+    holding_ = false;
+    settle();
+  }
+  void fail_commits(bool failing) { failing_ = failing; }
+
+  /// Everything this connection heard since the last call, or only frames of one type.
+  std::vector<Frame> heard(ConnectionId id, std::string_view type = {}) {
+    std::vector<Frame> frames;
+    for (auto& frame : std::exchange(heard_[id.value()], {})) {
+      if (type.empty() || text(frame, "type") == type) frames.push_back(std::move(frame));
+    }
+    return frames;
+  }
+  std::vector<std::string> bodies(ConnectionId id) {
+    std::vector<std::string> texts;
+    for (const auto& frame : heard(id, "DELIVER")) texts.push_back(body(frame));
+    return texts;
+  }
+  [[nodiscard]] bool closed(ConnectionId id) const { return closed_.contains(id.value()); }
+  [[nodiscard]] bool paused(ConnectionId id) const { return paused_.contains(id.value()); }
+
+  Broker& broker() { return *broker_; }
+  store::MemoryStore& store() { return store_; }
+  Moment& now() { return now_; }
+
+  void settle() {
+    for (Effects effects = broker_->take_effects(); !effects.empty() || commit_some(); effects = broker_->take_effects()) {
+      for (auto& effect : effects) std::visit([&](auto& what) { perform(what); }, effect);
+    }
+  }
+
+ private:
+  void perform(Send& what) { heard_[what.to.value()].push_back(*parse_json_object(what.frame)); }
+  void perform(Close& what) {
+    closed_.emplace(what.connection.value(), what.reason);
+    broker_->on_disconnect(what.connection, what.reason, now_);
+  }
+  void perform(PauseReading& what) { paused_.insert(what.connection.value()); }
+  void perform(ResumeReading& what) { paused_.erase(what.connection.value()); }
+  void perform(Persist& what) {
+    waiting_.push_back([this, what = std::move(what)] {
+      if (failing_) {
+        broker_->on_commit_failed(what.ticket, what.ticket, "the disk is full", now_);
+        return;
+      }
+      RELAY_ASSERT(store_.begin());
+      for (const auto& change : what.changes) RELAY_ASSERT(store_.apply(change));
+      RELAY_ASSERT(store_.commit());
+      broker_->on_committed(what.ticket, now_);
+    });
+  }
+  void perform(LoadBacklog& what) {
+    waiting_.push_back([this, what] { broker_->on_backlog(*store_.backlog(what.request), now_); });
+  }
+  void perform(ExpireDue& what) {
+    waiting_.push_back([this, what] {
+      RELAY_ASSERT(store_.begin());
+      auto result = *store_.expire(what.request);
+      RELAY_ASSERT(store_.commit());
+      broker_->on_expired(std::move(result), now_);
+    });
+  }
+  void perform(AskMessages& what) {
+    waiting_.push_back([this, what] { broker_->on_messages(what.id, store_.messages(what.query), now_); });
+  }
+  void perform(AskTrace& what) {
+    waiting_.push_back([this, what] { broker_->on_trace(what.id, store_.trace(what.message), now_); });
+  }
+  void perform(AskStats& what) {
+    waiting_.push_back([this, what] { broker_->on_stats(what.id, store_.stats(), now_); });
+  }
+  void perform(RosterChanged&) {}
+  void perform(Note&) {}
+
+  bool commit_some() {
+    if (holding_ || waiting_.empty()) return false;
+    auto job = std::move(waiting_.front());
+    waiting_.pop_front();
+    job();
+    return true;
+  }
+
+  BrokerLimits limits_;
+  store::MemoryStore store_;
+  SeededRandom random_{1};
+  Moment now_{SteadyTime{std::chrono::hours{1}}, 1'700'000'000'000};
+  std::unique_ptr<Broker> broker_;
+  std::uint64_t last_connection_ = 0;
+  std::deque<std::move_only_function<void()>> waiting_;
+  std::map<std::uint64_t, std::vector<Frame>> heard_;
+  std::map<std::uint64_t, std::string> closed_;
+  std::set<std::uint64_t> paused_;
+  bool holding_ = false;
+  bool failing_ = false;
+};
+
+}  // namespace relay::broker::testing

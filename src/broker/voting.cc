@@ -1,0 +1,103 @@
+// Consensus: messages to `_consensus` become proposals and votes; results go to everyone concerned.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+
+namespace relay::broker {
+
+using protocol::Refusal;
+
+namespace {
+
+constexpr std::size_t kMaxOpenProposals = 1'000;
+
+std::string consensus_data(const records::Proposal& proposal) {
+  protocol::JsonWriter data;
+  data.field("_isConsensusMessage", true).field("proposalId", proposal.id).field("consensusType", proposal.type);
+  return data.take();
+}
+
+}  // namespace
+
+void Core::on_consensus(Sending& sending) {
+  const std::string body = sending.view.body.empty() ? std::string{} : protocol::decode_string(sending.view.body);
+  auto command = parse_consensus_command(body);
+  if (!command) return refuse(sending, Refusal::BadRequest, command.error().message());
+  if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
+    if (proposals_.size() >= kMaxOpenProposals) return refuse(sending, Refusal::Busy, "too many proposals are open; wait for one to end");
+    for (const AgentName& name : proposal->participants) {
+      if (find_agent(name.value()) == nullptr) return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
+    }
+    propose(sending.from, std::move(*proposal), sending.view.thread);
+  } else if (const auto counted = vote(sending.from, std::get<VoteCommand>(*command)); !counted) {
+    return refuse(sending, Refusal::BadRequest, counted.error().message());
+  }
+  acknowledge_when_saved(sending);
+}
+
+void Core::propose(const AgentName& proposer, records::Proposal proposal, std::string_view thread) {
+  proposal.id = "p-" + random_.hex(6);
+  proposal.proposer = proposer;
+  proposal.thread = thread;
+  proposal.created = now_.wall;
+  const auto duration = proposal.expires_at > 0 ? proposal.expires_at : protocol::kDefaultProposalMs;
+  proposal.expires_at = now_.wall + duration;
+  if (proposal.participants.empty()) {
+    for (const auto& [name, agent] : agents_) {
+      if (agent.connected() && agent.name() != proposer && !protocol::is_internal_name(name)) proposal.participants.push_back(agent.name());
+    }
+    std::ranges::sort(proposal.participants);
+  }
+  timers_.arm(now_.steady + Millis{duration}, {.kind = TimerKind::Proposal, .name = proposal.id});
+  const std::string text = proposal_text(proposal);
+  const std::string data = consensus_data(proposal);
+  for (const AgentName& name : proposal.participants) {
+    AgentState* agent = find_agent(name.value());
+    if (agent != nullptr && name != proposer) post(proposer.value(), *agent, "action", text, data, thread);
+  }
+  // The proposer learns the id in the same way, unless it takes part and reads it there.
+  if (AgentState* agent = find_agent(proposer.value())) post(protocol::kConsensus, *agent, "state", text, data, thread);
+  save_eventually(records::PutProposal{proposal});
+  auto id = proposal.id;
+  proposals_.emplace(std::move(id), std::move(proposal));
+}
+
+Result<void> Core::vote(const AgentName& voter, const VoteCommand& command) {
+  const auto place = proposals_.find(command.proposal);
+  if (place == proposals_.end()) return fail(format("no proposal '{}' is open; it may have ended", command.proposal));
+  records::Proposal& proposal = place->second;
+  if (std::ranges::find(proposal.participants, voter) == proposal.participants.end()) {
+    return fail(format("{} does not take part in proposal {}", voter.value(), command.proposal));
+  }
+  const auto earlier = std::ranges::find(proposal.votes, voter, &records::Vote::voter);
+  if (earlier != proposal.votes.end()) *earlier = {voter, command.choice, command.reason};
+  else proposal.votes.push_back({voter, command.choice, command.reason});
+  if (const auto outcome = tally(proposal, Final::No)) conclude(proposal, *outcome);
+  else save_eventually(records::PutProposal{proposal});
+  return {};
+}
+
+void Core::conclude(records::Proposal& open, Outcome outcome) {
+  records::Proposal proposal = std::move(open);
+  proposals_.erase(proposal.id);
+  proposal.outcome = name_of(outcome);
+  save_eventually(records::PutProposal{proposal});
+  const std::string text = result_text(proposal, outcome);
+  const std::string data = consensus_data(proposal);
+  std::vector<AgentName> concerned = proposal.participants;
+  if (std::ranges::find(concerned, proposal.proposer) == concerned.end()) concerned.push_back(proposal.proposer);
+  for (const AgentName& name : concerned) {
+    if (AgentState* agent = find_agent(name.value())) post(protocol::kConsensus, *agent, "action", text, data, proposal.thread);
+  }
+}
+
+void Core::proposal_due(const std::string& id) {
+  const auto place = proposals_.find(id);
+  if (place == proposals_.end()) return;
+  // Whoever voted has been heard; the rest had their time. Everyone concerned is told.
+  conclude(place->second, *tally(place->second, Final::Yes));
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,93 @@
+// Event subscriptions: everything stored after a key, without a gap and without a repeat, at the watcher's own pace.
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::ErrorCode;
+using protocol::MessageType;
+
+namespace {
+
+constexpr std::size_t kWatchPageRows = 200;
+
+std::string event_of(const records::Message& message) {
+  const auto view = protocol::parse_send(message.payload);
+  protocol::JsonWriter payload;
+  payload.field("type", "message.stored").field("key", message.key.value());
+  payload.begin_object("message").field("id", records::short_id(message.key)).field("from", message.from.value());
+  payload.field("to", message.to).raw("body", view && !view->body.empty() ? view->body : "\"\"");
+  payload.optional("topic", message.topic.value()).optional("thread", message.thread);
+  payload.field("kind", message.kind).field("timestamp", message.ts);
+  return payload.take();
+}
+
+bool wants(const std::vector<std::string>& types, std::string_view type) {
+  return types.empty() || std::ranges::find(types, type) != types.end();
+}
+
+}  // namespace
+
+void Core::on_events_subscribe(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_events_subscribe(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  Watch watch;
+  watch.messages = wants(wanted->types, "message") || wants(wanted->types, "message.stored");
+  watch.logs = wants(wanted->types, "log");
+  watch.request_id = envelope.id;
+  watch.live = wanted->since_key < 0;
+  watch.cursor = Key{std::max<std::int64_t>(0, wanted->since_key)};
+  connection.watch = std::move(watch);
+  watchers_.insert(connection.id);
+  if (!connection.watch->live) catch_up(connection);
+}
+
+void Core::catch_up(Connection& connection) {
+  Watch& watch = *connection.watch;
+  if (watch.asking || !watch.messages || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
+  const auto id = ask(connection, watch.request_id, MessageType::AgentEvent);
+  if (!id) return;
+  asked_[*id].watch = true;
+  watch.asking = true;
+  watch.missed = false;
+  records::MessageQuery query;
+  query.limit = kWatchPageRows;
+  query.ascending = true;
+  query.after = watch.cursor;
+  emit(AskMessages{*id, std::move(query)});
+}
+
+void Core::watch_page(Connection& connection, Result<std::vector<records::MessageRow>> rows) {
+  if (!connection.watch) return;
+  Watch& watch = *connection.watch;
+  watch.asking = false;
+  if (!rows) return error(connection, ErrorCode::Internal, rows.error().message());
+  for (const auto& row : *rows) {
+    watch.cursor = row.message.key;
+    say(connection, MessageType::AgentEvent, event_of(row.message));
+  }
+  if (rows->size() < kWatchPageRows && !watch.missed) watch.live = true;
+  else catch_up(connection);
+}
+
+void Core::show_watchers(const records::Message& message) {
+  if (watchers_.empty()) return;
+  std::string text;
+  for (const ConnectionId id : watchers_) {
+    Connection* connection = find(id);
+    if (connection == nullptr || !connection->watch->messages) continue;
+    Watch& watch = *connection->watch;
+    if (watch.live && connection->waiting_bytes >= limits_.max_waiting_bytes) watch.live = false;
+    if (!watch.live) {
+      watch.missed = true;
+      continue;
+    }
+    if (text.empty()) text = event_of(message);
+    watch.cursor = message.key;
+    say(*connection, MessageType::AgentEvent, text);
+  }
+}
+
+}  // namespace relay::broker
