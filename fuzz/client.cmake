@@ -1,0 +1,1 @@
+relay_fuzzer(outbox SOURCES outbox_fuzz.cc LINKS relay::client)

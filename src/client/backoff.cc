@@ -1,0 +1,22 @@
+#include "client/backoff.h"
+
+#include <algorithm>
+
+namespace relay::client {
+
+std::optional<Millis> Backoff::next(Random& random) {
+  ++failures_;
+  if (patience_.attempts && failures_ >= *patience_.attempts) return std::nullopt;
+  const auto span = delay_.count() * kJitterPercent / 100;
+  const auto jitter = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * span + 1))) - span;
+  const Millis wait{delay_.count() + jitter};
+  delay_ = std::min(delay_ * kBackoffFactor, kLongestBackoff);
+  return std::min(wait, kLongestBackoff);
+}
+
+void Backoff::reset() {
+  failures_ = 0;
+  delay_ = kFirstBackoff;
+}
+
+}  // namespace relay::client

@@ -1,0 +1,47 @@
+/// How long to wait before trying again, and when to stop trying (seed 000 section 10).
+///
+/// 100 ms, doubled each time, at most 30 s, each ±15 % so that clients of one daemon do not return in step. Pure: the
+/// randomness comes in, the delay goes out.
+#pragma once
+
+#include <optional>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+namespace relay::client {
+
+inline constexpr Millis kFirstBackoff{100};
+inline constexpr Millis kLongestBackoff{30'000};
+inline constexpr int kBackoffFactor = 2;
+inline constexpr int kJitterPercent = 15;
+inline constexpr int kProgramAttempts = 10;
+
+/// Failed attempts in a row before giving up. A program that a person waits for gives up; a host never does.
+struct Patience {
+  std::optional<int> attempts;
+
+  static constexpr Patience give_up_after(int attempts) { return {attempts}; }
+  static constexpr Patience program() { return {kProgramAttempts}; }
+  static constexpr Patience never_give_up() { return {std::nullopt}; }
+};
+
+class Backoff {
+ public:
+  explicit Backoff(Patience patience) : patience_{patience} {}
+
+  /// One more attempt failed: how long to wait before the next, or nothing when it was the last.
+  [[nodiscard]] std::optional<Millis> next(Random& random);
+
+  /// An attempt succeeded.
+  void reset();
+
+  [[nodiscard]] int failures() const { return failures_; }
+
+ private:
+  Patience patience_;
+  int failures_ = 0;
+  Millis delay_ = kFirstBackoff;
+};
+
+}  // namespace relay::client

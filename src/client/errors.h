@@ -1,0 +1,23 @@
+/// What can go wrong between a program and the daemon.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace relay::client {
+
+enum class Errc {
+  NoDaemon,    // nobody could be reached, or the link could not be held, and patience ran out
+  Refused,     // the daemon ended it with a fatal ERROR
+  Full,        // the outbox has no room
+  TooLarge,    // the message does not fit a frame
+  BadMessage,  // the payload is no JSON object, or the addressee is missing
+  NotReady,    // asked of a link that is not READY
+  TimedOut,    // the daemon did not answer a question in time
+  Lost,        // the link broke while a question was open
+};
+
+std::string_view describe(Errc code);
+
+}  // namespace relay::client

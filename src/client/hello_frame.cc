@@ -1,0 +1,38 @@
+#include "client/hello_frame.h"
+
+#include "protocol/json_writer.h"
+
+namespace relay::client {
+
+std::string write_hello(const protocol::Hello& hello) {
+  const auto& can = hello.capabilities;
+  protocol::JsonWriter writer;
+  writer.field("agent", hello.agent);
+  writer.begin_object("capabilities")
+      .field("ack", can.ack)
+      .field("resume", can.resume)
+      .field("max_inflight", can.max_inflight)
+      .field("supports_topics", can.supports_topics)
+      .field("send_ack", can.send_ack)
+      .field("receipts", can.receipts)
+      .optional("outbox", can.outbox)
+      .end();
+  if (hello.entity == protocol::EntityType::User) writer.field("entityType", "user");
+  if (hello.system_component) writer.field("_isSystemComponent", true);
+  writer.optional("cli", hello.cli)
+      .optional("program", hello.program)
+      .optional("model", hello.model)
+      .optional("task", hello.task)
+      .optional("workingDirectory", hello.working_directory)
+      .optional("team", hello.team)
+      .optional("displayName", hello.display_name)
+      .optional("avatarUrl", hello.avatar_url);
+  if (!hello.resume_token.empty() || !hello.claim_token.empty())
+    writer.begin_object("session")
+        .optional("resume_token", hello.resume_token)
+        .optional("claim_token", hello.claim_token)
+        .end();
+  return writer.take();
+}
+
+}  // namespace relay::client

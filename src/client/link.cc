@@ -1,0 +1,32 @@
+#include "client/link.h"
+
+#include "client/machine.h"
+
+namespace relay::client {
+
+Link::Link(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox, LinkOptions options,
+           LinkListener& listener)
+    : machine_{std::make_unique<Machine>(loop, network, random, outbox, std::move(options), listener)} {}
+
+Link::~Link() = default;
+
+void Link::start() { machine_->start(); }
+void Link::stop() { machine_->stop(); }
+LinkState Link::state() const { return machine_->state(); }
+Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
+bool Link::all_answered() const { return machine_->outbox().empty(); }
+void Link::acknowledge(const Place& place) { machine_->acknowledge(place); }
+
+void Link::ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
+  machine_->ask(type, payload, std::move(on_answer), timeout);
+}
+
+Result<void> Link::say(protocol::MessageType type, std::string_view payload, std::string_view topic,
+                       std::string_view to) {
+  return machine_->say(type, payload, topic, to);
+}
+
+std::vector<Position> Link::positions() const { return machine_->positions().all(); }
+const Session& Link::session() const { return machine_->session(); }
+
+}  // namespace relay::client

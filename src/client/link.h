@@ -1,0 +1,131 @@
+/// The link to the daemon: connects, says who we are, comes back after every loss, and hands each message up once.
+///
+/// Why: every program that talks to the daemon needs the same five states, the same resume and the same two memories
+///   (what was sent and not answered, what was received and must not be received again). They live here, once.
+/// Invariants:
+///   1. A message given to `send` is transmitted, in the order given, until the daemon answered it: `on_sent` or
+///      `on_refused` is called exactly once for each, unless the program dies first (then the outbox file knows).
+///   2. A delivery of a stream (topic, from) is handed up at most once, in the order of its numbers, also across
+///      reconnections; with positions given at the start also across the program's own life.
+///   3. Memory is bounded: by the outbox's limits, kMaxWaitingBytes towards the socket, kMaxUnacknowledged,
+///      kMaxOpenQuestions and kMaxStreams.
+/// Ownership: borrows loop, network, random, outbox and listener; all outlive it. `stop()` may be called inside any
+///   callback; destroying the link there may not.
+/// Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "client/backoff.h"
+#include "client/errors.h"
+#include "client/link_state.h"
+#include "client/outbox.h"
+#include "client/questions.h"
+#include "client/stream_positions.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/envelope.h"
+#include "protocol/hello.h"
+#include "protocol/send.h"
+
+namespace relay::client {
+
+inline constexpr Millis kQuestionTimeout{5'000};
+inline constexpr std::size_t kMaxWaitingBytes = 512 * 1024;   // towards the socket; the rest stays in the outbox
+inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
+
+struct LinkOptions {
+  std::string socket_path;
+  /// Who we are: agent, capabilities (`send_ack` and `outbox` are set by the link), `resume_token` and `claim_token`.
+  protocol::Hello hello;
+  Patience patience = Patience::program();
+  /// Where each stream stood when this program last ran; empty for a program that starts anew.
+  std::vector<Position> positions;
+};
+
+struct Session {
+  std::string id;
+  std::string resume_token;
+  bool resumed = false;   // false: the daemon knows nothing of an earlier session; subscriptions must be said again
+  std::size_t max_frame_bytes = protocol::kMaxFrameBytes;
+};
+
+/// What came, as views that live until the callback returns. `place` is what to persist and what to acknowledge.
+struct Incoming {
+  Place place;
+  const protocol::Envelope& envelope;      // type is Deliver or ChannelMessage
+  const protocol::DeliveryView& delivery;
+};
+
+enum class Taken { Now, Later };  // Later: the program calls `acknowledge` when it has taken charge
+
+class LinkListener {
+ public:
+  virtual ~LinkListener() = default;
+
+  /// READY, after each WELCOME.
+  virtual void on_ready(const Session& session) = 0;
+  /// Not READY any more, or an attempt failed; the link tries again after `retry_in`.
+  virtual void on_lost(const std::string& reason, Millis retry_in) = 0;
+  /// The link has stopped for good: patience ran out or the daemon said a fatal ERROR. Last call.
+  virtual void on_stopped(const Error& why) = 0;
+
+  /// A message that was not seen before.
+  virtual Taken on_incoming(const Incoming& incoming) = 0;
+
+  /// The daemon holds the message durably.
+  virtual void on_sent(const std::string& id) = 0;
+  /// The daemon will never take it.
+  virtual void on_refused(const std::string& id, const protocol::NackView& why) = 0;
+
+  /// Every other frame: RECEIPT, AGENT_READY, CHANNEL_JOIN, a forwarded ACK, an ERROR that is not fatal, …
+  virtual void on_frame(const protocol::Envelope& envelope) = 0;
+};
+
+class Link {
+ public:
+  Link(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox, LinkOptions options,
+       LinkListener& listener);
+  ~Link();
+
+  /// Begins to connect. Once.
+  void start();
+  /// Says BYE when READY (what waits is flushed) and stays disconnected. No callback follows.
+  void stop();
+
+  [[nodiscard]] LinkState state() const;
+  [[nodiscard]] bool ready() const { return state() == LinkState::Ready; }
+
+  /// Puts a message into the outbox (in every state) and transmits it as soon as possible. The id it got.
+  Result<std::string> send(const Outgoing& message);
+  /// Nothing waits for an answer of the daemon.
+  [[nodiscard]] bool all_answered() const;
+
+  /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
+  void acknowledge(const Place& place);
+
+  /// Asks and hears the `*_RESPONSE` or `*_RESULT`; the callback runs exactly once unless the link is stopped.
+  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer,
+           Millis timeout = kQuestionTimeout);
+
+  /// Says a frame that has no answer (SUBSCRIBE, CHANNEL_JOIN, SHADOW_BIND, LOG, RECEIPT, SESSION_STATE, …).
+  Result<void> say(protocol::MessageType type, std::string_view payload = "{}", std::string_view topic = {},
+                   std::string_view to = {});
+
+  /// Where every stream stands now.
+  [[nodiscard]] std::vector<Position> positions() const;
+  [[nodiscard]] const Session& session() const;
+
+ private:
+  class Machine;
+  std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace relay::client

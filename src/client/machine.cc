@@ -1,0 +1,193 @@
+#include "client/machine.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "client/hello_frame.h"
+#include "protocol/limits.h"
+
+namespace relay::client {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::size_t kIdBytes = 12;
+constexpr Millis kHandshakeTimeout{protocol::kHandshakeTimeoutMs};
+constexpr int kSilentHeartbeats = 2;
+constexpr Millis kDiskRetry{1'000};  // the outbox could not be synced; nothing leaves meanwhile
+
+/// What is said in place of an entry whose text the disk lost: a SEND to nobody, which the daemon refuses for good.
+constexpr std::string_view kLostPayload = R"({"kind":"state","body":""})";
+
+}  // namespace
+
+Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox,
+                       LinkOptions options, LinkListener& listener)
+    : loop_{loop},
+      network_{network},
+      random_{random},
+      outbox_{outbox},
+      listener_{listener},
+      options_{std::move(options)},
+      backoff_{options_.patience},
+      transmission_{outbox},
+      questions_{loop} {
+  auto& can = options_.hello.capabilities;
+  can.ack = true;
+  can.resume = true;
+  can.send_ack = true;
+  can.outbox = outbox.epoch();
+  for (const auto& position : std::exchange(options_.positions, {}))
+    positions_.advance(position.topic, position.from, position.seq);
+}
+
+void Link::Machine::enter(LinkEvent event) {
+  const auto next = next_state(state_, event);
+  RELAY_ASSERT(next.has_value());
+  state_ = *next;
+}
+
+void Link::Machine::start() {
+  enter(LinkEvent::Start);
+  connect();
+}
+
+void Link::Machine::stop() {
+  if (state_ == LinkState::Ready) write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall});
+  enter(LinkEvent::Stop);
+  drop_stream(net::Drain::Yes);
+  questions_.clear();
+}
+
+void Link::Machine::connect() {
+  const auto attempt = ++attempt_;
+  reader_ = protocol::FrameReader{};
+  token_refused_ = false;
+  deadline_ = loop_.after(kHandshakeTimeout, [this] {
+    lose(format("no greeting came within {} ms", kHandshakeTimeout.count()));
+  });
+  network_.connect(options_.socket_path, [this, attempt, alive = std::weak_ptr{alive_}](auto result) {
+    if (alive.expired() || attempt != attempt_ || state_ != LinkState::Connecting) return;
+    if (!result) return lose(result.error().message());
+    on_connected(std::move(*result));
+  });
+}
+
+void Link::Machine::on_connected(std::unique_ptr<net::Stream> stream) {
+  enter(LinkEvent::Connected);
+  stream_ = std::move(stream);
+  stream_->start(*this);
+  const auto payload = write_hello(options_.hello);
+  write({.type = MessageType::Hello, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
+}
+
+void Link::Machine::drop_stream(net::Drain drain) {
+  deadline_.reset();
+  retry_.reset();
+  ++attempt_;
+  if (auto stream = std::exchange(stream_, nullptr)) stream->close(drain);
+}
+
+void Link::Machine::lose(const std::string& reason) {
+  const auto attempt = attempt_;
+  drop_stream(net::Drain::No);
+  enter(LinkEvent::Lost);
+  const auto wait = backoff_.next(random_);
+  if (!wait) {
+    return give_up(Error{{static_cast<int>(Errc::NoDaemon), ErrcCategory<Errc>::instance()},
+                         format("cannot reach the daemon at {} ({} attempts): {}; start it with: agent-relay up",
+                                options_.socket_path, backoff_.failures(), reason)});
+  }
+  deadline_ = loop_.after(*wait, [this] {
+    enter(LinkEvent::TimerFired);
+    connect();
+  });
+  questions_.fail_all(reason);
+  if (state_ == LinkState::Backoff && attempt_ == attempt + 1) listener_.on_lost(reason, *wait);
+}
+
+void Link::Machine::give_up(Error why) {
+  drop_stream(net::Drain::No);
+  enter(LinkEvent::Stop);
+  questions_.fail_all(why.message());
+  listener_.on_stopped(why);
+}
+
+void Link::Machine::watch_for_silence() {
+  const auto due = last_heard_ + kSilentHeartbeats * heartbeat_;
+  deadline_ = loop_.at(due, [this] {
+    if (loop_.now().steady - last_heard_ < kSilentHeartbeats * heartbeat_) return watch_for_silence();
+    lose(format("nothing was heard of the daemon for {} ms", (kSilentHeartbeats * heartbeat_).count()));
+  });
+}
+
+void Link::Machine::write(const protocol::OutEnvelope& envelope) {
+  out_.clear();
+  protocol::append_frame(out_, protocol::HeaderStyle::Four, protocol::write_envelope(envelope));
+  stream_->write(out_);
+}
+
+Result<std::string> Link::Machine::send(const Outgoing& message) {
+  auto id = RELAY_TRY(outbox_.add(message));
+  transmit();
+  return id;
+}
+
+void Link::Machine::transmit() {
+  if (state_ != LinkState::Ready || retry_) return;
+  bool durable = false;
+  while (stream_->bytes_waiting() < kMaxWaitingBytes) {
+    const auto* entry = transmission_.next();
+    if (!entry) return;
+    // A number that was on the wire must never come back with another text: first the disk, then the wire.
+    if (!durable && !outbox_.make_durable()) return retry_after(kDiskRetry);
+    durable = true;
+    write({.type = entry->message.type,
+           .id = entry->id,
+           .ts = loop_.now().wall,
+           .to = entry->message.to,
+           .topic = entry->message.topic,
+           .payload = entry->given_up ? kLostPayload : std::string_view{entry->message.payload},
+           .payload_meta = entry->message.payload_meta});
+    transmission_.sent(*entry);
+  }
+}
+
+void Link::Machine::retry_after(Millis delay) {
+  retry_ = loop_.after(delay, [this] {
+    retry_.reset();
+    transmit();
+  });
+}
+
+void Link::Machine::acknowledge(const Place& place) {
+  const auto found = later_.find({place.topic, place.from});
+  if (found == later_.end() || found->second.erase(place.seq) == 0) return;
+  --later_count_;
+  if (found->second.empty()) later_.erase(found);
+  // Without a connection the delivery will come again and be recognised; it is acknowledged then.
+  if (state_ == LinkState::Ready) write_ack(place);
+}
+
+void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
+  if (state_ != LinkState::Ready) return on_answer(fail(Errc::NotReady, "the daemon is not connected; try again later"));
+  if (questions_.full())
+    return on_answer(fail(Errc::Full, format("{} questions to the daemon are open; wait for an answer first",
+                                             kMaxOpenQuestions)));
+  auto id = random_.hex(kIdBytes);
+  write({.type = type, .id = id, .ts = loop_.now().wall, .payload = payload});
+  questions_.add(std::move(id), timeout, std::move(on_answer));
+}
+
+Result<void> Link::Machine::say(MessageType type, std::string_view payload, std::string_view topic,
+                                std::string_view to) {
+  if (state_ != LinkState::Ready) return fail(Errc::NotReady, "the daemon is not connected; try again later");
+  if (payload.size() + topic.size() + to.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
+    return fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed", protocol::name_of(type),
+                                       protocol::kMaxFrameBytes));
+  const auto id = random_.hex(kIdBytes);
+  write({.type = type, .id = id, .ts = loop_.now().wall, .to = to, .topic = topic, .payload = payload});
+  return {};
+}
+
+}  // namespace relay::client

@@ -1,0 +1,96 @@
+/// The inside of a Link: the state machine, driven by the stream, by timers and by the program.
+///
+/// Every change of state goes through `enter`, which asks the table in link_state.h. Each connection attempt has a
+/// number; whatever returns late for an older one is ignored.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "client/link.h"
+#include "client/transmission.h"
+#include "protocol/frame.h"
+
+namespace relay::client {
+
+class Link::Machine final : public net::StreamListener {
+ public:
+  Machine(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox, LinkOptions options,
+          LinkListener& listener);
+
+  void start();
+  void stop();
+  Result<std::string> send(const Outgoing& message);
+  void acknowledge(const Place& place);
+  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout);
+  Result<void> say(protocol::MessageType type, std::string_view payload, std::string_view topic, std::string_view to);
+
+  [[nodiscard]] LinkState state() const { return state_; }
+  [[nodiscard]] const Outbox& outbox() const { return outbox_; }
+  [[nodiscard]] const StreamPositions& positions() const { return positions_; }
+  [[nodiscard]] const Session& session() const { return session_; }
+
+ private:
+  // StreamListener
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t bytes_left) override;
+  void on_closed(const std::string& reason) override { lose(reason); }
+
+  // Connecting and losing (machine.cc).
+  void enter(LinkEvent event);
+  void connect();
+  void on_connected(std::unique_ptr<net::Stream> stream);
+  void lose(const std::string& reason);
+  void give_up(Error why);
+  void drop_stream(net::Drain drain);
+  void watch_for_silence();
+  void write(const protocol::OutEnvelope& envelope);
+
+  // Sending (machine.cc).
+  void transmit();
+  void retry_after(Millis delay);
+
+  // Receiving (machine_frames.cc).
+  void on_frame(const protocol::Envelope& envelope);
+  void on_welcome(const protocol::Envelope& envelope);
+  void on_error(const protocol::Envelope& envelope);
+  void on_ack(const protocol::Envelope& envelope);
+  void on_nack(const protocol::Envelope& envelope);
+  void on_delivery(const protocol::Envelope& envelope);
+  void write_ack(const Place& place);
+
+  using StreamKey = std::pair<std::string, std::string>;  // topic, from
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  Outbox& outbox_;
+  LinkListener& listener_;
+  LinkOptions options_;
+
+  LinkState state_ = LinkState::Disconnected;
+  std::uint64_t attempt_ = 0;
+  Backoff backoff_;
+  Session session_;
+  bool token_refused_ = false;   // RESUME_TOO_OLD came before this WELCOME
+  bool came_back_ = false;       // after somebody with our claim token took the name; once in a life
+  Millis heartbeat_{protocol::kHeartbeatMs};
+  SteadyTime last_heard_{};
+
+  Transmission transmission_;
+  Questions questions_;
+  StreamPositions positions_;
+  std::map<StreamKey, std::set<std::uint64_t>> later_;  // handed up and not yet acknowledged by the program
+  std::size_t later_count_ = 0;
+
+  protocol::FrameReader reader_;
+  std::string out_;                                     // reused for framing
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a connect may answer after we are gone
+
+  // Timers and the stream call into everything above, so they die first.
+  std::unique_ptr<net::Timer> deadline_;  // of the handshake, of silence, or of the backoff: never two at once
+  std::unique_ptr<net::Timer> retry_;
+  std::unique_ptr<net::Stream> stream_;
+};
+
+}  // namespace relay::client

@@ -1,0 +1,150 @@
+#include <utility>
+
+#include "base/format.h"
+#include "client/machine.h"
+
+namespace relay::client {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::string_view kResumeTooOld = "RESUME_TOO_OLD";
+constexpr std::string_view kDuplicateConnection = "DUPLICATE_CONNECTION";
+
+}  // namespace
+
+void Link::Machine::on_bytes(std::string_view bytes) {
+  const auto attempt = attempt_;
+  last_heard_ = loop_.now().steady;
+  reader_.push(bytes);
+  while (attempt == attempt_) {
+    auto frame = reader_.next();
+    if (!frame) return lose(frame.error().message());
+    if (!*frame) return;
+    const auto envelope = protocol::parse_envelope(**frame);
+    // A frame of a type we do not know comes from a newer daemon and is none of our business.
+    if (envelope) on_frame(*envelope);
+    else if (!is(envelope.error(), protocol::Errc::UnknownType)) return lose(envelope.error().message());
+  }
+}
+
+void Link::Machine::on_written(std::size_t bytes_left) {
+  if (bytes_left < kMaxWaitingBytes / 2) transmit();
+}
+
+void Link::Machine::on_frame(const protocol::Envelope& envelope) {
+  if (state_ == LinkState::Handshaking) {
+    if (envelope.type == MessageType::Welcome) return on_welcome(envelope);
+    if (envelope.type == MessageType::Error) return on_error(envelope);
+    if (envelope.type == MessageType::Bye) return lose("the daemon is closing");
+    if (envelope.type != MessageType::Ping) return;  // nothing else is meant for us before WELCOME
+  }
+  switch (envelope.type) {
+    case MessageType::Ping:
+      return write({.type = MessageType::Pong, .id = envelope.id, .ts = loop_.now().wall, .payload = envelope.payload});
+    case MessageType::Bye: return lose("the daemon is closing");
+    case MessageType::Error: return on_error(envelope);
+    case MessageType::Ack: return on_ack(envelope);
+    case MessageType::Nack: return on_nack(envelope);
+    case MessageType::Deliver:
+    case MessageType::ChannelMessage: return on_delivery(envelope);
+    default:  // the types a program may understand are an open list
+      if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+  }
+}
+
+void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
+  auto welcome = protocol::parse_welcome(envelope.payload);
+  if (!welcome) return lose(welcome.error().message());
+  enter(LinkEvent::Welcomed);
+  backoff_.reset();
+  session_.resumed = !options_.hello.resume_token.empty() && !token_refused_;
+  session_.id = std::move(welcome->session_id);
+  session_.resume_token = std::move(welcome->resume_token);
+  session_.max_frame_bytes = welcome->max_frame_bytes;
+  options_.hello.resume_token = session_.resume_token;
+  heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
+  watch_for_silence();
+  transmission_.on_new_connection();
+  listener_.on_ready(session_);
+  transmit();
+}
+
+void Link::Machine::on_error(const protocol::Envelope& envelope) {
+  const auto error = protocol::parse_error(envelope.payload);
+  if (!error) return lose(error.error().message());
+  // Our own ghost may take the name: the HELLO of a life that died just before this one, read by the daemon after ours.
+  // It dies at once, so coming back is right; coming back twice would be a fight with somebody who holds our token.
+  if (error->fatal && error->code == kDuplicateConnection && !options_.hello.claim_token.empty() && !came_back_) {
+    came_back_ = true;
+    return lose(error->message);
+  }
+  if (error->fatal)
+    return give_up(Error{{static_cast<int>(Errc::Refused), ErrcCategory<Errc>::instance()},
+                         format("the daemon refused {}: {}", options_.hello.agent, error->message)});
+  if (error->code == kResumeTooOld && state_ == LinkState::Handshaking) {
+    options_.hello.resume_token.clear();
+    token_refused_ = true;
+    return;
+  }
+  if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+}
+
+void Link::Machine::on_ack(const protocol::Envelope& envelope) {
+  const auto ack = protocol::parse_ack(envelope.payload);
+  if (!ack) return lose(ack.error().message());
+  if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
+  if (!outbox_.answered(ack->ack_id)) return;                             // the repetition of an answer
+  transmission_.on_answered();
+  listener_.on_sent(ack->ack_id);
+  transmit();
+}
+
+void Link::Machine::on_nack(const protocol::Envelope& envelope) {
+  const auto nack = protocol::parse_nack(envelope.payload);
+  if (!nack) return lose(nack.error().message());
+  const auto* entry = outbox_.find(nack->nack_id);
+  if (!entry) {
+    if (!questions_.answer(envelope)) listener_.on_frame(envelope);
+    return;
+  }
+  const auto refusal = protocol::refusal_named(nack->code);
+  if (refusal && protocol::is_retryable(*refusal)) {
+    const auto wait = transmission_.on_refused_for_now(*entry, Millis{nack->retry_after_ms});
+    if (!retry_) retry_after(wait);
+    return;
+  }
+  const bool known_to_program = !entry->given_up;
+  outbox_.answered(nack->nack_id);
+  transmission_.on_answered();
+  if (known_to_program) listener_.on_refused(nack->nack_id, *nack);
+  transmit();
+}
+
+void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
+  // A published daemon puts no delivery block on channel messages: nothing to acknowledge, nothing to recognise.
+  if (envelope.delivery.empty()) return listener_.on_frame(envelope);
+  const auto delivery = protocol::parse_delivery(envelope.delivery);
+  if (!delivery) return lose(delivery.error().message());
+  Place place{std::string{envelope.id}, std::string{envelope.topic}, std::string{envelope.from}, delivery->seq};
+  const StreamKey stream{place.topic, place.from};
+  if (place.seq <= positions_.last(place.topic, place.from)) {
+    const auto open = later_.find(stream);
+    const bool in_hand = open != later_.end() && open->second.contains(place.seq);
+    if (!in_hand) write_ack(place);  // our acknowledgement got lost
+    return;
+  }
+  // The daemon keeps to max_inflight; should it not, the delivery stays with it and comes again.
+  if (later_count_ >= kMaxUnacknowledged) return;
+  positions_.advance(place.topic, place.from, place.seq);
+  later_[stream].insert(place.seq);
+  ++later_count_;
+  if (listener_.on_incoming({place, envelope, *delivery}) == Taken::Now) acknowledge(place);
+}
+
+void Link::Machine::write_ack(const Place& place) {
+  const auto payload = protocol::write_ack(place.id, place.seq);
+  write({.type = MessageType::Ack, .id = random_.hex(8), .ts = loop_.now().wall, .payload = payload});
+}
+
+}  // namespace relay::client

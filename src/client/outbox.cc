@@ -1,0 +1,168 @@
+#include "client/outbox.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/format.h"
+#include "client/errors.h"
+#include "client/outbox_file.h"
+#include "protocol/envelope.h"
+#include "protocol/json_scanner.h"
+#include "protocol/limits.h"
+
+namespace relay::client {
+namespace {
+
+constexpr std::size_t kEpochBytes = 8;
+constexpr std::size_t kRandomIdBytes = 12;
+constexpr std::size_t kEnvelopeSlackBytes = 1024;  // id, time and the daemon's own additions around the payload
+
+constexpr std::size_t kRecordSlackBytes = 256;     // of an entry in the file, around its texts
+
+struct NoMembers final : protocol::MemberVisitor {
+  void member(std::string_view, protocol::JsonSlice) override {}
+};
+
+bool is_object(std::string_view json) {
+  NoMembers visitor;
+  return protocol::is_utf8(json) && protocol::scan_object(json, visitor, 1).has_value();
+}
+
+std::size_t size_of(const Outgoing& message) {
+  return message.to.size() + message.topic.size() + message.payload.size() + message.payload_meta.size();
+}
+
+Result<void> check(const Outgoing& message) {
+  if (message.type == protocol::MessageType::Send && message.to.empty())
+    return fail(Errc::BadMessage, "the message has no addressee; name an agent, or '*' for everyone");
+  if (message.type != protocol::MessageType::Send && message.type != protocol::MessageType::ChannelMessage)
+    return fail(Errc::BadMessage, "only SEND and CHANNEL_MESSAGE go through the outbox");
+  if (message.to.size() > protocol::kMaxNameBytes || message.topic.size() > protocol::kMaxTopicBytes)
+    return fail(Errc::BadMessage, format("the addressee or the topic is too long; {} and {} bytes are allowed",
+                                         protocol::kMaxNameBytes, protocol::kMaxTopicBytes));
+  if (!protocol::is_utf8(message.to) || !protocol::is_utf8(message.topic) || !is_object(message.payload) ||
+      (!message.payload_meta.empty() && !is_object(message.payload_meta)))
+    return fail(Errc::BadMessage, "the message is no valid JSON object in UTF-8; check its payload");
+  if (size_of(message) + kEnvelopeSlackBytes > protocol::kMaxFrameBytes)
+    return fail(Errc::TooLarge, format("the message has {} bytes, more than the {} a frame can hold; send it as a file",
+                                       size_of(message), protocol::kMaxFrameBytes - kEnvelopeSlackBytes));
+  return {};
+}
+
+}  // namespace
+
+Outbox::Outbox(OutboxLimits limits, Random& random) : limits_{limits}, random_{random} {}
+
+Outbox::Outbox(Numbering numbering, OutboxLimits limits, Random& random)
+    : limits_{limits}, random_{random}, numbering_{numbering} {
+  if (numbering == Numbering::Epoch) epoch_ = random.hex(kEpochBytes);
+}
+
+Outbox::~Outbox() = default;
+
+Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::string& name, OutboxLimits limits,
+                                             SyncOn sync, Random& random) {
+  auto lock = RELAY_TRY(directory.lock(name + ".lock"));
+  // Above the bound that rewriting keeps: entries up to their limit, each with its record around it.
+  const auto most = kRewriteSlackBytes + (kRewriteFactor + 1) * (limits.max_bytes + limits.max_entries * kRecordSlackBytes) +
+                    protocol::kMaxFrameBytes;
+  const auto bytes = RELAY_TRY(directory.read(name, most));
+
+  std::unique_ptr<Outbox> outbox{new Outbox{limits, random}};
+  outbox->sync_ = sync;
+  outbox->file_ = std::make_unique<OutboxFile>(directory, name, std::move(lock));
+  auto image = parse_outbox(bytes.value_or(""));
+  outbox->recovery_ = {image.unanswered.size(), image.torn_bytes, image.damaged_bytes};
+  if (image.epoch.empty()) {
+    if (bytes && !bytes->empty()) {
+      // Not one record can be trusted: a person may still want the bytes, and a fresh epoch is always safe.
+      RELAY_TRY(directory.replace(name + ".damaged", name));
+      outbox->recovery_ = {0, 0, bytes->size()};
+    }
+    outbox->epoch_ = random.hex(kEpochBytes);
+  } else {
+    outbox->epoch_ = std::move(image.epoch);
+    outbox->next_ = image.next;
+    for (auto& entry : image.unanswered) {
+      outbox->bytes_ += size_of(entry.message);
+      outbox->entries_.push_back(std::move(entry));
+    }
+  }
+  const bool whole = bytes && image.torn_bytes == 0 && image.damaged_bytes == 0 && !image.epoch.empty();
+  if (whole && !OutboxFile::mostly_history(bytes->size(), outbox->living_bytes())) RELAY_TRY(outbox->file_->continue_after(bytes->size()));
+  else RELAY_TRY(outbox->file_->rewrite(outbox->epoch_, outbox->next_, outbox->entries_));
+  return outbox;
+}
+
+std::size_t Outbox::living_bytes() const { return bytes_ + entries_.size() * kRecordSlackBytes; }
+
+std::string Outbox::id_of(std::uint64_t number) {
+  return numbering_ == Numbering::Epoch ? outbox_id(epoch_, number) : "m-" + random_.hex(kRandomIdBytes);
+}
+
+Result<std::string> Outbox::add(Outgoing message) {
+  RELAY_TRY(check(message));
+  const auto size = size_of(message);
+  if (entries_.size() >= limits_.max_entries || (!entries_.empty() && bytes_ + size > limits_.max_bytes))
+    return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes wait for the daemon); try again when it "
+                                   "has answered some", entries_.size(), bytes_));
+  OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .given_up = false};
+  if (file_) {
+    if (file_->wants_rewrite(living_bytes())) RELAY_TRY(file_->rewrite(epoch_, next_, entries_));
+    std::string record;
+    append_message_record(record, epoch_, entry);
+    auto kept = file_->append(record);
+    if (kept && sync_ == SyncOn::EachAdd) kept = file_->sync();
+    if (!kept) {
+      // Take back what may have reached the disk; if that fails as well, a crash now could still bring it to life.
+      (void)file_->rewrite(epoch_, next_, entries_);
+      return Failure{std::move(kept).error()};
+    }
+  }
+  ++next_;
+  bytes_ += size;
+  entries_.push_back(std::move(entry));
+  return entries_.back().id;
+}
+
+Result<void> Outbox::make_durable() {
+  if (!file_) return {};
+  if (!file_->usable()) return file_->rewrite(epoch_, next_, entries_);
+  return file_->sync();
+}
+
+bool Outbox::answered(std::string_view id) {
+  const auto* found = find(id);
+  if (!found) return false;
+  const auto number = found->number;
+  bytes_ -= size_of(found->message);
+  entries_.erase(std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.number == number; }));
+  if (file_ && file_->usable()) {
+    // Neither failure nor a later loss of this record matters: the daemon gives the same answer again.
+    std::string record;
+    append_answer_record(record, number);
+    (void)file_->append(record);
+    if (entries_.empty() && file_->wants_rewrite(0)) (void)file_->rewrite(epoch_, next_, entries_);
+  }
+  return true;
+}
+
+const OutboxEntry* Outbox::after(std::uint64_t number) const {
+  const auto found = std::upper_bound(entries_.begin(), entries_.end(), number,
+                                      [](std::uint64_t n, const OutboxEntry& entry) { return n < entry.number; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+std::size_t Outbox::position_of(const OutboxEntry& entry) const {
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), entry.number,
+                                      [](const OutboxEntry& e, std::uint64_t n) { return e.number < n; });
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+const OutboxEntry* Outbox::find(std::string_view id) const {
+  // Answers come almost in order, so this looks at the first few entries.
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+}  // namespace relay::client

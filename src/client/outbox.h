@@ -1,0 +1,110 @@
+/// What was said and not yet answered, in order; with a file below it, also after a crash of this program.
+///
+/// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon recognises repetitions for ever with one
+///   number (a long-lived program with or without a file). Without an epoch random ids (a short-lived program: it would
+///   otherwise leave a number behind in the daemon for each run).
+/// Invariants: entries leave only when answered; numbers are never used twice for different messages: nothing may be
+///   transmitted before `make_durable` succeeded for it. Bounded in entries and bytes: when full `add` refuses.
+/// Ownership: owns its entries; borrows the directory. Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/directory.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "protocol/message_type.h"
+
+namespace relay::client {
+
+class OutboxFile;
+
+/// A message as the program means it; payload and payload_meta are JSON objects and travel as they are.
+struct Outgoing {
+  std::string to;
+  std::string payload;
+  std::string topic = {};
+  std::string payload_meta = {};
+  protocol::MessageType type = protocol::MessageType::Send;  // or ChannelMessage, which has no `to`
+};
+
+struct OutboxLimits {
+  std::size_t max_entries = 10'000;
+  std::size_t max_bytes = 16 << 20;
+};
+
+enum class Numbering { Epoch, RandomIds };
+enum class SyncOn { EachAdd, Transmission };  // Transmission: one sync for all that leave together
+
+struct OutboxEntry {
+  std::uint64_t number = 0;
+  std::string id;
+  Outgoing message;
+  bool given_up = false;  // the file lost its text; only its number is said again, so that those behind it may pass
+};
+
+/// What opening the file found.
+struct OutboxRecovery {
+  std::size_t entries = 0;
+  std::size_t torn_bytes = 0;     // at the end: a crash in mid-append, never transmitted
+  std::size_t damaged_bytes = 0;  // in the middle: given up
+};
+
+class Outbox {
+ public:
+  /// Lives as long as the program.
+  Outbox(Numbering numbering, OutboxLimits limits, Random& random);
+
+  /// Lives in `name` inside the directory, which is created when absent.
+  static Result<std::unique_ptr<Outbox>> open(Directory& directory, const std::string& name, OutboxLimits limits,
+                                              SyncOn sync, Random& random);
+  ~Outbox();
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  /// Empty when ids are random.
+  [[nodiscard]] const std::string& epoch() const { return epoch_; }
+  [[nodiscard]] const OutboxRecovery& recovery() const { return recovery_; }
+
+  /// Checks, numbers and keeps the message; the id it got.
+  Result<std::string> add(Outgoing message);
+
+  /// Everything added so far is safe on disk when this succeeds. Cheap when nothing is new.
+  Result<void> make_durable();
+
+  /// The daemon answered; unknown ids (answered before) are ignored. True when the entry was there.
+  bool answered(std::string_view id);
+
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+  /// The first entry with a number above this one; null when there is none.
+  [[nodiscard]] const OutboxEntry* after(std::uint64_t number) const;
+  [[nodiscard]] const OutboxEntry* find(std::string_view id) const;
+  /// How many entries stand before this one.
+  [[nodiscard]] std::size_t position_of(const OutboxEntry& entry) const;
+
+ private:
+  Outbox(OutboxLimits limits, Random& random);
+  [[nodiscard]] std::string id_of(std::uint64_t number);
+  [[nodiscard]] std::size_t living_bytes() const;
+
+  OutboxLimits limits_;
+  Random& random_;
+  Numbering numbering_ = Numbering::Epoch;
+  SyncOn sync_ = SyncOn::Transmission;
+  std::string epoch_;
+  std::uint64_t next_ = 1;
+  std::size_t bytes_ = 0;
+  std::deque<OutboxEntry> entries_;   // ascending numbers
+  std::unique_ptr<OutboxFile> file_;
+  OutboxRecovery recovery_;
+};
+
+}  // namespace relay::client

@@ -1,0 +1,64 @@
+/// How far each incoming stream has come: what makes a repeated delivery recognisable.
+///
+/// The daemon numbers (topic, from → to) durably and for ever, so one number per stream tells new from old, also
+/// across sessions. Numbers may have gaps (a delivery expired or was cancelled), they never go back.
+/// Invariants: at most kMaxStreams are kept; beyond that the one that has been silent longest is forgotten.
+/// Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relay::client {
+
+inline constexpr std::size_t kMaxStreams = 65'536;
+
+/// The last number handed up of one stream.
+struct Position {
+  std::string topic;
+  std::string from;
+  std::uint64_t seq = 0;
+
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// One delivery: its stream, its number there, and its wire id.
+struct Place {
+  std::string id;
+  std::string topic;
+  std::string from;
+  std::uint64_t seq = 0;
+};
+
+class StreamPositions {
+ public:
+  explicit StreamPositions(std::size_t max_streams = kMaxStreams) : max_streams_{max_streams} {}
+
+  /// Takes the number if it is new; false when this or a later one was taken before.
+  bool advance(std::string_view topic, std::string_view from, std::uint64_t seq);
+
+  [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from) const;
+  [[nodiscard]] std::vector<Position> all() const;
+  [[nodiscard]] std::size_t size() const { return by_age_.size(); }
+
+ private:
+  using Stream = std::pair<std::string, std::string>;                       // topic, from
+  struct Before {
+    using is_transparent = void;
+    using View = std::pair<std::string_view, std::string_view>;
+    static View view(const Stream& stream) { return {stream.first, stream.second}; }
+    static View view(const View& stream) { return stream; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const { return view(a) < view(b); }
+  };
+
+  std::size_t max_streams_;
+  std::list<Position> by_age_;                                              // the one that moved last stands in front
+  std::map<Stream, std::list<Position>::iterator, Before> by_stream_;
+};
+
+}  // namespace relay::client

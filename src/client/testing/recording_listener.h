@@ -1,0 +1,39 @@
+/// A program that remembers what its link told it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/link.h"
+
+namespace relay::client::testing {
+
+class RecordingListener final : public LinkListener {
+ public:
+  Taken taken = Taken::Now;
+  std::vector<Session> sessions;
+  std::vector<std::string> lost;
+  std::optional<Error> stopped;
+  std::vector<Place> incoming;
+  std::vector<std::string> payloads;
+  std::vector<std::string> sent;
+  std::vector<std::pair<std::string, std::string>> refused;  // id, code
+  std::vector<protocol::MessageType> frames;
+  std::function<void()> when_incoming;
+
+  void on_ready(const Session& session) override { sessions.push_back(session); }
+  void on_lost(const std::string& reason, Millis) override { lost.push_back(reason); }
+  void on_stopped(const Error& why) override { stopped = why; }
+  Taken on_incoming(const Incoming& one) override {
+    incoming.push_back(one.place);
+    payloads.emplace_back(one.envelope.payload);
+    if (when_incoming) when_incoming();
+    return taken;
+  }
+  void on_sent(const std::string& id) override { sent.push_back(id); }
+  void on_refused(const std::string& id, const protocol::NackView& why) override { refused.emplace_back(id, why.code); }
+  void on_frame(const protocol::Envelope& envelope) override { frames.push_back(envelope.type); }
+};
+
+}  // namespace relay::client::testing

@@ -1,0 +1,20 @@
+#include "client/transmission.h"
+
+#include <algorithm>
+
+namespace relay::client {
+
+const OutboxEntry* Transmission::next() const {
+  const auto* entry = outbox_.after(cursor_);
+  if (!entry || !outbox_.epoch().empty()) return entry;
+  return outbox_.position_of(*entry) < kMaxUnansweredWithoutEpoch ? entry : nullptr;
+}
+
+Millis Transmission::on_refused_for_now(const OutboxEntry& entry, Millis wanted) {
+  cursor_ = std::min(cursor_, entry.number - 1);
+  const auto wait = std::clamp(wanted, retry_, std::max(kLongestRetry, retry_));
+  retry_ = std::min(retry_ * 2, kLongestRetry);
+  return wait;
+}
+
+}  // namespace relay::client
