@@ -1,0 +1,74 @@
+#include "daemon/connection.h"
+
+namespace relay::daemon {
+
+Connection::Connection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner)
+    : id_{id}, stream_{std::move(stream)}, owner_{owner} {}
+
+void Connection::start() { stream_->start(*this); }
+
+void Connection::send(std::string_view body) {
+  if (state_ == State::Closed) return;
+  std::string& scratch = outgoing_scratch();
+  scratch.clear();
+  protocol::append_frame(scratch, reader_.style(), body);
+  stream_->write(scratch);
+}
+
+/// One buffer for the whole thread: every frame passes through it, so it is not allocated again and again.
+std::string& Connection::outgoing_scratch() {
+  thread_local std::string scratch;
+  return scratch;
+}
+
+void Connection::pause() {
+  if (state_ != State::Reading) return;
+  state_ = State::Paused;
+  stream_->pause_reading();
+}
+
+void Connection::resume() {
+  if (state_ != State::Paused) return;
+  state_ = State::Reading;
+  stream_->resume_reading();
+}
+
+void Connection::parse_waiting() {
+  if (parsing_) return;
+  parsing_ = true;
+  while (state_ == State::Reading) {
+    const auto frame = reader_.next();
+    if (!frame) {
+      state_ = State::Broken;
+      owner_.on_bad_stream(id_, frame.error().message());
+      break;
+    }
+    if (!*frame) break;
+    owner_.on_frame(id_, **frame);
+  }
+  parsing_ = false;
+}
+
+void Connection::close(net::Drain drain) {
+  if (state_ == State::Closed) return;
+  state_ = State::Closed;
+  stream_->close(drain);
+}
+
+void Connection::on_bytes(std::string_view bytes) {
+  if (state_ == State::Broken || state_ == State::Closed) return;
+  reader_.push(bytes);
+  parse_waiting();
+}
+
+void Connection::on_written(std::size_t bytes_left) {
+  if (state_ != State::Closed) owner_.on_written(id_, bytes_left);
+}
+
+void Connection::on_closed(const std::string& reason) {
+  if (state_ == State::Closed) return;
+  state_ = State::Closed;
+  owner_.on_gone(id_, reason);
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,70 @@
+/// One client's stream, cut into frames on the way in and framed on the way out.
+///
+/// Why its own class: workspaces and the daemon's control socket speak the same framing but mean different things.
+/// Invariants: frames reach the owner strictly in order; while paused neither reading nor parsing goes on, so bytes
+///   already read wait in the FrameReader; answers use the header style the peer chose; after `close` nothing is
+///   reported any more.
+/// Ownership: owns the stream; borrows the owner, which outlives it and must not destroy a Connection inside one of
+///   its own reports (bury it, destroy it from a posted task).
+/// Threading: loop thread only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "broker/effects.h"
+#include "net/stream.h"
+#include "protocol/frame.h"
+
+namespace relay::daemon {
+
+using broker::ConnectionId;
+
+class ConnectionOwner {
+ public:
+  virtual ~ConnectionOwner() = default;
+  /// One frame's JSON body; the bytes are gone when this returns.
+  virtual void on_frame(ConnectionId from, std::string_view body) = 0;
+  /// The framing rules were broken; no further frame will come.
+  virtual void on_bad_stream(ConnectionId from, std::string_view reason) = 0;
+  virtual void on_written(ConnectionId by, std::size_t bytes_left) = 0;
+  /// The peer went away. Last report.
+  virtual void on_gone(ConnectionId who, const std::string& reason) = 0;
+};
+
+class Connection final : public net::StreamListener {
+ public:
+  Connection(ConnectionId id, std::unique_ptr<net::Stream> stream, ConnectionOwner& owner);
+
+  void start();
+  void send(std::string_view body);
+  void pause();
+  /// Reading may go on; frames that already wait are handed out by `parse_waiting`, not from here.
+  void resume();
+  /// Hands out the frames that arrived while paused.
+  void parse_waiting();
+  void close(net::Drain drain);
+
+  [[nodiscard]] ConnectionId id() const { return id_; }
+  [[nodiscard]] std::size_t bytes_waiting() const { return stream_->bytes_waiting(); }
+  [[nodiscard]] net::Peer peer() const { return stream_->peer(); }
+
+ private:
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t bytes_left) override;
+  void on_closed(const std::string& reason) override;
+
+  static std::string& outgoing_scratch();
+
+  enum class State { Reading, Paused, Broken, Closed };
+
+  ConnectionId id_;
+  std::unique_ptr<net::Stream> stream_;
+  ConnectionOwner& owner_;
+  protocol::FrameReader reader_;
+  State state_ = State::Reading;
+  bool parsing_ = false;  // a resume from within a report must not start a second loop
+};
+
+}  // namespace relay::daemon

@@ -1,0 +1,124 @@
+#include "daemon/control_socket.h"
+
+#include "base/format.h"
+#include "base/log.h"
+#include "protocol/send.h"
+
+namespace relay::daemon {
+
+using protocol::MessageType;
+
+ControlSocket::~ControlSocket() { *alive_ = false; }
+
+Result<void> ControlSocket::listen(net::Network& network, const std::string& path) {
+  listener_ =
+      RELAY_TRY(network.listen(path, [this](std::unique_ptr<net::Stream> stream) { accept(std::move(stream)); }));
+  return {};
+}
+
+void ControlSocket::close() {
+  listener_.reset();
+  for (auto& [id, visitor] : visitors_) visitor.connection->close(net::Drain::Yes);
+  visitors_.clear();
+}
+
+void ControlSocket::accept(std::unique_ptr<net::Stream> stream) {
+  const ConnectionId id{++last_id_};
+  auto& visitor = visitors_[id];
+  ConnectionOwner& owner = *this;
+  visitor.connection = std::make_unique<Connection>(id, std::move(stream), owner);
+  visitor.connection->start();
+  expect_silence_to_end(id);
+}
+
+void ControlSocket::expect_silence_to_end(ConnectionId id) {
+  visitors_.at(id).silence = loop_.after(kControlSilence, [this, id] {
+    visitors_.at(id).connection->close(net::Drain::Yes);
+    bury(id);
+  });
+}
+
+void ControlSocket::on_frame(ConnectionId from, std::string_view body) {
+  expect_silence_to_end(from);
+  const auto envelope = protocol::parse_envelope(body);
+  if (envelope) return handle(from, *envelope);
+  const bool may_go_on = is(envelope.error(), protocol::Errc::UnknownType);
+  complain(from, envelope.error().message(), may_go_on ? net::Drain::No : net::Drain::Yes);
+}
+
+void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope) {
+  switch (envelope.type) {
+    case MessageType::WorkspaceList: return respond(from, std::string{envelope.id}, {});
+    case MessageType::Shutdown: respond(from, std::string{envelope.id}, {}); return handler_.begin_shutdown();
+    case MessageType::WorkspaceOpen:
+    case MessageType::WorkspaceClose: {
+      auto answered = answer_later(from, envelope.id);
+      const auto request = protocol::parse_workspace(envelope.payload);
+      if (!request) return answered(Failure{request.error()});
+      if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(answered));
+      return handler_.close_workspace(*request, std::move(answered));
+    }
+    default:  // the table of types is long and all others are alike here
+      return complain(from,
+                      format("{} is not understood here: this is the daemon's own socket; agents connect to their "
+                             "workspace's relay.sock",
+                             protocol::name_of(envelope.type)),
+                      net::Drain::No);
+  }
+}
+
+Answered ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {
+  return [this, alive = alive_, to, id = std::string{request_id}](Result<void> outcome) {
+    if (*alive) respond(to, id, outcome);
+  };
+}
+
+void ControlSocket::respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome) {
+  if (!outcome) log::warn("a request was refused", {{"reason", outcome.error().message()}});
+  send(to, protocol::write_envelope({.type = MessageType::WorkspaceResponse,
+                                     .id = request_id,
+                                     .ts = loop_.now().wall,
+                                     .payload = handler_.describe_workspaces(outcome)}));
+}
+
+/// `end` is Yes when the conversation cannot go on.
+void ControlSocket::complain(ConnectionId to, std::string_view sentence, net::Drain end) {
+  const bool fatal = end == net::Drain::Yes;
+  const std::string payload = protocol::write_error(protocol::ErrorCode::BadRequest, sentence,
+                                                    fatal ? protocol::Fatal::Yes : protocol::Fatal::No);
+  send(to, protocol::write_envelope({.type = MessageType::Error,
+                                     .id = format("control-{}", to.value()),
+                                     .ts = loop_.now().wall,
+                                     .payload = payload}));
+  const auto found = visitors_.find(to);
+  if (!fatal || found == visitors_.end()) return;
+  found->second.connection->close(net::Drain::Yes);
+  bury(to);
+}
+
+void ControlSocket::send(ConnectionId to, std::string_view body) {
+  const auto found = visitors_.find(to);
+  if (found == visitors_.end()) return;
+  if (found->second.connection->bytes_waiting() <= kMaxControlOutputBytes) return found->second.connection->send(body);
+  found->second.connection->close(net::Drain::No);  // asks and asks, and never reads
+  bury(to);
+}
+
+void ControlSocket::on_bad_stream(ConnectionId from, std::string_view reason) {
+  complain(from, reason, net::Drain::Yes);
+}
+
+void ControlSocket::on_gone(ConnectionId who, const std::string&) { bury(who); }
+
+void ControlSocket::bury(ConnectionId id) {
+  const auto found = visitors_.find(id);
+  if (found == visitors_.end()) return;
+  buried_.push_back(std::move(found->second.connection));
+  visitors_.erase(found);
+  if (buried_.size() > 1) return;
+  loop_.post([this, alive = alive_] {
+    if (*alive) buried_.clear();
+  });
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,75 @@
+/// The daemon's own socket: open, close and list workspaces, shut down. Same framing as everywhere, no handshake.
+///
+/// Every request gets one WORKSPACE_RESPONSE with the request's envelope id. A conversation here is short: a
+/// connection that stays silent is closed, so that half a frame cannot be held here for ever.
+/// Ownership: owns its listener and connections; borrows the handler, which outlives it. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/connection.h"
+#include "net/event_loop.h"
+#include "protocol/envelope.h"
+#include "protocol/requests.h"
+
+namespace relay::daemon {
+
+inline constexpr Millis kControlSilence{60'000};
+inline constexpr std::size_t kMaxControlOutputBytes = 4 << 20;
+
+/// Says how a request ended; may be called later. The empty error is success.
+using Answered = std::move_only_function<void(Result<void>)>;
+
+class ControlHandler {
+ public:
+  virtual ~ControlHandler() = default;
+  virtual void open_workspace(const protocol::WorkspaceRequest& request, Answered answered) = 0;
+  virtual void close_workspace(const protocol::WorkspaceRequest& request, Answered answered) = 0;
+  virtual void begin_shutdown() = 0;
+  /// The payload of a WORKSPACE_RESPONSE that tells the outcome and what is open now.
+  virtual std::string describe_workspaces(const Result<void>& outcome) = 0;
+};
+
+class ControlSocket final : private ConnectionOwner {
+ public:
+  ControlSocket(net::EventLoop& loop, ControlHandler& handler) : loop_{loop}, handler_{handler} {}
+  ~ControlSocket() override;
+
+  Result<void> listen(net::Network& network, const std::string& path);
+  /// Lets what was said reach its readers, then lets everyone go.
+  void close();
+
+ private:
+  struct Visitor {
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<net::Timer> silence;
+  };
+
+  void on_frame(ConnectionId from, std::string_view body) override;
+  void on_bad_stream(ConnectionId from, std::string_view reason) override;
+  void on_written(ConnectionId, std::size_t) override {}
+  void on_gone(ConnectionId who, const std::string& reason) override;
+
+  void accept(std::unique_ptr<net::Stream> stream);
+  void handle(ConnectionId from, const protocol::Envelope& envelope);
+  Answered answer_later(ConnectionId to, std::string_view request_id);
+  void respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome);
+  void complain(ConnectionId to, std::string_view sentence, net::Drain end);
+  void send(ConnectionId to, std::string_view body);
+  void expect_silence_to_end(ConnectionId id);
+  void bury(ConnectionId id);
+
+  net::EventLoop& loop_;
+  ControlHandler& handler_;
+  std::unordered_map<ConnectionId, Visitor> visitors_;
+  std::vector<std::unique_ptr<Connection>> buried_;
+  std::uint64_t last_id_ = 0;
+  std::unique_ptr<net::Listener> listener_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::daemon

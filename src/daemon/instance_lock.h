@@ -1,0 +1,23 @@
+/// One daemon per home: a lock the kernel takes back however its owner dies.
+///
+/// Why a lock and not the pid file: a pid file outlives a crash and its number may by then be another program's.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace relay::daemon {
+
+class InstanceLock {
+ public:
+  /// AlreadyRunning when another process holds it. `pid_path` only serves to name that process.
+  static Result<InstanceLock> acquire(const std::string& path, const std::string& pid_path);
+
+ private:
+  explicit InstanceLock(UniqueFd fd) : fd_{std::move(fd)} {}
+  UniqueFd fd_;  // the file stays: removing it would let two daemons lock two files
+};
+
+}  // namespace relay::daemon

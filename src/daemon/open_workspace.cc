@@ -1,0 +1,94 @@
+#include "daemon/open_workspace.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "daemon/daemon.h"
+#include "daemon/project_files.h"
+#include "daemon/workspace_settings.h"
+#include "store/threaded_queue.h"
+
+namespace relay::daemon {
+
+OpenWorkspace::OpenWorkspace(const Surroundings& around, config::Project project)
+    : around_{around}, project_{std::move(project)}, roster_files_{project_.directory} {}
+
+OpenWorkspace::~OpenWorkspace() {
+  *alive_ = false;
+  if (announced_) withdraw_project(project_, socket_);
+}
+
+Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& around, const config::Settings& settings,
+                                                           const std::string& root) {
+  struct stat status{};
+  if (!root.starts_with('/') || ::stat(root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    return fail(Errc::NoSuchRoot, format("cannot open the workspace {}: there is no such directory", root));
+  }
+  const WallMs now = around.loop.now().wall;
+  auto self = std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, config::project_at(root, around.home)}};
+  self->socket_ = RELAY_TRY(prepare_project(self->project_, now));
+
+  auto opened = RELAY_TRY(open_store(settings, self->project_, now));
+  self->warning_ = std::move(opened.warning);
+  if (!self->warning_.empty()) log::warn(self->warning_, {{"workspace", root}});
+  auto snapshot = RELAY_TRY(opened.store->load());
+
+  auto options = workspace_options(settings, around.version);
+  self->storage_ = options.info.storage_driver;
+  const MakeStoreQueue make_queue = [&](store::StoreListener& listener) -> std::unique_ptr<store::StoreQueue> {
+    // Answers may still be on their way when the workspace they are for has ended.
+    auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {
+      loop.post([alive, task = std::move(task)]() mutable {
+        if (*alive) task();
+      });
+    };
+    return std::make_unique<store::ThreadedStoreQueue>(std::move(opened.store), std::move(post), listener);
+  };
+  self->workspace_ = std::make_unique<Workspace>(
+      std::move(options), around.loop, around.random, make_queue, std::move(snapshot),
+      [files = &self->roster_files_](const auto& roster, WallMs at) { files->write(roster, at); });
+
+  RELAY_TRY(self->listen_at(self->socket_));
+  self->announced_ = true;
+  announce_project(around.home, self->project_, self->socket_);
+  log::info("workspace open", {{"root", root}, {"socket", self->socket_}, {"storage", self->storage_}});
+  return self;
+}
+
+Result<void> OpenWorkspace::listen_at(const std::string& path) {
+  listeners_.push_back(RELAY_TRY(around_.network.listen(
+      path, [this](std::unique_ptr<net::Stream> stream) { workspace_->accept(std::move(stream)); })));
+  return {};
+}
+
+Result<void> OpenWorkspace::listen_also(const std::string& path) {
+  if (path.empty()) return {};
+  const bool listening =
+      std::any_of(listeners_.begin(), listeners_.end(), [&](const auto& listener) { return listener->path() == path; });
+  if (listening) return {};
+  return listen_at(path);
+}
+
+std::vector<std::string> OpenWorkspace::further_sockets() const {
+  std::vector<std::string> paths;
+  for (const auto& listener : listeners_) {
+    if (listener->path() != socket_) paths.push_back(listener->path());
+  }
+  return paths;
+}
+
+void OpenWorkspace::use_settings(const config::Settings& settings) {
+  workspace_->use_retention(retention_of(settings));
+}
+
+void OpenWorkspace::shut_down(net::Task done) {
+  closing_ = true;
+  listeners_.clear();
+  log::info("workspace closing", {{"root", project_.root}});
+  workspace_->shut_down(std::move(done));
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,75 @@
+/// A workspace with everything it stands on: its store, its sockets, its traces in the file system.
+///
+/// Invariants: listens only after its store was opened and loaded; while open, its pid file and links are in place.
+/// Ownership: owns all of it. Members die in reverse order: sockets first, then the workspace, whose queue stops its
+///   worker and closes the store.
+/// Threading: loop thread only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "config/places.h"
+#include "config/settings.h"
+#include "daemon/roster_files.h"
+#include "daemon/workspace.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+
+namespace relay::daemon {
+
+/// What all workspaces of a daemon share. Everything outlives them.
+struct Surroundings {
+  const config::Home& home;
+  const std::string& version;
+  net::EventLoop& loop;
+  net::Network& network;
+  Random& random;
+};
+
+class OpenWorkspace {
+ public:
+  static Result<std::unique_ptr<OpenWorkspace>> open(const Surroundings& around, const config::Settings& settings,
+                                                     const std::string& root);
+  ~OpenWorkspace();
+  OpenWorkspace(const OpenWorkspace&) = delete;
+  OpenWorkspace& operator=(const OpenWorkspace&) = delete;
+
+  /// Listens at a further path; nothing when it does already.
+  Result<void> listen_also(const std::string& path);
+
+  /// Stops listening, drains, then calls `done`; afterwards it may be destroyed.
+  void shut_down(net::Task done);
+  [[nodiscard]] bool is_closing() const { return closing_; }
+
+  /// What can change while it runs: retention. Limits hold from the next opening on.
+  void use_settings(const config::Settings& settings);
+
+  [[nodiscard]] const config::Project& project() const { return project_; }
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+  [[nodiscard]] std::vector<std::string> further_sockets() const;
+  [[nodiscard]] const std::string& storage() const { return storage_; }
+  [[nodiscard]] const std::string& warning() const { return warning_; }
+  [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return workspace_->roster(); }
+
+ private:
+  OpenWorkspace(const Surroundings& around, config::Project project);
+
+  Result<void> listen_at(const std::string& path);
+
+  Surroundings around_;
+  config::Project project_;
+  std::string socket_;
+  std::string storage_;
+  std::string warning_;
+  bool announced_ = false;
+  bool closing_ = false;
+  RosterFiles roster_files_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
+  std::unique_ptr<Workspace> workspace_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+};
+
+}  // namespace relay::daemon

@@ -1,0 +1,23 @@
+/// The workspaces that were open, so that a daemon that comes back opens them again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay::daemon {
+
+inline constexpr std::size_t kMaxRemembered = 1'000;
+
+struct RememberedWorkspace {
+  std::string root;
+  std::vector<std::string> sockets;  // further places to listen
+  friend bool operator==(const RememberedWorkspace&, const RememberedWorkspace&) = default;
+};
+
+/// workspaces.json. A missing file is an empty list; one that is not ours is an error and left alone.
+Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path);
+Result<void> write_remembered(const std::string& path, const std::vector<RememberedWorkspace>& workspaces);
+
+}  // namespace relay::daemon

@@ -1,0 +1,116 @@
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "daemon/daemon.h"
+#include "daemon/instance_lock.h"
+#include "daemon/private_file.h"
+#include "daemon/service_notify.h"
+#include "daemon/supervisor.h"
+#include "net/asio_loop.h"
+#include "net/signals.h"
+#include "net/unix_network.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr mode_t kOwnerOnly = 077;
+
+/// Every connection is a descriptor; the usual soft limit of 1024 would be our limit too.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    log::warn("the limit of open files stays low", {{"reason", Error::from_errno("setrlimit").message()}});
+  }
+}
+
+Result<void> open_log(const DaemonOptions& options, const config::Settings& settings) {
+  const auto least = settings.debug() ? log::Level::Debug : log::Level::Info;
+  if (options.log == LogTo::File) return log::open_file(options.home.daemon_log, least);
+  log::open_stderr(least);
+  return {};
+}
+
+void tell_parent(int fd, std::string_view line) {
+  if (fd < 0) return;
+  [[maybe_unused]] const ssize_t ignored = ::write(fd, line.data(), line.size());  // nobody may be waiting any more
+  ::close(fd);
+}
+
+void reload(const DaemonOptions& options, Supervisor& supervisor) {
+  notify_reloading();
+  if (options.reload_settings) {
+    auto settings = options.reload_settings();
+    if (settings) {
+      if (auto reopened = open_log(options, *settings); !reopened) log::warn(reopened.error().message());
+      supervisor.use_settings(*std::move(settings));
+      log::info("configuration read again");
+    } else {
+      log::error("the configuration was not read again; the old one stays in force",
+                 {{"reason", settings.error().message()}});
+    }
+  }
+  notify_ready();
+}
+
+/// From the locked home to the drained end.
+Result<int> run_locked(const DaemonOptions& options, int& ready_fd) {
+  RELAY_TRY(open_log(options, options.settings));
+  raise_descriptor_limit();
+  RELAY_TRY(replace_private_file(options.home.daemon_pid, format("{}\n", ::getpid())));
+
+  SystemRandom random;
+  net::AsioLoop loop;
+  net::UnixNetwork network{loop};
+  std::unique_ptr<net::Signals> signals;
+  Supervisor supervisor{options, loop, network, random, [&] {
+                          signals.reset();
+                          loop.finish();  // streams that still have something to say keep the loop running
+                        }};
+  bool asked_to_end = false;
+  signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [&](int number) {
+    if (number == SIGHUP) return reload(options, supervisor);
+    if (asked_to_end) return loop.stop();  // asked twice: the person does not want to wait
+    asked_to_end = true;
+    supervisor.begin_shutdown();
+  });
+
+  RELAY_TRY(supervisor.start());
+  log::info("listening",
+            {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});
+  notify_ready();
+  tell_parent(std::exchange(ready_fd, -1), "ready\n");
+  loop.run();
+  log::info("ended");
+  return 0;
+}
+
+Result<int> run_in_home(const DaemonOptions& options, int& ready_fd) {
+  RELAY_TRY(config::make_private_directory(options.home.root));
+  const auto lock = RELAY_TRY(InstanceLock::acquire(options.home.daemon_lock, options.home.daemon_pid));
+  auto ended = run_locked(options, ready_fd);
+  if (!ended) log::error("the daemon did not start", {{"reason", ended.error().message()}});
+  ::unlink(options.home.daemon_pid.c_str());
+  log::close();
+  return ended;
+}
+
+}  // namespace
+
+Result<int> run_daemon(const DaemonOptions& options) {
+  net::ignore_broken_pipes();
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the end
+  ::umask(kOwnerOnly);
+  int ready_fd = options.ready_fd;
+  auto ended = run_in_home(options, ready_fd);
+  if (!ended) tell_parent(ready_fd, format("error: {}\n", ended.error().message()));
+  return ended;
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,184 @@
+#include "daemon/supervisor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "daemon/service_notify.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+
+namespace relay::daemon {
+
+std::string_view describe(Errc code) {
+  switch (code) {
+    case Errc::AlreadyRunning: return "another daemon runs";
+    case Errc::NoSuchRoot: return "there is no such directory";
+    case Errc::NotOpen: return "the workspace is not open";
+  }
+  return "unknown";
+}
+
+Supervisor::Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::Network& network, Random& random,
+                       net::Task on_ended)
+    : options_{options},
+      settings_{options.settings},
+      loop_{loop},
+      network_{network},
+      random_{random},
+      on_ended_{std::move(on_ended)},
+      control_{loop, *this} {}
+
+Result<void> Supervisor::start() {
+  const std::string path = RELAY_TRY(config::socket_to_listen(options_.home.daemon_socket));
+  RELAY_TRY(control_.listen(network_, path));
+  reopen_remembered();
+  for (const auto& [root, socket] : options_.open) {
+    RELAY_TRY(open(root, socket.empty() ? settings_.socket() : socket));
+  }
+  remember();
+  return {};
+}
+
+void Supervisor::reopen_remembered() {
+  auto remembered = read_remembered(options_.home.workspaces);
+  if (!remembered) return log::warn(remembered.error().message());
+  for (auto& workspace : *remembered) {
+    const auto opened = open(workspace.root, {});
+    if (!opened) {
+      log::warn("a remembered workspace was not opened", {{"reason", opened.error().message()}});
+      unopened_.push_back(std::move(workspace));
+      continue;
+    }
+    for (const auto& socket : workspace.sockets) {
+      const auto listening = (*opened)->listen_also(socket);
+      if (!listening) log::warn("a further socket is not served", {{"reason", listening.error().message()}});
+    }
+  }
+}
+
+/// One spelling per root: without a trailing slash, `.` and `..`.
+std::string Supervisor::settled(const std::string& root) const {
+  return root.starts_with('/') ? config::project_at(root, options_.home).root : root;
+}
+
+Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::string& socket) {
+  if (ending_) return fail("the daemon is shutting down; start it again with: agent-relay up");
+  const std::string root = settled(wanted);
+  auto found = workspaces_.find(root);
+  if (found != workspaces_.end() && found->second->is_closing()) {
+    return fail(format("the workspace {} is closing; try again in a moment", root));
+  }
+  if (found != workspaces_.end()) {
+    RELAY_TRY(found->second->listen_also(socket));
+    return found->second.get();
+  }
+  const Surroundings around{options_.home, options_.version, loop_, network_, random_};
+  auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
+  RELAY_TRY(opened->listen_also(socket));
+  found = workspaces_.emplace(root, std::move(opened)).first;
+  forget_unopened(root);
+  return found->second.get();
+}
+
+void Supervisor::forget_unopened(const std::string& root) {
+  std::erase_if(unopened_, [&](const RememberedWorkspace& workspace) { return workspace.root == root; });
+}
+
+void Supervisor::remember() {
+  std::vector<RememberedWorkspace> all;
+  for (const auto& [root, workspace] : workspaces_) {
+    if (!workspace->is_closing()) all.push_back({root, workspace->further_sockets()});
+  }
+  all.insert(all.end(), unopened_.begin(), unopened_.end());
+  all.resize(std::min(all.size(), kMaxRemembered));
+  const auto written = write_remembered(options_.home.workspaces, all);
+  if (!written) log::warn("open workspaces are not remembered", {{"reason", written.error().message()}});
+}
+
+void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, Answered answered) {
+  auto opened = open(request.root, request.socket);
+  if (!opened) return answered(Failure{std::move(opened).error()});
+  remember();
+  answered({});
+}
+
+void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, Answered answered) {
+  const std::string root = settled(request.root);
+  const auto found = workspaces_.find(root);
+  if (found == workspaces_.end() || found->second->is_closing()) {
+    forget_unopened(root);
+    remember();
+    return answered(fail(Errc::NotOpen, format("the workspace {} is not open; see: agent-relay status", root)));
+  }
+  shut_down_one(root, std::move(answered));
+  remember();
+}
+
+void Supervisor::shut_down_one(const std::string& root, Answered answered) {
+  workspaces_.at(root)->shut_down([this, root, answered = std::move(answered)]() mutable {
+    workspaces_.erase(root);
+    log::info("workspace closed", {{"root", root}});
+    if (answered) answered({});
+    end_if_empty();
+  });
+}
+
+void Supervisor::use_settings(config::Settings settings) {
+  settings_ = std::move(settings);
+  for (const auto& [root, workspace] : workspaces_) workspace->use_settings(settings_);
+}
+
+void Supervisor::begin_shutdown() {
+  if (ending_) return;
+  ending_ = true;
+  notify_stopping();
+  log::info("shutting down", {{"workspaces", format("{}", workspaces_.size())}});
+  std::vector<std::string> roots;
+  for (const auto& [root, workspace] : workspaces_) {
+    if (!workspace->is_closing()) roots.push_back(root);
+  }
+  for (const auto& root : roots) shut_down_one(root, nullptr);
+  end_if_empty();
+}
+
+void Supervisor::end_if_empty() {
+  if (!ending_ || !workspaces_.empty() || !on_ended_) return;
+  // Posted: we may be inside a report of the control socket, which is about to lose its visitors.
+  loop_.post([this, done = std::exchange(on_ended_, nullptr)]() mutable {
+    control_.close();
+    done();
+  });
+}
+
+std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
+  protocol::JsonWriter json;
+  json.field("ok", outcome.has_value());
+  if (!outcome) json.field("error", outcome.error().message());
+  json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
+  json.begin_array("workspaces");
+  for (const auto& [root, workspace] : workspaces_) {
+    if (workspace->is_closing()) continue;
+    if (json.size() > protocol::kMaxResponseBytes) break;  // an answer always fits a frame
+    const auto roster = workspace->roster();
+    const auto connected =
+        std::count_if(roster.begin(), roster.end(), [](const auto& entry) { return entry.connected; });
+    json.begin_element()
+        .field("root", root)
+        .field("projectId", workspace->project().id)
+        .field("socket", workspace->socket())
+        .field("connected", connected)
+        .field("known", roster.size())
+        .field("storage", workspace->storage())
+        .optional("warning", workspace->warning())
+        .begin_array("sockets");
+    for (const auto& socket : workspace->further_sockets()) json.element(socket);
+    json.end().end();
+  }
+  json.end();
+  return json.take();
+}
+
+}  // namespace relay::daemon

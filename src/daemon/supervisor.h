@@ -1,0 +1,64 @@
+/// Everything one daemon process holds: the control socket and the open workspaces, from start to drained end.
+///
+/// Invariants: what is open is what `workspaces.json` remembers, except for roots that could not be opened at the
+///   start (they stay remembered); shutting down closes every workspace once and reports the end once.
+/// Ownership: owns control socket and workspaces; borrows loop, network and random. Threading: loop thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "daemon/control_socket.h"
+#include "daemon/daemon.h"
+#include "daemon/open_workspace.h"
+#include "daemon/remembered.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+
+namespace relay::daemon {
+
+class Supervisor final : private ControlHandler {
+ public:
+  Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::Network& network, Random& random,
+             net::Task on_ended);
+
+  /// Listens, reopens what is remembered, opens what was asked for. Fails only where the daemon would be of no use.
+  Result<void> start();
+
+  /// New settings: retention at once, limits for workspaces opened from now on.
+  void use_settings(config::Settings settings);
+
+  /// Drains and closes everything, then reports the end. Further calls change nothing.
+  void begin_shutdown() override;
+
+ private:
+  using Workspaces = std::map<std::string, std::unique_ptr<OpenWorkspace>>;
+
+  void open_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
+  void close_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
+  std::string describe_workspaces(const Result<void>& outcome) override;
+
+  [[nodiscard]] std::string settled(const std::string& root) const;
+  Result<OpenWorkspace*> open(const std::string& wanted, const std::string& socket);
+  void reopen_remembered();
+  void remember();
+  void forget_unopened(const std::string& root);
+  void shut_down_one(const std::string& root, Answered answered);
+  void end_if_empty();
+
+  const DaemonOptions& options_;
+  config::Settings settings_;
+  net::EventLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  net::Task on_ended_;
+  bool ending_ = false;
+  Workspaces workspaces_;
+  std::vector<RememberedWorkspace> unopened_;  // remembered, but their roots were not there
+  ControlSocket control_;
+};
+
+}  // namespace relay::daemon

@@ -1,0 +1,36 @@
+/// A store queue that answers when the test says so, and remembers what was asked.
+#pragma once
+
+#include <vector>
+
+#include "store/store_queue.h"
+
+namespace relay::daemon::testing {
+
+class ScriptedQueue final : public store::StoreQueue {
+ public:
+  /// What outlives the queue, for the test to look at.
+  struct Script {
+    store::StoreListener* listener = nullptr;
+    std::vector<records::Ticket> asked;  // commits, in order
+    std::vector<store::QueryId> queries;
+    int rounds_of_retention = 0;
+
+    void commit_all() {
+      if (!asked.empty()) listener->on_committed(asked.back());
+    }
+  };
+
+  ScriptedQueue(Script& script, store::StoreListener& listener) : script_{script} { script_.listener = &listener; }
+
+  void persist(records::Ticket ticket, records::Changes) override { script_.asked.push_back(ticket); }
+  void load_backlog(records::BacklogRequest) override {}
+  void expire(records::ExpireRequest) override {}
+  void query(store::QueryId id, store::Query) override { script_.queries.push_back(id); }
+  void forget(store::Retention, WallMs) override { ++script_.rounds_of_retention; }
+
+ private:
+  Script& script_;
+};
+
+}  // namespace relay::daemon::testing

@@ -1,0 +1,316 @@
+#include "daemon/workspace.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "protocol/envelope.h"
+#include "protocol/send.h"
+
+namespace relay::daemon {
+namespace {
+
+/// A roster report takes at most this share of the loop's time, however many agents are known.
+constexpr int kRosterTimeShare = 20;
+
+log::Level level_of(broker::Note::Level level) {
+  switch (level) {
+    case broker::Note::Level::Debug: return log::Level::Debug;
+    case broker::Note::Level::Info: return log::Level::Info;
+    case broker::Note::Level::Warn: return log::Level::Warn;
+  }
+  return log::Level::Info;
+}
+
+}  // namespace
+
+Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
+                     records::Snapshot snapshot, RosterSink roster_sink, EffectProbe probe)
+    : options_{std::move(options)},
+      loop_{loop},
+      roster_sink_{std::move(roster_sink)},
+      probe_{std::move(probe)},
+      broker_{options_.limits, options_.info, std::move(snapshot), random, loop.now()},
+      queue_{make_queue(*this)} {
+  use_retention(options_.retention);
+  settle();
+}
+
+Workspace::~Workspace() { *alive_ = false; }
+
+void Workspace::accept(std::unique_ptr<net::Stream> stream) {
+  const ConnectionId id{++last_connection_};
+  const net::Peer peer = stream->peer();
+  ConnectionOwner& owner = *this;
+  auto connection = std::make_unique<Connection>(id, std::move(stream), owner);
+  broker_.on_connect(id, {.uid = peer.uid, .pid = peer.pid}, now());
+  connection->start();
+  connections_.emplace(id, std::move(connection));
+  settle();
+}
+
+// What connections report.
+
+void Workspace::on_frame(ConnectionId from, std::string_view body) {
+  broker_.on_frame(from, body, now());
+  settle();
+}
+
+void Workspace::on_bad_stream(ConnectionId from, std::string_view reason) {
+  broker_.on_bad_stream(from, reason, now());
+  settle();
+}
+
+void Workspace::on_written(ConnectionId by, std::size_t bytes_left) {
+  broker_.on_written(by, bytes_left, now());
+  settle();
+}
+
+void Workspace::on_gone(ConnectionId who, const std::string& reason) {
+  bury(who);
+  broker_.on_disconnect(who, reason, now());
+  settle();
+}
+
+// What the store answers.
+
+void Workspace::on_committed(records::Ticket up_to) {
+  broker_.on_committed(up_to, now());
+  settle();
+}
+
+void Workspace::on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) {
+  log::error("a commit failed; its senders are told", {{"reason", why.message()}});
+  broker_.on_commit_failed(from, to, why.message(), now());
+  settle();
+}
+
+void Workspace::on_backlog(Result<records::BacklogPage> page, const AgentName& to) {
+  if (page)
+    broker_.on_backlog(*std::move(page), now());
+  else
+    broker_.on_backlog_failed(to, page.error().message(), now());
+  settle();
+}
+
+void Workspace::on_expired(Result<records::ExpireResult> result) {
+  if (result)
+    broker_.on_expired(*std::move(result), now());
+  else
+    broker_.on_expire_failed(result.error().message(), now());
+  settle();
+}
+
+void Workspace::on_answer(store::QueryId id, Result<store::Answer> answer) {
+  const auto found = queries_.find(id);
+  if (found == queries_.end()) return;
+  const Asked asked = found->second;
+  queries_.erase(found);
+  switch (asked.about) {
+    case About::Messages: {
+      using Rows = std::vector<records::MessageRow>;
+      if (answer)
+        broker_.on_messages(asked.id, std::get<Rows>(*std::move(answer)), now());
+      else
+        broker_.on_messages(asked.id, Failure{std::move(answer).error()}, now());
+      break;
+    }
+    case About::Trace:
+      if (answer)
+        broker_.on_trace(asked.id, std::get<records::Trace>(*std::move(answer)), now());
+      else
+        broker_.on_trace(asked.id, Failure{std::move(answer).error()}, now());
+      break;
+    case About::Stats:
+      if (answer)
+        broker_.on_stats(asked.id, std::get<records::StoreStats>(*std::move(answer)), now());
+      else
+        broker_.on_stats(asked.id, Failure{std::move(answer).error()}, now());
+      break;
+  }
+  settle();
+}
+
+// What the broker wants.
+
+/// After every input: effects until there are none, then what they set free, then the timer.
+void Workspace::settle() {
+  carry_out_effects();
+  parse_resumed();
+  arm_tick();
+  if (shutdown_done_ && broker_.quiet()) end_shutdown();
+}
+
+/// Resumed connections may have frames waiting that were read before the pause. Each of those settles like any other
+/// input; the outermost call does them all, so that the stack stays flat however many resume at once.
+void Workspace::parse_resumed() {
+  if (parsing_resumed_) return;
+  parsing_resumed_ = true;
+  while (!resumed_.empty()) {
+    for (const ConnectionId id : std::exchange(resumed_, {})) {
+      const auto found = connections_.find(id);
+      if (found != connections_.end()) found->second->parse_waiting();
+    }
+  }
+  parsing_resumed_ = false;
+}
+
+void Workspace::carry_out_effects() {
+  for (auto effects = broker_.take_effects(); !effects.empty(); effects = broker_.take_effects()) {
+    for (auto& effect : effects) {
+      if (probe_) probe_(effect);
+      std::visit([this](auto& wanted) { carry_out(wanted); }, effect);
+    }
+  }
+}
+
+void Workspace::carry_out(broker::Send& effect) {
+  const auto found = connections_.find(effect.to);
+  if (found == connections_.end()) return;
+  Connection& connection = *found->second;
+  if (connection.bytes_waiting() + effect.frame.size() > options_.max_output_bytes) {
+    return close_overflowing(connection);
+  }
+  connection.send(effect.frame);
+}
+
+void Workspace::close_overflowing(Connection& connection) {
+  const ConnectionId id = connection.id();
+  const std::string reason =
+      format("{} bytes wait unread for this connection and no more are kept; read faster and connect again",
+             connection.bytes_waiting());
+  connection.send(protocol::write_envelope(
+      {.type = protocol::MessageType::Error,
+       .id = format("overflow-{}", id.value()),
+       .ts = now().wall,
+       .payload = protocol::write_error(protocol::ErrorCode::Busy, reason, protocol::Fatal::Yes)}));
+  connection.close(net::Drain::Yes);
+  bury(id);
+  broker_.on_disconnect(id, reason, now());
+}
+
+void Workspace::carry_out(broker::Close& effect) {
+  const auto found = connections_.find(effect.connection);
+  if (found == connections_.end()) return;
+  log::debug("closing a connection", {{"reason", effect.reason}});
+  found->second->close(effect.after == broker::After::Flush ? net::Drain::Yes : net::Drain::No);
+  bury(effect.connection);
+  broker_.on_disconnect(effect.connection, effect.reason, now());  // a stream that we close reports nothing
+}
+
+void Workspace::carry_out(broker::PauseReading& effect) {
+  const auto found = connections_.find(effect.connection);
+  if (found != connections_.end()) found->second->pause();
+}
+
+void Workspace::carry_out(broker::ResumeReading& effect) {
+  const auto found = connections_.find(effect.connection);
+  if (found == connections_.end()) return;
+  found->second->resume();
+  resumed_.push_back(effect.connection);
+}
+
+void Workspace::carry_out(broker::Persist& effect) { queue_->persist(effect.ticket, std::move(effect.changes)); }
+
+void Workspace::carry_out(broker::LoadBacklog& effect) { queue_->load_backlog(std::move(effect.request)); }
+
+void Workspace::carry_out(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
+
+void Workspace::carry_out(broker::AskMessages& effect) { ask({effect.id, About::Messages}, std::move(effect.query)); }
+
+void Workspace::carry_out(broker::AskTrace& effect) {
+  ask({effect.id, About::Trace}, store::TraceQuery{std::move(effect.message)});
+}
+
+void Workspace::carry_out(broker::AskStats& effect) { ask({effect.id, About::Stats}, store::StatsQuery{}); }
+
+void Workspace::carry_out(broker::RosterChanged&) {
+  if (!roster_sink_ || roster_timer_) return;
+  const SteadyTime earliest = std::max(now().steady + kRosterBurstMs, roster_not_before_);
+  roster_timer_ = loop_.at(earliest, [this] { report_roster(); });
+}
+
+void Workspace::carry_out(broker::Note& effect) { log::write(level_of(effect.level), effect.text, {}); }
+
+void Workspace::ask(Asked asked, store::Query query) {
+  const store::QueryId id{++last_query_};
+  queries_.emplace(id, asked);
+  queue_->query(id, std::move(query));
+}
+
+void Workspace::bury(ConnectionId id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  // It may be the very connection whose report we are in, so it dies in a later turn of the loop.
+  buried_.push_back(std::move(found->second));
+  connections_.erase(found);
+  if (buried_.size() > 1) return;
+  loop_.post([this, alive = alive_] {
+    if (*alive) buried_.clear();
+  });
+}
+
+// Time.
+
+void Workspace::arm_tick() {
+  const auto wanted = broker_.next_tick();
+  if (!wanted) return tick_timer_.reset();
+  // A timer that is early is left alone: it looks again when it fires, so traffic does not churn timers.
+  if (tick_timer_ && tick_at_ <= *wanted) return;
+  tick_at_ = *wanted;
+  tick_timer_ = loop_.at(tick_at_, [this] { on_tick_timer(); });
+}
+
+void Workspace::on_tick_timer() {
+  const auto fired = std::move(tick_timer_);
+  const Moment moment = now();
+  const auto wanted = broker_.next_tick();
+  if (wanted && *wanted <= moment.steady) broker_.on_tick(moment);
+  settle();
+}
+
+void Workspace::report_roster() {
+  const auto fired = std::move(roster_timer_);
+  const SteadyTime begin = now().steady;
+  roster_sink_(broker_.roster(), now().wall);
+  const SteadyTime end = now().steady;
+  roster_not_before_ = end + (end - begin) * kRosterTimeShare;
+}
+
+void Workspace::use_retention(store::Retention retention) {
+  options_.retention = retention;
+  const bool wanted = retention.max_age_ms > 0 || retention.max_bytes > 0;
+  if (!wanted)
+    retention_timer_.reset();
+  else if (!retention_timer_)
+    arm_retention(kFirstRetention);
+}
+
+void Workspace::arm_retention(Millis delay) {
+  retention_timer_ = loop_.after(delay, [this] {
+    queue_->forget(options_.retention, now().wall);
+    arm_retention(kRetentionEvery);
+  });
+}
+
+// The end.
+
+void Workspace::shut_down(net::Task done) {
+  shutdown_done_ = std::move(done);
+  shutdown_timer_ = loop_.after(kMaxShutdownWait, [this] {
+    log::warn("commits are still under way; not waiting longer");
+    end_shutdown();
+  });
+  retention_timer_.reset();
+  broker_.shut_down(now());
+  settle();
+}
+
+void Workspace::end_shutdown() {
+  if (!shutdown_done_) return;
+  const auto timer = std::move(shutdown_timer_);
+  if (roster_timer_) report_roster();
+  loop_.post(std::exchange(shutdown_done_, nullptr));
+}
+
+}  // namespace relay::daemon

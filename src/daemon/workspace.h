@@ -1,0 +1,149 @@
+/// One project's world at work: carries out what its broker decides, and tells the broker what came of it.
+///
+/// Written only against EventLoop, Stream, StoreQueue and Random, so that the simulation runs this very code on a
+///   virtual clock, network and disk.
+/// Invariants:
+///   1. Effects are carried out in the order the broker gave them, and all of them before the next input.
+///   2. One timer at most waits for the broker's next tick; an idle workspace wakes for nothing else but retention.
+///   3. What a connection has not read is bounded by `max_output_bytes`; beyond that it is closed with a fatal ERROR.
+///   4. The roster is reported on change only, at most once per kRosterBurstMs.
+/// Ownership: owns its broker, connections and store queue; borrows loop and random, which outlive it. Must not be
+///   destroyed from inside one of its own callbacks: post it.
+/// Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/random.h"
+#include "broker/broker.h"
+#include "daemon/connection.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "store/store_queue.h"
+
+namespace relay::daemon {
+
+inline constexpr std::size_t kMaxOutputBytes = 8 << 20;  // unread output of one connection
+inline constexpr Millis kRosterBurstMs{200};             // changes this close together share one report
+inline constexpr Millis kFirstRetention{60'000};         // after the start
+inline constexpr Millis kRetentionEvery{3'600'000};
+inline constexpr Millis kMaxShutdownWait{5'000};  // for commits that are still under way
+
+struct WorkspaceOptions {
+  broker::BrokerLimits limits;
+  broker::ServerInfo info;
+  store::Retention retention;  // nothing is forgotten when both limits are 0
+  std::size_t max_output_bytes = kMaxOutputBytes;
+};
+
+/// Makes the queue that will answer to this listener. Called once, from the constructor.
+using MakeStoreQueue = std::function<std::unique_ptr<store::StoreQueue>(store::StoreListener&)>;
+
+/// Gets the whole roster after it changed (agents.json and its like). May be empty.
+using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& roster, WallMs now)>;
+
+/// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
+using EffectProbe = std::function<void(const broker::Effect& effect)>;
+
+class Workspace final : private store::StoreListener, private ConnectionOwner {
+ public:
+  Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
+            records::Snapshot snapshot, RosterSink roster_sink = {}, EffectProbe probe = {});
+  ~Workspace() override;
+
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /// A new client. The stream has not been started yet.
+  void accept(std::unique_ptr<net::Stream> stream);
+
+  /// Says BYE to everyone, waits for commits under way (at most kMaxShutdownWait), then calls `done` once.
+  /// What streams still have to say goes on being flushed after the Workspace is gone.
+  void shut_down(net::Task done);
+
+  /// Holds from the next round of retention on.
+  void use_retention(store::Retention retention);
+
+  [[nodiscard]] bool quiet() const { return broker_.quiet(); }
+  [[nodiscard]] std::size_t connection_count() const { return connections_.size(); }
+  [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return broker_.roster(); }
+
+ private:
+  // ConnectionOwner
+  void on_frame(ConnectionId from, std::string_view body) override;
+  void on_bad_stream(ConnectionId from, std::string_view reason) override;
+  void on_written(ConnectionId by, std::size_t bytes_left) override;
+  void on_gone(ConnectionId who, const std::string& reason) override;
+
+  // StoreListener
+  void on_committed(records::Ticket up_to) override;
+  void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
+  void on_backlog(Result<records::BacklogPage> page, const AgentName& to) override;
+  void on_expired(Result<records::ExpireResult> result) override;
+  void on_answer(store::QueryId id, Result<store::Answer> answer) override;
+
+  void settle();
+  void carry_out_effects();
+  void parse_resumed();
+  void carry_out(broker::Send& effect);
+  void carry_out(broker::Close& effect);
+  void carry_out(broker::PauseReading& effect);
+  void carry_out(broker::ResumeReading& effect);
+  void carry_out(broker::Persist& effect);
+  void carry_out(broker::LoadBacklog& effect);
+  void carry_out(broker::ExpireDue& effect);
+  void carry_out(broker::AskMessages& effect);
+  void carry_out(broker::AskTrace& effect);
+  void carry_out(broker::AskStats& effect);
+  void carry_out(broker::RosterChanged& effect);
+  void carry_out(broker::Note& effect);
+
+  enum class About : std::uint8_t { Messages, Trace, Stats };
+  struct Asked {
+    broker::QueryId id;
+    About about;
+  };
+  void ask(Asked asked, store::Query query);
+  void close_overflowing(Connection& connection);
+  void bury(ConnectionId id);
+  void arm_tick();
+  void on_tick_timer();
+  void report_roster();
+  void arm_retention(Millis delay);
+  void end_shutdown();
+  [[nodiscard]] Moment now() const { return loop_.now(); }
+
+  WorkspaceOptions options_;
+  net::EventLoop& loop_;
+  RosterSink roster_sink_;
+  EffectProbe probe_;
+  broker::Broker broker_;
+
+  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> buried_;  // closed, but perhaps still on the call stack
+  std::vector<ConnectionId> resumed_;                // their waiting frames are parsed once effects are done
+  std::uint64_t last_connection_ = 0;
+
+  std::unordered_map<store::QueryId, Asked> queries_;
+  std::uint64_t last_query_ = 0;
+
+  std::unique_ptr<net::Timer> tick_timer_;
+  SteadyTime tick_at_{};
+  std::unique_ptr<net::Timer> roster_timer_;
+  SteadyTime roster_not_before_{};  // a long report is not repeated at once
+  std::unique_ptr<net::Timer> retention_timer_;
+  std::unique_ptr<net::Timer> shutdown_timer_;
+  net::Task shutdown_done_;
+  bool parsing_resumed_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted tasks ask before they touch us
+
+  std::unique_ptr<store::StoreQueue> queue_;  // last: stops before anything it answers to is gone
+};
+
+}  // namespace relay::daemon

@@ -1,0 +1,56 @@
+#include "daemon/workspace_settings.h"
+
+#include "store/memory_store.h"
+#include "store/sqlite_store.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
+
+store::Durability durability_of(const config::Settings& settings) {
+  switch (settings.durability()) {
+    case config::Durability::Power: return store::Durability::Power;
+    case config::Durability::Process: return store::Durability::Process;
+  }
+  return store::Durability::Power;
+}
+
+}  // namespace
+
+store::Retention retention_of(const config::Settings& settings) {
+  return {.max_age_ms = settings.retention_max_age_days() * kDayMs,
+          .max_bytes = static_cast<std::uint64_t>(settings.retention_max_bytes())};
+}
+
+WorkspaceOptions workspace_options(const config::Settings& settings, const std::string& version) {
+  WorkspaceOptions options;
+  options.limits.heartbeat_ms = settings.heartbeat_ms();
+  options.limits.session_grace_ms = settings.session_grace_ms();
+  options.limits.default_ttl_ms = settings.default_ttl_days() * kDayMs;
+  options.limits.max_backlog = static_cast<std::uint64_t>(settings.max_backlog());
+  options.limits.rate_per_second = static_cast<double>(settings.rate_per_second());
+  options.limits.rate_burst = static_cast<double>(settings.rate_burst());
+  const bool durable = settings.storage_type() == config::StorageType::Sqlite;
+  options.info = {.version = version, .storage_driver = durable ? "sqlite" : "memory", .persistent = durable};
+  options.retention = retention_of(settings);
+  return options;
+}
+
+Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now) {
+  OpenedStore opened;
+  switch (settings.storage_type()) {
+    case config::StorageType::Memory: opened.store = std::make_unique<store::MemoryStore>(); break;
+    case config::StorageType::Sqlite: {
+      opened.path = config::database_path(settings, project);
+      auto sqlite =
+          RELAY_TRY(store::SqliteStore::open({.path = opened.path, .durability = durability_of(settings), .now = now}));
+      opened.warning = sqlite->warning();
+      opened.store = std::move(sqlite);
+      break;
+    }
+  }
+  return opened;
+}
+
+}  // namespace relay::daemon

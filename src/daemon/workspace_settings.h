@@ -1,0 +1,25 @@
+/// The one place where configuration becomes what a workspace runs on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "config/places.h"
+#include "config/settings.h"
+#include "daemon/workspace.h"
+#include "store/message_store.h"
+
+namespace relay::daemon {
+
+store::Retention retention_of(const config::Settings& settings);
+WorkspaceOptions workspace_options(const config::Settings& settings, const std::string& version);
+
+struct OpenedStore {
+  std::unique_ptr<store::MessageStore> store;
+  std::string path;     // of the database; empty for the memory store
+  std::string warning;  // one sentence when a damaged file had to be set aside
+};
+Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now);
+
+}  // namespace relay::daemon
