@@ -1,0 +1,101 @@
+#include "cli/chat.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/unique_fd.h"
+#include "cli/line_input.h"
+
+namespace relay::cli {
+namespace {
+
+TEST(Chat, ALineMayNameItsAddressee) {
+  EXPECT_EQ(split_address("@Bob hello there").to, "Bob");
+  EXPECT_EQ(split_address("@Bob hello there").text, "hello there");
+  EXPECT_EQ(split_address("@* all").to, "*");
+  EXPECT_EQ(split_address("plain @Bob").to, "");
+  EXPECT_EQ(split_address("plain @Bob").text, "plain @Bob");
+  EXPECT_EQ(split_address("@Bob").to, "Bob");
+  EXPECT_EQ(split_address("@Bob").text, "");
+}
+
+class Lines_ : public LineListener {
+ public:
+  explicit Lines_(net::AsioLoop& loop) : loop_{loop} {}
+  void on_line(std::string_view line) override {
+    lines.emplace_back(line);
+    if (lines.size() == pause_at) input->pause();
+  }
+  void on_line_too_long() override { ++too_long; }
+  void on_input_ended() override { loop_.stop(); }
+
+  std::vector<std::string> lines;
+  int too_long = 0;
+  std::size_t pause_at = 0;
+  LineInput* input = nullptr;
+
+ private:
+  net::AsioLoop& loop_;
+};
+
+/// The lines of `text`, read from a pipe or from a file.
+enum class Kind { Pipe, File };
+Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::size_t pause_at = 0) {
+  UniqueFd reading, writing;
+  if (kind == Kind::Pipe) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    reading.reset(ends[0]);
+    writing.reset(ends[1]);
+  } else {
+    FILE* file = std::tmpfile();
+    reading.reset(::dup(::fileno(file)));
+    writing.reset(::dup(::fileno(file)));
+    std::fclose(file);
+  }
+  EXPECT_EQ(::write(writing.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  if (kind == Kind::File) ::lseek(reading.get(), 0, SEEK_SET);
+  writing.reset();
+  Lines_ lines{loop};
+  LineInput input{loop, reading.get(), lines};
+  lines.input = &input;
+  lines.pause_at = pause_at;
+  if (pause_at > 0) {
+    const auto timer = loop.after(Millis{1}, [&] {
+      EXPECT_EQ(lines.lines.size(), pause_at) << "nothing is handed out while paused";
+      input.resume();
+    });
+    loop.run();
+  } else {
+    loop.run();
+  }
+  return lines;
+}
+
+TEST(LineInput, ReadsLinesFromPipesAndFiles) {
+  for (const auto kind : {Kind::Pipe, Kind::File}) {
+    net::AsioLoop loop;
+    const auto read = read_lines(loop, "one\r\ntwo\n\nlast without end", kind);
+    EXPECT_EQ(read.lines, (std::vector<std::string>{"one", "two", "", "last without end"}));
+  }
+}
+
+TEST(LineInput, GoesOnWhereItPaused) {
+  for (const auto kind : {Kind::Pipe, Kind::File}) {
+    net::AsioLoop loop;
+    const auto read = read_lines(loop, "one\ntwo\nthree\n", kind, 1);
+    EXPECT_EQ(read.lines, (std::vector<std::string>{"one", "two", "three"}));
+  }
+}
+
+TEST(LineInput, DropsALineThatIsTooLongAndGoesOn) {
+  net::AsioLoop loop;
+  const auto read = read_lines(loop, "a\n" + std::string(2 * kMaxLineBytes, 'x') + "\nb\n", Kind::File);
+  EXPECT_EQ(read.lines, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read.too_long, 1);
+}
+
+}  // namespace
+}  // namespace relay::cli

@@ -1,0 +1,201 @@
+#include "cli/checks.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/connection.h"
+#include "cli/control.h"
+#include "cli/message.h"
+#include "cli/times.h"
+#include "cli/version.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLittleSpaceBytes = 100'000'000;
+constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of ours can be earlier
+constexpr WallMs kClockTolerance = 60'000;
+constexpr std::string_view kSqliteMagic = "SQLite format 3";
+
+Finding ok(std::string_view what, std::string says) { return {what, Verdict::Ok, std::move(says), ""}; }
+Finding note(std::string_view what, std::string says, std::string advice) {
+  return {what, Verdict::Note, std::move(says), std::move(advice)};
+}
+Finding problem(std::string_view what, std::string says, std::string advice) {
+  return {what, Verdict::Problem, std::move(says), std::move(advice)};
+}
+
+Finding check_home(const Context& context) {
+  const auto& home = context.home.root;
+  struct stat info{};
+  if (::stat(home.c_str(), &info) != 0)
+    return note("home", home + " does not exist yet", "make it with: agent-relay up");
+  if (!S_ISDIR(info.st_mode))
+    return problem("home", home + " is no directory", "move it aside or set AGENT_RELAY_HOME");
+  if (info.st_uid != ::geteuid()) return problem("home", home + " belongs to another user", "set AGENT_RELAY_HOME");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return problem("home", home + " can be entered by others", "close it with: chmod 700 " + home);
+  if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0)
+    return problem("home", home + " cannot be written", "mount it writable or set AGENT_RELAY_HOME");
+  return ok("home", home);
+}
+
+Finding check_config(const Context& context) {
+  const auto settings = config::load_settings(context.home, context.environment);
+  if (!settings) return problem("config", settings.error().message(), "correct it");
+  if (const auto usable = settings->check_usable(); !usable) return problem("config", usable.error().message(), "");
+  return ok("config", ::access(context.home.config_file.c_str(), F_OK) == 0 ? context.home.config_file
+                                                                            : "defaults; no config.toml");
+}
+
+Finding check_disk(const Context& context) {
+  fs::path at = context.home.root;
+  while (!fs::exists(at) && at.has_relative_path()) at = at.parent_path();
+  struct statvfs info{};
+  if (::statvfs(at.c_str(), &info) != 0)
+    return problem("disk", Error::from_errno("cannot look at " + at.string()).message(), "");
+  const std::uint64_t free = info.f_bavail * info.f_frsize;
+  if (free < kLittleSpaceBytes)
+    return problem("disk", short_size(free) + " free", "make room: without it messages are refused");
+  return ok("disk", short_size(free) + " free");
+}
+
+Finding check_clock(const Context& context) {
+  const auto now = context.now();
+  if (now < kReleaseYear)
+    return problem("clock", "it says " + short_time(now, now), "set it: expiry and order depend on it");
+  return ok("clock", short_time(now, 0));
+}
+
+/// A socket or pid file whose owner is gone. Harmless (the next `up` clears it), but it explains what one sees.
+std::vector<std::string> stale_files(const Context& context) {
+  std::vector<std::string> stale;
+  for (const auto& places : {context.home.daemon_socket, context.project.socket}) {
+    const auto path = config::socket_to_connect(places);
+    if (::access(path.c_str(), F_OK) == 0 && !Connection::open(path)) stale.push_back(path);
+  }
+  for (const auto& path : {context.home.daemon_pid, context.project.pid_file}) {
+    std::ifstream file{path};
+    pid_t pid = 0;
+    if (file >> pid && pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) stale.push_back(path);
+  }
+  return stale;
+}
+
+Finding check_stale(const Context& context) {
+  const auto stale = stale_files(context);
+  if (stale.empty()) return ok("leftovers", "none");
+  std::string list;
+  for (const auto& path : stale) list += (list.empty() ? "" : ", ") + path;
+  return note("leftovers", "a daemon that died left " + list, "the next agent-relay up clears them");
+}
+
+Finding check_sockets(const Context& context) {
+  for (const auto& places : {context.home.daemon_socket, context.project.socket}) {
+    const auto path = config::socket_to_connect(places);
+    struct stat info{};
+    if (::stat(path.c_str(), &info) != 0) continue;
+    if (!S_ISSOCK(info.st_mode)) return problem("sockets", path + " is no socket", "move it aside");
+    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+      return problem("sockets", path + " is open to others",
+                     "restart the daemon: agent-relay down --all, agent-relay up");
+  }
+  const auto& usual = context.project.socket.usual;
+  if (usual.size() > config::kMaxSocketPathBytes)
+    return ok("sockets", "the home's path is too long for them; they are in " + context.home.runtime);
+  return ok("sockets", config::socket_to_connect(context.project.socket));
+}
+
+Finding check_store(const Context& context) {
+  const auto settings = config::load_settings(context.home, context.environment);
+  if (!settings) return note("store", "not looked at", "correct the configuration first");
+  if (settings->storage_type() == config::StorageType::Memory)
+    return note("store", "messages are kept in memory only", "they are forgotten when the daemon ends");
+  const auto path = config::database_path(*settings, context.project);
+  std::error_code ignored;
+  const fs::path directory = fs::path{path}.parent_path();
+  for (const auto& entry : fs::directory_iterator{directory, ignored})
+    if (entry.path().filename().string().find("damaged") != std::string::npos)
+      return problem("store", "a damaged database was set aside: " + entry.path().string(),
+                     "recover it with sqlite3 .recover, or remove it");
+  std::ifstream file{path, std::ios::binary};
+  if (!file) return ok("store", "no messages yet");
+  std::string magic(kSqliteMagic.size(), '\0');
+  file.read(magic.data(), static_cast<std::streamsize>(magic.size()));
+  if (file.gcount() > 0 && magic != kSqliteMagic)
+    return problem("store", path + " is no SQLite database", "move it aside; the daemon makes a new one");
+  const auto size = fs::file_size(path, ignored);
+  return ok("store", relay::format("{} ({})", path, short_size(ignored ? 0 : size)));
+}
+
+void check_workspace(const Context& context, std::vector<Finding>& findings) {
+  auto connection = join_workspace(context);
+  if (!connection) {
+    findings.push_back(is(connection.error(), Errc::NoDaemon)
+                           ? note("workspace", context.project.root + " is not open", "open it with: agent-relay up")
+                           : problem("workspace", connection.error().message(), ""));
+    return;
+  }
+  const auto payload = connection->ask(protocol::MessageType::Status, "{}");
+  const auto status = payload ? parse_json_object(*payload) : Result<json::object>{Failure{payload.error()}};
+  if (!status) {
+    findings.push_back(problem("workspace", status.error().message(), "restart the daemon"));
+    return;
+  }
+  findings.push_back(ok("workspace", context.project.root));
+  const auto version = string_member(*status, "version").value_or("?");
+  findings.push_back(version == kVersion
+                         ? ok("version", version)
+                         : problem("version", relay::format("the daemon is {}, this program is {}", version, kVersion),
+                                   "restart the daemon: agent-relay down --all, agent-relay up"));
+  if (const auto* storage = object_member(*status, "storage"))
+    if (const auto error = string_member(*storage, "error"); error || !bool_member(*storage, "canWrite").value_or(true))
+      findings.push_back(
+          problem("storage", error.value_or("the store cannot be written"), "look at the disk and the log"));
+  if (const auto newest = query_messages(*connection, {{"limit", 1}, {"order", "desc"}}); newest && !newest->empty())
+    if (newest->front().timestamp > context.now() + kClockTolerance)
+      findings.push_back(problem("clock", "the newest message is from the future", "the clock went back: set it"));
+}
+
+void check_daemon(const Context& context, std::vector<Finding>& findings) {
+  auto daemon = reach_daemon(context);
+  if (!daemon) {
+    findings.push_back(is(daemon.error(), Errc::NoDaemon)
+                           ? note("daemon", "not running", "start it with: agent-relay up")
+                           : problem("daemon", daemon.error().message(), ""));
+    return;
+  }
+  const auto open = list_workspaces(*daemon);
+  if (!open) {
+    findings.push_back(problem("daemon", open.error().message(), "see " + context.home.daemon_log));
+    return;
+  }
+  findings.push_back(
+      ok("daemon", relay::format("running, pid {}, {} open", peer_of(*daemon).value_or(0),
+                                 open->size() == 1 ? "1 workspace" : relay::format("{} workspaces", open->size()))));
+  for (const auto& workspace : *open)
+    if (!workspace.warning.empty()) findings.push_back(problem("daemon", workspace.warning, ""));
+  check_workspace(context, findings);
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Context& context) {
+  std::vector<Finding> findings = {check_home(context),  check_config(context),  check_disk(context),
+                                   check_clock(context), check_sockets(context), check_stale(context),
+                                   check_store(context)};
+  check_daemon(context, findings);
+  return findings;
+}
+
+}  // namespace relay::cli

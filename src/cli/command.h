@@ -1,0 +1,61 @@
+/// A command is one file and one row: everything help, parsing, completion and the manual need, and its function.
+///
+/// Invariants: a row is constant data; names are unique; every option has a description; a command that only reads
+///   has `--json`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "cli/exit_code.h"
+
+namespace relay::cli {
+
+class Invocation;
+struct Context;
+
+enum class Group : std::uint8_t { Everyday, Knowing, Plumbing };
+std::string_view title_of(Group group);
+
+enum class Arity : std::uint8_t { One, Optional, Many };
+
+/// What a shell may offer in this place.
+enum class Completes : std::uint8_t { Nothing, Agents, Shells, Files, Commands };
+
+struct Argument {
+  std::string_view name;  // as shown: `TO`
+  Arity arity = Arity::One;
+  std::string_view description;
+  Completes completes = Completes::Nothing;
+};
+
+struct Option {
+  std::string_view name;        // `--limit`
+  std::string_view value = {};  // as shown: `N`; empty: a switch
+  std::string_view description;
+  std::string_view choices = {};  // `sqlite|memory`: checked and completed
+  Completes completes = Completes::Nothing;
+  bool hidden = false;  // accepted for compatibility or for ourselves, not shown
+};
+
+struct Command {
+  std::string_view name;
+  Group group;
+  std::string_view usage;      // in the overview: `send TO TEXT`
+  std::string_view summary;    // one line, no full stop
+  std::string_view hint = {};  // in the overview, at the end of the line: `[--json]`
+  std::span<const Argument> arguments = {};
+  std::span<const Option> options = {};
+  std::string_view example;
+  std::string_view details = {};  // a short paragraph for `COMMAND --help`
+  ExitCode (*run)(const Invocation& invocation, Context& context);
+};
+
+inline constexpr Option kJsonOption{.name = "--json", .description = "print JSON"};
+
+/// Every command, in the order of the help.
+std::span<const Command* const> command_table();
+const Command* command_named(std::string_view name);
+
+}  // namespace relay::cli

@@ -1,0 +1,33 @@
+#include <array>
+
+#include "cli/command.h"
+#include "cli/commands/commands.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::array<const Command*, 14> kTable = {
+    &kUp,   &kDown,   &kStatus, &kSend,   &kInbox,  &kLog,    &kRead,
+    &kChat, &kAgents, &kTrace,  &kSearch, &kDoctor, &kConfig, &kCompletion,
+};
+
+}  // namespace
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::Everyday: return "everyday";
+    case Group::Knowing: return "looking around";
+    case Group::Plumbing: return "plumbing";
+  }
+  return "";
+}
+
+std::span<const Command* const> command_table() { return kTable; }
+
+const Command* command_named(std::string_view name) {
+  for (const auto* command : kTable)
+    if (command->name == name) return command;
+  return nullptr;
+}
+
+}  // namespace relay::cli

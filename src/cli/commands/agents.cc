@@ -1,0 +1,64 @@
+/// `agent-relay agents`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const json::object query = {{"includeIdle", invocation.has("--all")}};
+  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::ListAgents, json::serialize(query)));
+  const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
+  const auto* agents = array_member(answer, "agents");
+  if (invocation.has("--json")) {
+    print(json::serialize(json::object{{"agents", agents != nullptr ? *agents : json::array{}}}) + "\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"NAME", "HERE", "PROGRAM", "WAITING"}};
+  std::string names;
+  for (const auto& value : agents != nullptr ? *agents : json::array{}) {
+    const auto* agent = value.if_object();
+    if (agent == nullptr) continue;
+    const auto name = sanitised(string_member(*agent, "name").value_or("?"), Lines::Join);
+    const auto waiting = integer_member(*agent, "pending").value_or(0);
+    names += name + "\n";
+    columns.add({name, bool_member(*agent, "idle").value_or(false) ? "away" : "yes",
+                 sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join),
+                 waiting == 0 ? "-" : relay::format("{}", waiting)});
+  }
+  if (invocation.has("--names"))
+    print(names);
+  else if (!columns.empty())
+    print(columns.text(context.paint));
+  else
+    complain(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
+                                     : "nobody is here now; see who was with: agent-relay agents --all",
+             ExitCode::Yes);
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--all", .description = "those who are away too"},
+    {.name = "--names", .description = "only names, one per line", .hidden = true},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kAgents = {
+    .name = "agents",
+    .group = Group::Knowing,
+    .usage = "agents",
+    .summary = "who is here",
+    .hint = "[--all] [--json]",
+    .options = kOptions,
+    .example = "agent-relay agents --all",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,49 @@
+/// `agent-relay chat --name NAME`
+#include "cli/chat.h"
+
+#include <limits>
+
+#include "cli/commands/commands.h"
+#include "cli/invocation.h"
+#include "cli/workspace.h"
+#include "protocol/names.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  ChatOptions options;
+  options.name = invocation.value("--name").value_or(context.own_name());
+  options.to = invocation.value("--to").value_or("");
+  options.listen_only = invocation.has("--listen");
+  options.json = invocation.has("--json");
+  options.count = RELAY_CLI_USAGE(invocation.number("--count", 1, std::numeric_limits<std::int64_t>::max(), 0));
+  RELAY_CLI_USAGE(protocol::check_agent_name(options.name));
+  return run_chat(options, context);
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--name", .value = "NAME", .description = "who you are; default $AGENT_RELAY_NAME, else $USER"},
+    {.name = "--to", .value = "NAME", .description = "to whom lines without @NAME go", .completes = Completes::Agents},
+    {.name = "--listen", .description = "only print what arrives; do not read stdin"},
+    {.name = "--count", .value = "N", .description = "end after N messages have arrived"},
+    {.name = "--json", .description = "print one JSON object per line"},
+};
+
+}  // namespace
+
+const Command kChat = {
+    .name = "chat",
+    .group = Group::Everyday,
+    .usage = "chat",
+    .summary = "join the conversation from here",
+    .hint = "[--name]",
+    .options = kOptions,
+    .example = "agent-relay chat --name Alice --to Bob",
+    .details =
+        "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /quit leaves.\n"
+        "What is typed while the daemon is away is kept on disk and sent when it is back.",
+    .run = run,
+};
+
+}  // namespace relay::cli

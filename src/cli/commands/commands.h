@@ -1,0 +1,23 @@
+/// The commands, each defined in the file of its name.
+#pragma once
+
+#include "cli/command.h"
+
+namespace relay::cli {
+
+extern const Command kUp;
+extern const Command kDown;
+extern const Command kStatus;
+extern const Command kSend;
+extern const Command kInbox;
+extern const Command kLog;
+extern const Command kRead;
+extern const Command kChat;
+extern const Command kAgents;
+extern const Command kTrace;
+extern const Command kSearch;
+extern const Command kDoctor;
+extern const Command kConfig;
+extern const Command kCompletion;
+
+}  // namespace relay::cli

@@ -1,0 +1,52 @@
+/// `agent-relay doctor`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/checks.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto findings = examine(context);
+  bool healthy = true;
+  json::array array;
+  Columns columns{{}};
+  for (const auto& finding : findings) {
+    const bool ok = finding.verdict == Verdict::Ok;
+    healthy = healthy && finding.verdict != Verdict::Problem;
+    const auto word = ok ? "ok" : finding.verdict == Verdict::Note ? "note" : "problem";
+    json::object entry = {{"check", finding.what}, {"verdict", word}, {"says", finding.says}};
+    if (!finding.advice.empty()) entry["advice"] = finding.advice;
+    array.push_back(std::move(entry));
+    const auto colour = ok ? Colour::Green : finding.verdict == Verdict::Note ? Colour::Yellow : Colour::Red;
+    auto says = sanitised(finding.says, Lines::Join);
+    if (!finding.advice.empty()) says += "; " + sanitised(finding.advice, Lines::Join);
+    columns.add({context.paint(colour, relay::format("{:<7}", word)), std::string{finding.what}, says});
+  }
+  if (invocation.has("--json"))
+    print(json::serialize(json::object{{"healthy", healthy}, {"checks", std::move(array)}}) + "\n");
+  else
+    print(columns.text(context.paint));
+  return healthy ? ExitCode::Yes : ExitCode::No;
+}
+
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kDoctor = {
+    .name = "doctor",
+    .group = Group::Knowing,
+    .usage = "doctor",
+    .summary = "what is wrong here, and what to do",
+    .hint = "[--json]",
+    .options = kOptions,
+    .example = "agent-relay doctor",
+    .details = "Looks and changes nothing. Ends with 1 when there is a problem.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,48 @@
+/// `agent-relay read ID`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/message.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr int kMostChoices = 20;
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto id = invocation.argument(0);
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto messages = RELAY_CLI_TRY(query_messages(connection, {{"id", id}, {"limit", kMostChoices}}));
+  if (messages.empty())
+    return complain(relay::format("no message has an id that begins with {}; see: agent-relay log", id), ExitCode::No);
+  if (messages.size() > 1) {
+    complain(relay::format("several messages have an id that begins with {}; give more of it:", id), ExitCode::No);
+    print_messages(messages, context, invocation.has("--json") ? Shape::Json : Shape::Lines);
+    return ExitCode::No;
+  }
+  print(invocation.has("--json") ? json::serialize(messages.front().raw) + "\n"
+                                 : message_page(messages.front(), context));
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or its first letters (at least 4)"}};
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kRead = {
+    .name = "read",
+    .group = Group::Everyday,
+    .usage = "read ID",
+    .summary = "one message, whole",
+    .hint = "[--json]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay read 7kq2",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,54 @@
+/// `agent-relay search WORDS`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/message.h"
+#include "cli/workspace.h"
+#include "protocol/limits.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::int64_t kDefaultRows = 20;
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
+  const auto words = invocation.rest(0);
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  json::object query = {{"search", words}, {"limit", limit}};
+  if (const auto from = invocation.value("--from")) query["from"] = *from;
+  if (const auto to = invocation.value("--to")) query["to"] = *to;
+  auto messages = RELAY_CLI_TRY(query_messages(connection, query));
+  std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
+  const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
+  print_messages(messages, context, shape);
+  if (!messages.empty()) return ExitCode::Yes;
+  if (shape == Shape::Lines) complain(relay::format("nothing was said about {}", words), ExitCode::No);
+  return ExitCode::No;
+}
+
+constexpr Argument kArguments[] = {{.name = "WORDS", .arity = Arity::Many, .description = "all of them must occur"}};
+constexpr Option kOptions[] = {
+    {.name = "--from", .value = "NAME", .description = "only what NAME said", .completes = Completes::Agents},
+    {.name = "--to", .value = "NAME", .description = "only what was said to NAME", .completes = Completes::Agents},
+    {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 20)"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kSearch = {
+    .name = "search",
+    .group = Group::Knowing,
+    .usage = "search WORDS",
+    .summary = "messages that contain WORDS",
+    .hint = "[--json]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay search flaky login test",
+    .run = run,
+};
+
+}  // namespace relay::cli

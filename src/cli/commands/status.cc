@@ -1,0 +1,87 @@
+/// `agent-relay status`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/control.h"
+#include "cli/invocation.h"
+#include "cli/times.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+struct Presence {
+  std::int64_t here = 0, away = 0, waiting = 0;
+};
+
+Result<Presence> presence(Connection& connection) {
+  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})"));
+  const auto answer = RELAY_TRY(parse_json_object(payload));
+  Presence found;
+  if (const auto* agents = array_member(answer, "agents"))
+    for (const auto& value : *agents)
+      if (const auto* agent = value.if_object()) {
+        ++(bool_member(*agent, "idle").value_or(false) ? found.away : found.here);
+        found.waiting += integer_member(*agent, "pending").value_or(0);
+      }
+  return found;
+}
+
+std::string storage_line(const json::object& status) {
+  const auto* storage = object_member(status, "storage");
+  if (storage == nullptr) return "unknown";
+  auto line = sanitised(string_member(*storage, "driver").value_or("unknown"), Lines::Join);
+  line += bool_member(*storage, "persistent").value_or(false) ? ", durable" : ", forgotten when the daemon ends";
+  if (const auto error = string_member(*storage, "error"))
+    line += relay::format("; problem: {}", sanitised(*error, Lines::Join));
+  return line;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Status, "{}"));
+  auto status = RELAY_CLI_TRY(parse_json_object(payload));
+  const auto people = RELAY_CLI_TRY(presence(connection));
+  const auto pid = peer_of(connection).value_or(0);
+  const auto socket = config::socket_to_connect(context.project.socket);
+  if (invocation.has("--json")) {
+    status["pid"] = pid;
+    status["socket"] = socket;
+    status["project"] = json::object{{"root", context.project.root}, {"id", context.project.id}};
+    status["agents"] = json::object{{"here", people.here}, {"away", people.away}, {"waiting", people.waiting}};
+    print(json::serialize(status) + "\n");
+    return ExitCode::Yes;
+  }
+  const Millis uptime{integer_member(status, "uptime").value_or(0)};
+  const auto& paint = context.paint;
+  Columns columns{{}};
+  columns.add({"daemon", relay::format("{}, version {}, pid {}, up {}", paint(Colour::Green, "running"),
+                                       sanitised(string_member(status, "version").value_or("?"), Lines::Join), pid,
+                                       short_duration(uptime))});
+  columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
+  columns.add({"socket", socket});
+  columns.add({"storage", storage_line(status)});
+  columns.add(
+      {"agents", relay::format("{} here, {} away; {} waiting", people.here, people.away,
+                               people.waiting == 1 ? "1 message" : relay::format("{} messages", people.waiting))});
+  print(columns.text(paint));
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kStatus = {
+    .name = "status",
+    .group = Group::Everyday,
+    .usage = "status",
+    .summary = "who is here, what is waiting",
+    .hint = "[--json]",
+    .options = kOptions,
+    .example = "agent-relay status",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,155 @@
+/// `agent-relay up`
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/control.h"
+#include "cli/invocation.h"
+#include "cli/launch.h"
+#include "cli/version.h"
+#include "cli/workspace.h"
+#include "config/settings.h"
+#include "daemon/daemon.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::int64_t kLargestFd = 1'000'000;
+
+/// Two `up` at once: the one that lost waits for the other's daemon to answer.
+constexpr std::chrono::milliseconds kOtherUpTimeout{5'000};
+constexpr std::chrono::milliseconds kOtherUpPause{20};
+
+Result<config::Settings> settings_of(const Invocation& invocation, const Context& context) {
+  auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
+  if (const auto durability = invocation.value("--durability"))
+    RELAY_TRY(settings.apply_flag(config::Setting::Durability, *durability));
+  if (const auto storage = invocation.value("--storage"))
+    RELAY_TRY(settings.apply_flag(config::Setting::StorageType, *storage));
+  if (const auto socket = invocation.value("--socket"))
+    RELAY_TRY(settings.apply_flag(config::Setting::Socket, *socket));
+  if (invocation.has("--no-http")) RELAY_TRY(settings.apply_flag(config::Setting::DashboardPort, "0"));
+  RELAY_TRY(settings.check_usable());
+  return settings;
+}
+
+/// A relative path means something else once the daemon has left this directory.
+std::string absolute_socket(const config::Settings& settings) {
+  const auto socket = settings.socket();
+  return socket.empty() ? socket : std::filesystem::absolute(socket).lexically_normal().string();
+}
+
+void tell_ready_fd(int fd, std::string_view sentence) {
+  if (fd < 0) return;
+  const auto line = relay::format("error: {}\n", sentence);
+  if (::write(fd, line.data(), line.size()) < 0) return;  // nobody listens any more
+}
+
+ExitCode run_in_foreground(const Invocation& invocation, Context& context, config::Settings settings) {
+  const auto ready_fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 0, kLargestFd, -1));
+  const bool detached = ready_fd >= 0;
+  daemon::DaemonOptions options;
+  options.home = context.home;
+  options.open = {{context.project.root, absolute_socket(settings)}};
+  options.settings = std::move(settings);
+  options.reload_settings = [invocation, context] { return settings_of(invocation, context); };
+  options.version = kVersion;
+  options.log = detached ? daemon::LogTo::File : daemon::LogTo::Stderr;
+  options.ready_fd = static_cast<int>(ready_fd);
+  if (detached && ::chdir("/") != 0) return complain(Error::from_errno("cannot leave this directory"));
+  const auto ended = daemon::run_daemon(options);
+  const bool already_running = !ended && is(ended.error(), daemon::Errc::AlreadyRunning);
+  if (ended) return static_cast<ExitCode>(*ended);
+  return complain(ended.error().message(), already_running ? ExitCode::Refused : ExitCode::No);
+}
+
+/// For example a damaged database that was set aside.
+void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) {
+  for (const auto& workspace : open)
+    if (workspace.root == context.project.root && !workspace.warning.empty())
+      complain(workspace.warning, ExitCode::Yes);
+}
+
+ExitCode open_in(Connection& daemon, const Invocation& invocation, Context& context, const config::Settings& settings) {
+  const auto open = RELAY_CLI_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
+  for (const auto* flag : {"--durability", "--storage", "--no-http"})
+    if (invocation.has(flag))
+      complain(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
+                             flag),
+               ExitCode::Yes);
+  warn_about(open, context);
+  print(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
+  return ExitCode::Yes;
+}
+
+ExitCode start_in_background(const Invocation& invocation, Context& context, const config::Settings& settings) {
+  RELAY_CLI_TRY(config::make_private_directory(context.home.root));
+  std::vector<std::string> arguments = {"up", "--foreground"};
+  for (const auto* option : {"--durability", "--storage"})
+    if (const auto value = invocation.value(option)) arguments.insert(arguments.end(), {option, *value});
+  if (invocation.has("--socket")) arguments.insert(arguments.end(), {"--socket", absolute_socket(settings)});
+  if (invocation.has("--no-http")) arguments.emplace_back("--no-http");
+  const auto launched = launch_daemon(std::move(arguments), context.home.daemon_log);
+  if (launched) {
+    if (auto daemon = reach_daemon(context))
+      if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
+    print(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", *launched, context.project.root));
+    return ExitCode::Yes;
+  }
+  // Another `up` may have been quicker; then its daemon answers, now or in a moment.
+  const auto deadline = in(kOtherUpTimeout);
+  while (is(launched.error(), LaunchErrc::AlreadyRunning) && std::chrono::steady_clock::now() < deadline) {
+    if (auto daemon = reach_daemon(context)) return open_in(*daemon, invocation, context, settings);
+    ::usleep(static_cast<useconds_t>(std::chrono::microseconds{kOtherUpPause}.count()));
+  }
+  return complain(launched.error());
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto settings = RELAY_CLI_TRY([&]() -> Result<config::Settings> {
+    auto loaded = settings_of(invocation, context);
+    if (!loaded && invocation.has("--ready-fd"))
+      tell_ready_fd(static_cast<int>(invocation.number("--ready-fd", 0, kLargestFd, -1).value_or(-1)),
+                    loaded.error().message());
+    return loaded;
+  }());
+  if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
+  auto daemon = reach_daemon(context);
+  if (daemon) return open_in(*daemon, invocation, context, settings);
+  if (!is(daemon.error(), Errc::NoDaemon)) return complain(daemon.error());
+  return start_in_background(invocation, context, settings);
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--foreground", .description = "stay in this terminal and write the log here"},
+    {.name = "--socket",
+     .value = "PATH",
+     .description = "listen at PATH too, for this project",
+     .completes = Completes::Files},
+    {.name = "--durability",
+     .value = "WHAT",
+     .description = "what an accepted message survives",
+     .choices = "power|process"},
+    {.name = "--storage", .value = "KIND", .description = "where messages are kept", .choices = "sqlite|memory"},
+    {.name = "--no-http", .description = "do not serve HTTP"},
+    {.name = "--ready-fd", .value = "N", .description = "say there when ready", .hidden = true},
+};
+
+}  // namespace
+
+const Command kUp = {
+    .name = "up",
+    .group = Group::Everyday,
+    .usage = "up",
+    .summary = "start the daemon and open this project's workspace",
+    .options = kOptions,
+    .example = "agent-relay up",
+    .details = "Returns when it is ready. A second `up` is harmless; in another project it opens that one too.",
+    .run = run,
+};
+
+}  // namespace relay::cli

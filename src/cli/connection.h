@@ -1,0 +1,69 @@
+/// A short conversation with the daemon, for programs that ask, hear and leave.
+///
+/// Why beside client/: a command must start and end within a few milliseconds and talks to one peer, so plain poll(2)
+///   and a deadline are all it needs; no loop, no reconnection, no outbox.
+/// Invariants: nothing waits beyond its deadline; PINGs are answered while waiting; frames come out in order.
+/// Threading: one thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "protocol/envelope.h"
+#include "protocol/frame.h"
+
+namespace relay::cli {
+
+enum class Errc {
+  NoDaemon,  // nobody listens there
+  TimedOut,
+  Lost,     // the daemon went away in mid-sentence
+  Refused,  // the daemon said no
+  BadAnswer,
+};
+std::string_view describe(Errc code);
+
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
+Deadline in(std::chrono::milliseconds delay);
+
+/// A frame with the bytes it lives in.
+struct Frame {
+  std::unique_ptr<std::string> bytes;
+  protocol::Envelope envelope;
+};
+
+class Connection {
+ public:
+  static Result<Connection> open(const std::string& socket_path);
+
+  /// Writes one frame; an empty id is replaced by a fresh one, which is returned.
+  Result<std::string> send(protocol::OutEnvelope envelope);
+
+  /// The next frame that is no PING. An error TimedOut when none came in time.
+  Result<Frame> receive(Deadline deadline);
+
+  /// HELLO as part of the system: may look at everything, appears in no listing.
+  Result<void> introduce();
+
+  /// The payload of the answer with the request's id; other frames are passed over. An ERROR frame is Refused.
+  Result<std::string> ask(protocol::MessageType type, std::string_view payload,
+                          std::chrono::milliseconds timeout = kAnswerTimeout);
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  explicit Connection(UniqueFd fd, std::string path) : fd_{std::move(fd)}, path_{std::move(path)} {}
+  Result<void> read_some(Deadline deadline);
+
+  UniqueFd fd_;
+  std::string path_;
+  protocol::FrameReader reader_;
+};
+
+}  // namespace relay::cli

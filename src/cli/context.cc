@@ -1,0 +1,55 @@
+#include "cli/context.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/format.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::size_t kLeastColumns = 40;
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return std::max<std::size_t>(size.ws_col, kLeastColumns);
+}
+
+}  // namespace
+
+std::string Context::own_name() const {
+  for (const auto* variable : {"AGENT_RELAY_NAME", "USER"})
+    if (auto name = environment(variable)) return *name;
+  return "human";
+}
+
+Result<Context> make_context() {
+  Context context;
+  context.environment = config::process_environment();
+  context.home = RELAY_TRY(config::find_home(context.environment));
+  context.project = RELAY_TRY(config::current_project(context.home, context.environment));
+  context.to_terminal = ::isatty(STDOUT_FILENO) == 1;
+  const auto term = context.environment("TERM");
+  context.paint = Paint{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
+  if (context.to_terminal) context.columns = terminal_columns();
+  return context;
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (written) return;
+  if (errno != EPIPE) complain(Error::from_errno("cannot write the output").message(), ExitCode::No);
+  std::_Exit(static_cast<int>(ExitCode::No));
+}
+
+ExitCode complain(std::string_view sentence, ExitCode code) {
+  const auto line = relay::format("agent-relay: {}\n", sanitised(sentence, Lines::Join));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return code;
+}
+
+}  // namespace relay::cli

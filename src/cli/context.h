@@ -1,0 +1,39 @@
+/// What every command is given: the world it runs in, and where its words go. Results to stdout, talk to stderr.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cli/exit_code.h"
+#include "cli/text.h"
+#include "config/environment.h"
+#include "config/places.h"
+#include "config/settings.h"
+
+namespace relay::cli {
+
+struct Context {
+  config::Environment environment;
+  config::Home home;
+  config::Project project;
+  bool to_terminal = false;  // stdout is one
+  Paint paint{false};
+  std::size_t columns = 80;
+
+  [[nodiscard]] WallMs now() const { return SystemClock{}.now().wall; }
+  /// Who the person at this shell is: $AGENT_RELAY_NAME, else $USER, else "human".
+  [[nodiscard]] std::string own_name() const;
+};
+
+Result<Context> make_context();
+
+/// To stdout. A reader that went away (`| head`) ends the program quietly.
+void print(std::string_view text);
+/// One sentence to stderr, and how the command ends.
+ExitCode complain(std::string_view sentence, ExitCode code);
+
+}  // namespace relay::cli

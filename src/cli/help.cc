@@ -1,0 +1,113 @@
+#include "cli/help.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "base/format.h"
+#include "config/settings.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::string_view kExitCodes =
+    "exit codes: 0 yes, 1 no or failed, 2 usage, 3 no daemon, 4 timed out, 5 refused";
+
+std::string shown(const Option& option) {
+  return option.value.empty() ? std::string{option.name} : relay::format("{} {}", option.name, option.value);
+}
+
+std::string describe(const Option& option) {
+  if (option.choices.empty()) return std::string{option.description};
+  return relay::format("{} ({})", option.description, option.choices);
+}
+
+/// A summary as a sentence.
+std::string sentence(std::string_view summary) {
+  std::string text{summary};
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + ".";
+}
+
+/// A bar would end a table's cell.
+std::string cell(std::string text) {
+  for (auto bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
+  return text;
+}
+
+struct Line {
+  std::string left, right;
+};
+
+std::vector<Line> lines_of(const Command& command) {
+  std::vector<Line> lines;
+  for (const auto& argument : command.arguments)
+    lines.push_back({std::string{argument.name}, std::string{argument.description}});
+  for (const auto& option : command.options)
+    if (!option.hidden) lines.push_back({shown(option), describe(option)});
+  return lines;
+}
+
+}  // namespace
+
+std::string overview() {
+  std::string text =
+      "usage: agent-relay <command> [options]\n\n"
+      "Let the command-line agents on this machine talk to each other.\n";
+  for (const auto group : {Group::Everyday, Group::Knowing, Group::Plumbing}) {
+    text += relay::format("\n{}\n", title_of(group));
+    for (const auto* command : command_table()) {
+      if (command->group != group) continue;
+      auto line = relay::format("  {:<22}{}", command->usage, command->summary);
+      if (!command->hint.empty()) line = relay::format("{:<64}{}", line, command->hint);
+      text += line + "\n";
+    }
+  }
+  text += "\n  COMMAND --help        what it does, its options, an example\n";
+  text += relay::format("\nexample: agent-relay up && {}\n{}\n", command_named("send")->example, kExitCodes);
+  return text;
+}
+
+std::string help_of(const Command& command) {
+  auto text = relay::format("usage: agent-relay {}{}\n\n{}\n", command.usage,
+                            command.options.empty() ? "" : " [options]", sentence(command.summary));
+  if (!command.details.empty()) text += relay::format("{}\n", command.details);
+  const auto lines = lines_of(command);
+  std::size_t width = 0;
+  for (const auto& line : lines) width = std::max(width, line.left.size());
+  if (!lines.empty()) text += "\n";
+  for (const auto& line : lines) text += relay::format("  {:<{}}  {}\n", line.left, width, line.right);
+  text += relay::format("\nexample: {}\n", command.example);
+  return text;
+}
+
+std::string manual_markdown() {
+  auto text = relay::format(
+      "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`. Results go to stdout, "
+      "talk to stderr;\n"
+      "{}.\nThis page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
+      kExitCodes);
+  for (const auto group : {Group::Everyday, Group::Knowing, Group::Plumbing}) {
+    text += relay::format("\n## {}\n", title_of(group));
+    for (const auto* command : command_table()) {
+      if (command->group != group) continue;
+      text += relay::format("\n### {}\n\n{}", command->name, sentence(command->summary));
+      if (!command->details.empty()) text += relay::format(" {}", command->details);
+      text += relay::format("\n\n```text\nagent-relay {}\n```\n", command->usage);
+      const auto lines = lines_of(*command);
+      if (!lines.empty()) text += "\n| | |\n|---|---|\n";
+      for (const auto& line : lines) text += relay::format("| `{}` | {} |\n", line.left, cell(line.right));
+      text += relay::format("\nExample: `{}`\n", command->example);
+    }
+  }
+  text +=
+      "\n## settings\n\nIn `config.toml`, by an environment variable, or (some) by a flag of `up`; the later wins.\n"
+      "\n| name | variable | default | meaning |\n|---|---|---|---|\n";
+  for (const auto& row : config::setting_table())
+    text += relay::format("| `{}` | `{}` | {} | {} |\n", row.name, row.variable,
+                          row.default_text.empty() ? "" : relay::format("`{}`", row.default_text),
+                          cell(std::string{row.description}));
+  return text;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,43 @@
+/// What a person typed, already checked against the command's row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace relay::cli {
+
+class Invocation {
+ public:
+  [[nodiscard]] bool has(std::string_view option) const { return options_.contains(option); }
+  [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
+  /// By position; empty when it was left out.
+  [[nodiscard]] std::string argument(std::size_t index) const;
+  /// That argument and all that follow, with single blanks between them.
+  [[nodiscard]] std::string rest(std::size_t index) const;
+
+  /// A whole number in [least, most]; `otherwise` when the option is absent. The error is a usage error.
+  [[nodiscard]] Result<std::int64_t> number(std::string_view option, std::int64_t least, std::int64_t most,
+                                            std::int64_t otherwise) const;
+  /// `30s`, `15m`, `2h`, `7d`, `250ms`, or plain seconds.
+  [[nodiscard]] Result<Millis> duration(std::string_view option, Millis otherwise) const;
+
+  void set(std::string_view option, std::string value) {
+    options_.insert_or_assign(std::string{option}, std::move(value));
+  }
+  void add_argument(std::string value) { arguments_.push_back(std::move(value)); }
+
+ private:
+  std::map<std::string, std::string, std::less<>> options_;
+  std::vector<std::string> arguments_;
+};
+
+Result<Millis> parse_duration(std::string_view text);
+
+}  // namespace relay::cli

@@ -1,0 +1,105 @@
+#include "cli/launch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "cli/exit_code.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large database takes its time
+constexpr std::size_t kMaxWordsBytes = 8 * 1024;
+constexpr std::string_view kReady = "ready\n";
+constexpr std::string_view kError = "error: ";
+constexpr int kReadyFd = 3;
+
+/// Only what is safe between fork and exec.
+[[noreturn]] void become_daemon(int ready, int log, char* const* arguments) {
+  ::setsid();
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  if (ready == kReadyFd)
+    ::fcntl(ready, F_SETFD, 0);
+  else
+    ::dup2(ready, kReadyFd);
+  ::close_range(kReadyFd + 1, ~0U, 0);
+  ::execv("/proc/self/exe", arguments);
+  ::_exit(127);
+}
+
+/// Everything the child says before it closes its end, or until time runs out.
+std::string hear(int fd) {
+  std::string words;
+  const auto deadline = std::chrono::steady_clock::now() + kReadyTimeout;
+  std::array<char, 1024> buffer{};
+  while (words.size() < kMaxWordsBytes && !words.ends_with('\n')) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    pollfd watched{fd, POLLIN, 0};
+    const int ready = left <= 0 ? 0 : ::poll(&watched, 1, static_cast<int>(left));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) break;
+    const auto count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    words.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string_view describe(LaunchErrc code) {
+  switch (code) {
+    case LaunchErrc::CannotStart: return "the daemon cannot be started";
+    case LaunchErrc::NotReady: return "the daemon did not become ready";
+    case LaunchErrc::AlreadyRunning: return "a daemon is already running";
+  }
+  return "";
+}
+
+Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::string& log_path) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+  const UniqueFd hearing{ends[0]};
+  UniqueFd speaking{ends[1]};
+  const UniqueFd log{::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (!log) return fail_errno("cannot write " + log_path);
+
+  arguments.insert(arguments.begin(), "agent-relay");
+  arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", kReadyFd)});
+  std::vector<char*> words;
+  for (auto& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+
+  const pid_t child = ::fork();
+  if (child < 0) return fail_errno("cannot start the daemon");
+  if (child == 0) become_daemon(speaking.get(), log.get(), words.data());
+  speaking.reset();
+
+  auto said = hear(hearing.get());
+  if (said == kReady) return child;
+  int status = 0;
+  if (said.starts_with(kError)) {
+    ::waitpid(child, &status, 0);
+    said.erase(0, kError.size());
+    while (said.ends_with('\n')) said.pop_back();
+    const bool refused = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::Refused);
+    return fail(refused ? LaunchErrc::AlreadyRunning : LaunchErrc::CannotStart, said);
+  }
+  if (::waitpid(child, &status, WNOHANG) == 0)
+    return fail(LaunchErrc::NotReady, relay::format("the daemon (pid {}) is not ready after {} s; see {}", child,
+                                                    kReadyTimeout.count(), log_path));
+  return fail(LaunchErrc::CannotStart, relay::format("the daemon ended before it was ready; see {}", log_path));
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,100 @@
+#include "cli/message.h"
+
+#include "base/format.h"
+#include "cli/text.h"
+#include "cli/times.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::size_t kRouteColumns = 20;
+
+/// `2024-03-02T14:03:07Z` never comes from our daemon; a number or a numeric text may.
+WallMs time_member(const json::object& object, std::string_view name) {
+  if (const auto number = number_member(object, name)) return static_cast<WallMs>(*number);
+  return 0;
+}
+
+std::string route(const Message& message, const Paint& paint) {
+  const auto from = sanitised(message.from, Lines::Join);
+  const auto to = sanitised(message.to.empty() ? "?" : message.to, Lines::Join);
+  const auto width = display_width(from) + display_width(to) + 3;
+  const std::size_t padding = width < kRouteColumns ? kRouteColumns - width : 0;
+  return paint.name(from) + " → " + paint.name(to) + std::string(padding, ' ');
+}
+
+}  // namespace
+
+Message message_from(json::object raw) {
+  Message message;
+  const auto text = [&](std::string_view name) { return string_member(raw, name).value_or(""); };
+  message.id = text("id");
+  message.key = integer_member(raw, "key").value_or(0);
+  message.from = text("from");
+  message.to = text("to");
+  if (message.to.empty()) message.to = text("channel");
+  message.topic = text("topic");
+  message.thread = text("thread");
+  message.kind = text("kind");
+  message.status = text("status");
+  message.body = text("body");
+  message.timestamp = time_member(raw, "timestamp");
+  message.raw = std::move(raw);
+  return message;
+}
+
+Result<std::vector<Message>> messages_in(std::string_view payload) {
+  const auto object = RELAY_TRY(parse_json_object(payload));
+  if (const auto error = string_member(object, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
+  const auto* array = array_member(object, "messages");
+  if (array == nullptr) return fail(Errc::BadAnswer, "the daemon's answer has no messages; are both of one version?");
+  std::vector<Message> messages;
+  for (const auto& value : *array)
+    if (const auto* entry = value.if_object()) messages.push_back(message_from(*entry));
+  return messages;
+}
+
+Result<std::vector<Message>> query_messages(Connection& connection, const json::object& query) {
+  return messages_in(RELAY_TRY(connection.ask(protocol::MessageType::MessagesQuery, json::serialize(query))));
+}
+
+std::string message_line(const Message& message, const Context& context) {
+  const auto& paint = context.paint;
+  const auto time = short_time(message.timestamp, context.now());
+  const auto id = sanitised(message.id, Lines::Join);
+  auto body = sanitised(message.body, Lines::Join);
+  if (!message.kind.empty() && message.kind != "message")
+    body = relay::format("[{}] {}", sanitised(message.kind, Lines::Join), body);
+  const auto head = display_width(time) + display_width(id) +
+                    std::max(kRouteColumns, display_width(message.from) + display_width(message.to) + 3) + 6;
+  if (context.to_terminal && head + 10 < context.columns) body = shortened(body, context.columns - head);
+  return relay::format("{}  {}  {}  {}\n", paint(Colour::Dim, time), paint(Colour::Dim, id), route(message, paint),
+                       body);
+}
+
+std::string message_page(const Message& message, const Context& context) {
+  const auto& paint = context.paint;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    return value.empty() ? std::string{}
+                         : relay::format("{} {}\n", paint(Colour::Dim, relay::format("{:<8}", name)),
+                                         sanitised(value, Lines::Join));
+  };
+  std::string page = line("id", message.id) + line("from", message.from) + line("to", message.to);
+  page += line("time", short_time(message.timestamp, context.now())) + line("topic", message.topic);
+  page += line("thread", message.thread) + (message.kind == "message" ? "" : line("kind", message.kind));
+  page += line("status", message.status) + "\n" + sanitised(message.body, Lines::Keep);
+  if (!page.ends_with('\n')) page += '\n';
+  return page;
+}
+
+void print_messages(const std::vector<Message>& messages, const Context& context, Shape shape) {
+  if (shape == Shape::Json) {
+    json::array array;
+    for (const auto& message : messages) array.push_back(message.raw);
+    print(json::serialize(json::object{{"messages", std::move(array)}}) + "\n");
+    return;
+  }
+  for (const auto& message : messages) print(message_line(message, context));
+}
+
+}  // namespace relay::cli

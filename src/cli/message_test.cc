@@ -1,0 +1,62 @@
+#include "cli/message.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::cli {
+namespace {
+
+Context plain_context() {
+  Context context;
+  context.columns = 80;
+  return context;
+}
+
+Message message(std::string body) {
+  Message made;
+  made.id = "7kq2m9xa";
+  made.from = "Alice";
+  made.to = "Bob";
+  made.kind = "message";
+  made.body = std::move(body);
+  return made;
+}
+
+TEST(Messages, AreReadFromTheDaemonsAnswer) {
+  const auto messages = messages_in(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
+      "timestamp":1748779200000,"status":"delivered","kind":"message"}]})")
+                            .value();
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].key, 7);
+  EXPECT_EQ(messages[0].body, "hi");
+  EXPECT_EQ(messages[0].timestamp, 1'748'779'200'000);
+}
+
+TEST(Messages, AnErrorInTheAnswerIsOurs) {
+  EXPECT_EQ(messages_in(R"({"error":"the store is away","messages":[]})").error().message(),
+            "the daemon refused: the store is away");
+  EXPECT_FALSE(messages_in("{}").has_value());
+  EXPECT_FALSE(messages_in("[]").has_value());
+}
+
+TEST(MessageLine, IsOneLineWhateverTheBody) {
+  const auto line = message_line(message("one\ntwo\x1b[2J"), plain_context());
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+  EXPECT_NE(line.find("Alice → Bob"), std::string::npos);
+  EXPECT_NE(line.find("one two^[[2J"), std::string::npos);
+}
+
+TEST(MessageLine, IsCutOnlyOnATerminal) {
+  auto context = plain_context();
+  EXPECT_NE(message_line(message(std::string(500, 'x')), context).find(std::string(500, 'x')), std::string::npos);
+  context.to_terminal = true;
+  EXPECT_LE(display_width(message_line(message(std::string(500, 'x')), context)), 82U);
+}
+
+TEST(MessagePage, ShowsTheWholeBody) {
+  const auto page = message_page(message("one\ntwo"), plain_context());
+  EXPECT_NE(page.find("\none\ntwo\n"), std::string::npos);
+  EXPECT_NE(page.find("from     Alice\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli

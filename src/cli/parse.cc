@@ -1,0 +1,133 @@
+#include "cli/parse.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <deque>
+
+#include "base/format.h"
+#include "protocol/names.h"
+
+namespace relay::cli {
+namespace {
+
+std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  const auto near = protocol::nearest_names(word, known, 1);
+  return near.empty() ? std::string{} : relay::format("; did you mean {}?", near.front());
+}
+
+Failure unknown_command(std::string_view word) {
+  std::vector<std::string_view> known;
+  for (const auto* command : command_table()) known.push_back(command->name);
+  auto hint = nearest(word, known);
+  if (hint.empty()) hint = "; see: agent-relay --help";
+  return fail(relay::format("there is no command {}{}", word, hint));
+}
+
+Failure unknown_option(const Command& command, std::string_view word) {
+  std::vector<std::string_view> known;
+  for (const auto& option : command.options)
+    if (!option.hidden) known.push_back(option.name);
+  auto hint = nearest(word.substr(0, word.find('=')), known);
+  if (hint.empty()) hint = relay::format("; see: agent-relay {} --help", command.name);
+  return fail(relay::format("agent-relay {} has no option {}{}", command.name, word, hint));
+}
+
+bool is_choice(std::string_view choices, std::string_view value) {
+  return relay::format("|{}|", choices).find(relay::format("|{}|", value)) != std::string::npos &&
+         value.find('|') == std::string_view::npos;
+}
+
+/// Holds what CLI11 writes into while it parses.
+class CommandParser {
+ public:
+  explicit CommandParser(const Command& command) : command_{command} {
+    app_.set_help_flag("-h,--help", "help");
+    app_.allow_extras();  // so that the sentence about them is ours
+    for (const auto& option : command.options) {
+      const std::string name{option.name};
+      if (option.value.empty())
+        flags_.emplace_back(&option, app_.add_flag(name));
+      else
+        values_.emplace_back(
+            &option,
+            app_.add_option(name, texts_.emplace_back())->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+    }
+  }
+
+  Result<Intent> parse(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::CallForHelp&) { return WantsHelp{&command_}; } catch (const CLI::ParseError& error) {
+      return fail(
+          relay::format("agent-relay {}: {}; see: agent-relay {} --help", command_.name, error.what(), command_.name));
+    }
+    Run run{&command_, {}};
+    for (const auto& [option, parsed] : flags_)
+      if (parsed->count() > 0) run.invocation.set(option->name, "true");
+    for (const auto& [option, parsed] : values_) {
+      if (parsed->count() == 0) continue;
+      const auto value = parsed->as<std::string>();
+      if (!option->choices.empty() && !is_choice(option->choices, value))
+        return fail(relay::format("{} cannot be \"{}\": choose one of {}", option->name, value, option->choices));
+      run.invocation.set(option->name, value);
+    }
+    return take_arguments(std::move(run));
+  }
+
+ private:
+  Result<Intent> take_arguments(Run run) {
+    std::size_t least = 0;
+    bool many = false;
+    for (const auto& argument : command_.arguments) {
+      if (argument.arity != Arity::Optional) ++least;
+      if (argument.arity == Arity::Many) many = true;
+    }
+    bool only_arguments = false;  // after `--`
+    std::size_t count = 0;
+    for (const auto& word : app_.remaining()) {
+      if (!only_arguments && word == "--") {
+        only_arguments = true;
+        continue;
+      }
+      if (!only_arguments && word.size() > 1 && word.front() == '-') return unknown_option(command_, word);
+      if (++count > command_.arguments.size() && !many)
+        return fail(relay::format("agent-relay {} does not take \"{}\"; usage: agent-relay {}", command_.name, word,
+                                  command_.usage));
+      run.invocation.add_argument(word);
+    }
+    if (count < least)
+      return fail(relay::format("agent-relay {} needs {}; usage: agent-relay {}", command_.name,
+                                command_.arguments[count].name, command_.usage));
+    return run;
+  }
+
+  const Command& command_;
+  CLI::App app_;
+  std::deque<std::string> texts_;  // stable addresses
+  std::vector<std::pair<const Option*, CLI::Option*>> flags_, values_;
+};
+
+}  // namespace
+
+Result<Intent> parse_command_line(const std::vector<std::string>& words) {
+  if (words.empty()) return WantsHelp{};
+  const auto& first = words.front();
+  if (first == "--help" || first == "-h") return WantsHelp{};
+  if (first == "--version" || first == "-V") return WantsVersion{};
+  if (first == "help") {
+    if (words.size() == 1) return WantsHelp{};
+    const auto* command = command_named(words[1]);
+    return command != nullptr ? Result<Intent>{WantsHelp{command}} : unknown_command(words[1]);
+  }
+  if (first == "-n" || first == "run")
+    return fail("this version cannot run an agent in a terminal yet; connect one with: agent-relay chat --name NAME");
+  if (first.starts_with('-'))
+    return fail(relay::format("agent-relay has no option {}; see: agent-relay --help", first));
+  const auto* command = command_named(first);
+  if (command == nullptr) return unknown_command(first);
+  return CommandParser{*command}.parse({words.begin() + 1, words.end()});
+}
+
+}  // namespace relay::cli

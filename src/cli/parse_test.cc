@@ -1,0 +1,93 @@
+#include "cli/parse.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::cli {
+namespace {
+
+Run run_of(const std::vector<std::string>& words) {
+  auto intent = parse_command_line(words);
+  EXPECT_TRUE(intent.has_value()) << intent.error().message();
+  EXPECT_TRUE(std::holds_alternative<Run>(*intent));
+  return std::get<Run>(*intent);
+}
+
+std::string error_of(const std::vector<std::string>& words) {
+  const auto intent = parse_command_line(words);
+  return intent ? "" : intent.error().message();
+}
+
+TEST(Parse, NothingOrHelpIsTheOverview) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{}, {"--help"}, {"-h"}, {"help"}}) {
+    const auto intent = parse_command_line(words);
+    ASSERT_TRUE(intent.has_value());
+    EXPECT_EQ(std::get<WantsHelp>(*intent).command, nullptr);
+  }
+}
+
+TEST(Parse, ACommandsHelpIsAboutThatCommand) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"send", "--help"}, {"send", "-h"}, {"help", "send"}, {"send", "Bob", "--help"}}) {
+    const auto intent = parse_command_line(words);
+    ASSERT_TRUE(intent.has_value());
+    EXPECT_EQ(std::get<WantsHelp>(*intent).command, command_named("send"));
+  }
+}
+
+TEST(Parse, OptionsMayStandAnywhere) {
+  const auto run = run_of({"send", "--wait", "Bob", "--timeout", "5s", "hello", "there", "--json"});
+  EXPECT_EQ(run.command, command_named("send"));
+  EXPECT_TRUE(run.invocation.has("--wait"));
+  EXPECT_TRUE(run.invocation.has("--json"));
+  EXPECT_EQ(run.invocation.value("--timeout"), "5s");
+  EXPECT_EQ(run.invocation.argument(0), "Bob");
+  EXPECT_EQ(run.invocation.rest(1), "hello there");
+}
+
+TEST(Parse, AnEqualsSignGivesAValueToo) { EXPECT_EQ(run_of({"inbox", "--limit=3"}).invocation.value("--limit"), "3"); }
+
+TEST(Parse, TextMayLookLikeAnOptionAfterTwoDashes) {
+  const auto run = run_of({"send", "Bob", "--", "--wait", "-x", "--"});
+  EXPECT_EQ(run.invocation.rest(1), "--wait -x --");
+  EXPECT_FALSE(run.invocation.has("--wait"));
+}
+
+TEST(Parse, ASingleDashIsAnArgument) { EXPECT_EQ(run_of({"send", "Bob", "-"}).invocation.rest(1), "-"); }
+
+TEST(Parse, TextIsKeptAsItIs) {
+  EXPECT_EQ(run_of({"send", "Bob", "up"}).invocation.rest(1), "up") << "a command's name is only a word here";
+  EXPECT_EQ(run_of({"send", "*", "a=b c:d \"e\" 'f' [g] {h} %i"}).invocation.rest(1), "a=b c:d \"e\" 'f' [g] {h} %i");
+  EXPECT_EQ(run_of({"send", "Bob", "line one\nline two"}).invocation.rest(1), "line one\nline two");
+}
+
+TEST(Parse, AnUnknownCommandSuggestsTheNearest) {
+  EXPECT_EQ(error_of({"stauts"}), "there is no command stauts; did you mean status?");
+  EXPECT_EQ(error_of({"qqqqqqqqqqqq"}), "there is no command qqqqqqqqqqqq; see: agent-relay --help");
+}
+
+TEST(Parse, AnUnknownOptionIsOneSentence) {
+  EXPECT_EQ(error_of({"send", "Bob", "hi", "--wiat"}), "agent-relay send has no option --wiat; did you mean --wait?");
+  EXPECT_EQ(error_of({"status", "--qqqqqqqqqqq"}),
+            "agent-relay status has no option --qqqqqqqqqqq; see: agent-relay status --help");
+  EXPECT_EQ(error_of({"--frobnicate"}), "agent-relay has no option --frobnicate; see: agent-relay --help");
+}
+
+TEST(Parse, MissingAndExtraArgumentsShowTheUsage) {
+  EXPECT_EQ(error_of({"send"}), "agent-relay send needs TO; usage: agent-relay send TO TEXT");
+  EXPECT_EQ(error_of({"send", "Bob"}), "agent-relay send needs TEXT; usage: agent-relay send TO TEXT");
+  EXPECT_EQ(error_of({"status", "now"}), "agent-relay status does not take \"now\"; usage: agent-relay status");
+}
+
+TEST(Parse, AValueMustBeThereAndAmongTheChoices) {
+  EXPECT_NE(error_of({"inbox", "--limit"}), "");
+  EXPECT_EQ(error_of({"up", "--storage", "floppy"}), "--storage cannot be \"floppy\": choose one of sqlite|memory");
+  EXPECT_EQ(error_of({"up", "--storage", "sqlite|memory"}),
+            "--storage cannot be \"sqlite|memory\": choose one of sqlite|memory");
+}
+
+TEST(Parse, RunningAnAgentIsAnsweredWithASentence) {
+  EXPECT_NE(error_of({"-n", "Alice", "claude"}).find("cannot run an agent"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli

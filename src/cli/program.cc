@@ -1,0 +1,45 @@
+#include "cli/program.h"
+
+#include <csignal>
+#include <exception>
+
+#include "base/format.h"
+#include "cli/context.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+#include "cli/version.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode carry_out(const WantsHelp& wish) {
+  print(wish.command == nullptr ? overview() : help_of(*wish.command));
+  return ExitCode::Yes;
+}
+
+ExitCode carry_out(const WantsVersion&) {
+  print(relay::format("agent-relay {}\n", kVersion));
+  return ExitCode::Yes;
+}
+
+ExitCode carry_out(const Run& wish) {
+  auto context = RELAY_CLI_TRY(make_context());
+  return wish.command->run(wish.invocation, context);
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
+  try {
+    const auto intent = parse_command_line(words);
+    if (!intent) return static_cast<int>(complain(intent.error().message(), ExitCode::Usage));
+    return static_cast<int>(std::visit([](const auto& wish) { return carry_out(wish); }, *intent));
+  } catch (const std::exception& error) {  // out of memory, and what libraries throw
+    return static_cast<int>(
+        complain(relay::format("something failed that should not: {}", error.what()), ExitCode::No));
+  }
+}
+
+}  // namespace relay::cli

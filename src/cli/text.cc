@@ -1,0 +1,175 @@
+#include "cli/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/format.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+
+/// The next code point; U+FFFD for each byte that starts nothing valid.
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const auto lead = byte(at);
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+  if (length == 0 || at + length > text.size()) {
+    ++at;
+    return kReplacement;
+  }
+  char32_t point = length == 1 ? lead : lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80U) {
+      ++at;
+      return kReplacement;
+    }
+    point = (point << 6U) | (byte(at + i) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
+  if (overlong || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
+    ++at;
+    return kReplacement;
+  }
+  at += length;
+  return point;
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+template <std::size_t N>
+bool is_in(const std::array<Range, N>& ranges, char32_t point) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](Range range) { return point >= range.first && point <= range.last; });
+}
+
+/// Marks that change the direction of the text around them, or hide: they can make a line say what it does not.
+bool deceives(char32_t point) {
+  static constexpr std::array<Range, 5> kMarks = {
+      {{0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2069}, {0xFEFF, 0xFEFF}, {0x2028, 0x2029}}};
+  return is_in(kMarks, point);
+}
+
+std::size_t width_of(char32_t point) {
+  static constexpr std::array<Range, 6> kZero = {
+      {{0x0300, 0x036F}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+  static constexpr std::array<Range, 8> kWide = {{{0x1100, 0x115F},
+                                                  {0x2E80, 0xA4CF},
+                                                  {0xAC00, 0xD7A3},
+                                                  {0xF900, 0xFAFF},
+                                                  {0xFE30, 0xFE6F},
+                                                  {0xFF00, 0xFF60},
+                                                  {0x1F300, 0x1FAFF},
+                                                  {0x20000, 0x3FFFD}}};
+  if (point < 0x300) return 1;
+  if (is_in(kZero, point)) return 0;
+  return is_in(kWide, point) ? 2 : 1;
+}
+
+void append_visible(std::string& out, char32_t point, std::string_view raw, Lines lines) {
+  if (point == '\n' || point == '\t') {
+    out += lines == Lines::Join ? ' ' : static_cast<char>(point);
+  } else if (point < 0x20) {
+    if (point == '\r' && lines == Lines::Join) return;
+    out += '^';
+    out += static_cast<char>(point + '@');
+  } else if (point == 0x7F) {
+    out += "^?";
+  } else if ((point >= 0x80 && point < 0xA0) || deceives(point)) {
+    out += relay::format("\\u{:04x}", static_cast<std::uint32_t>(point));
+  } else if (point == kReplacement) {
+    out += "\xEF\xBF\xBD";
+  } else {
+    out += raw;
+  }
+}
+
+}  // namespace
+
+std::string sanitised(std::string_view text, Lines lines) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto start = at;
+    const auto point = next_code_point(text, at);
+    append_visible(out, point, text.substr(start, at - start), lines);
+  }
+  return out;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));
+  return width;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string{text};
+  std::size_t width = 0, at = 0;
+  while (at < text.size()) {
+    auto next = at;
+    width += width_of(next_code_point(text, next));
+    if (width + 1 > columns) break;
+    at = next;
+  }
+  return std::string{text.substr(0, at)} + "…";
+}
+
+std::string Paint::operator()(Colour colour, std::string_view text) const {
+  if (!colours_ || colour == Colour::Plain) return std::string{text};
+  const auto code = [&] {
+    switch (colour) {
+      case Colour::Plain: return 0;
+      case Colour::Bold: return 1;
+      case Colour::Dim: return 2;
+      case Colour::Red: return 31;
+      case Colour::Green: return 32;
+      case Colour::Yellow: return 33;
+      case Colour::Blue: return 34;
+      case Colour::Magenta: return 35;
+      case Colour::Cyan: return 36;
+    }
+    return 0;
+  }();
+  return relay::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string Paint::name(std::string_view name) const {
+  static constexpr std::array kColours = {Colour::Cyan, Colour::Magenta, Colour::Yellow, Colour::Green, Colour::Blue};
+  std::uint32_t hash = 2166136261U;  // FNV-1a: spreads short names well
+  for (const char c : name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16777619U;
+  return (*this)(kColours[hash % kColours.size()], name);
+}
+
+std::string Columns::text(const Paint& paint) const {
+  std::vector<std::size_t> widths;
+  const auto measure = [&](const std::vector<std::string>& row) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  };
+  measure(header_);
+  for (const auto& row : rows_) measure(row);
+  const auto line = [&](const std::vector<std::string>& row) {
+    std::string out;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += row[i];
+      if (i + 1 < row.size()) out.append(widths[i] - display_width(row[i]) + 2, ' ');
+    }
+    while (out.ends_with(' ')) out.pop_back();
+    return out;
+  };
+  std::string out;
+  if (!header_.empty()) out += paint(Colour::Dim, line(header_)) + "\n";
+  for (const auto& row : rows_) out += line(row) + "\n";
+  return out;
+}
+
+}  // namespace relay::cli

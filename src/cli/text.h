@@ -1,0 +1,47 @@
+/// Text that is safe and pleasant on a terminal: other people's words are shown, never obeyed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relay::cli {
+
+/// Control characters (and marks that reorder text) become visible: ESC is `^[`. What is not UTF-8 becomes U+FFFD.
+/// `Lines::Keep` leaves line ends and tabs alone; `Lines::Join` shows a line end as a blank.
+enum class Lines { Keep, Join };
+std::string sanitised(std::string_view text, Lines lines);
+
+/// Columns the text takes on a terminal.
+std::size_t display_width(std::string_view text);
+
+/// At most `columns` wide, with an ellipsis where something is missing.
+std::string shortened(std::string_view text, std::size_t columns);
+
+/// Colours, or nothing when the reader is no terminal or said NO_COLOR.
+enum class Colour { Plain, Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
+class Paint {
+ public:
+  explicit Paint(bool colours) : colours_{colours} {}
+  [[nodiscard]] std::string operator()(Colour colour, std::string_view text) const;
+  /// The same name always has the same colour.
+  [[nodiscard]] std::string name(std::string_view name) const;
+
+ private:
+  bool colours_;
+};
+
+/// Rows with aligned columns; two blanks between them, none at the end of a line.
+class Columns {
+ public:
+  explicit Columns(std::vector<std::string> header) : header_{std::move(header)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] std::string text(const Paint& paint) const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace relay::cli

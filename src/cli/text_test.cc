@@ -1,0 +1,70 @@
+#include "cli/text.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::cli {
+namespace {
+
+TEST(Sanitised, ShowsControlCharactersInsteadOfObeyingThem) {
+  EXPECT_EQ(sanitised("\x1b]0;owned\x07", Lines::Join), "^[]0;owned^G");
+  EXPECT_EQ(sanitised("a\x7f", Lines::Join), "a^?");
+  EXPECT_EQ(sanitised("\xc2\x9b"
+                      "31m",
+                      Lines::Keep),
+            "\\u009b31m")
+      << "the one-character form of ESC [";
+  EXPECT_EQ(sanitised("abc\xe2\x80\xae"
+                      "fdp.exe",
+                      Lines::Join),
+            "abc\\u202efdp.exe")
+      << "text is not turned around";
+}
+
+TEST(Sanitised, KeepsOrJoinsLines) {
+  EXPECT_EQ(sanitised("a\n\tb", Lines::Keep), "a\n\tb");
+  EXPECT_EQ(sanitised("a\r\nb", Lines::Join), "a b");
+}
+
+TEST(Sanitised, LeavesWordsOfEveryLanguageAlone) {
+  EXPECT_EQ(sanitised("grüße, 世界 🎉", Lines::Join), "grüße, 世界 🎉");
+}
+
+TEST(Sanitised, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(sanitised("a\xff"
+                      "b",
+                      Lines::Join),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(sanitised("\xed\xa0\x80", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd") << "half a surrogate";
+  EXPECT_EQ(sanitised("\xc0\xaf", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "an overlong slash";
+  EXPECT_EQ(sanitised("\xe2\x82", Lines::Join), "\xef\xbf\xbd\xef\xbf\xbd") << "cut short";
+}
+
+TEST(DisplayWidth, CountsColumnsNotBytes) {
+  EXPECT_EQ(display_width("abc"), 3U);
+  EXPECT_EQ(display_width("grüße"), 5U);
+  EXPECT_EQ(display_width("世界"), 4U);
+  EXPECT_EQ(display_width("e\xcc\x81"), 1U) << "an accent of its own";
+}
+
+TEST(Shortened, CutsBetweenCharactersAndSaysSo) {
+  EXPECT_EQ(shortened("hello", 5), "hello");
+  EXPECT_EQ(shortened("hello!", 5), "hell…");
+  EXPECT_EQ(shortened("世界世界", 5), "世界…");
+}
+
+TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
+  Columns columns{{"NAME", "HERE"}};
+  columns.add({"Zoë", "yes"});
+  columns.add({"世界世界", "away"});
+  EXPECT_EQ(columns.text(Paint{false}), "NAME      HERE\nZoë       yes\n世界世界  away\n");
+}
+
+TEST(Paint, WritesNoEscapesWithoutATerminal) {
+  EXPECT_EQ(Paint{false}(Colour::Red, "x"), "x");
+  EXPECT_EQ(Paint{true}(Colour::Red, "x"), "\x1b[31mx\x1b[0m");
+  EXPECT_EQ(Paint{true}.name("Alice"), Paint{true}.name("Alice"));
+}
+
+}  // namespace
+}  // namespace relay::cli

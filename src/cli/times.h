@@ -1,0 +1,19 @@
+/// Times as people say them: local, short, or how long ago.
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+
+namespace relay::cli {
+
+/// `14:03:07` today, `Mar 02 14:03` this year, `2024-03-02 14:03` otherwise; local time.
+std::string short_time(WallMs when, WallMs now);
+/// `14:03:07.123`, for ledgers.
+std::string exact_time(WallMs when);
+/// `3 s`, `12 min`, `5 h`, `9 d`.
+std::string short_duration(Millis length);
+/// `1.4 GB`.
+std::string short_size(std::uint64_t bytes);
+
+}  // namespace relay::cli

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+std::unique_ptr<Background> join(Sandbox& box, const std::string& name, const std::string& to) {
+  auto chat = box.start({"chat", "--name", name, "--to", to});
+  EXPECT_TRUE(eventually([&] { return box.ok({"agents"}).find(name) != std::string::npos; }));
+  return chat;
+}
+
+TEST(Chat, TwoPeopleTalk) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
+  alice->type("hello\n");
+  EXPECT_TRUE(bob->says("Alice: hello"));
+  bob->type("hello yourself\n@* and everyone\n");
+  EXPECT_TRUE(alice->says("Bob: hello yourself"));
+  EXPECT_TRUE(alice->says("Bob (to *): and everyone"));
+}
+
+TEST(Chat, EndsWithItsInputOnceEverythingIsAnswered) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"chat", "--name", "Alice", "--to", "Bob"}, "one\ntwo\nthree");
+  const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "3"});
+  EXPECT_LT(got.find("one"), got.find("two"));
+  EXPECT_LT(got.find("two"), got.find("three"));
+}
+
+TEST(Chat, TakesNoMoreThanItWasToldTo) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"chat", "--name", "Alice", "--to", "Bob"}, "one\ntwo\nthree\n");
+  const auto first = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 2) << first;
+  const auto second = box.ok({"chat", "--name", "Bob", "--listen", "--count", "1"});
+  EXPECT_NE(second.find("Alice: three"), std::string::npos) << second;
+}
+
+TEST(Chat, NothingTypedWhileTheDaemonIsDeadIsLostOrRepeated) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
+  alice->type("first\n");
+  ASSERT_TRUE(bob->says("Alice: first"));
+  box.kill_daemon();
+  ASSERT_TRUE(alice->complains("trying again"));
+  alice->type("while away 1\nwhile away 2\n");
+  box.ok({"up"});
+  ASSERT_TRUE(bob->says("Alice: while away 2"));
+  EXPECT_TRUE(alice->complains("the daemon is back"));
+  const auto heard = bob->out();
+  EXPECT_LT(heard.find("Alice: first"), heard.find("Alice: while away 1"));
+  for (const auto* line : {"Alice: first", "Alice: while away 1", "Alice: while away 2"})
+    EXPECT_EQ(heard.find(line), heard.rfind(line)) << line;
+}
+
+TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  {
+    const auto alice = join(box, "Alice", "Bob");
+    box.kill_daemon();
+    ASSERT_TRUE(alice->complains("trying again"));
+    alice->type("from the grave\n");
+    alice->type("and again\n");
+    ASSERT_TRUE(eventually([&] {
+      return std::system(("grep -q 'and again' -r " + box.workspace_directory() + "/outboxes").c_str()) == 0;
+    }));
+    alice->signal(SIGKILL);
+    EXPECT_EQ(alice->finish().code, 128 + SIGKILL);
+  }
+  box.ok({"up"});
+  const auto ran = box.run({"chat", "--name", "Alice"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("2 unsent from the last time are sent first"), std::string::npos) << ran.err;
+  const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
+  EXPECT_LT(got.find("from the grave"), got.find("and again"));
+}
+
+TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto alice = join(box, "Alice", "Nobody");
+  alice->type("hello?\n");
+  EXPECT_TRUE(alice->complains("nobody here is called 'Nobody'"));
+  alice->end_input();
+  EXPECT_EQ(alice->finish().code, 5);
+}
+
+TEST(Chat, PrintsJsonForPrograms) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"send", "Bob", "structured", "--from", "Alice", "--topic", "t"});
+  const auto out = box.ok({"chat", "--name", "Bob", "--listen", "--count", "1", "--json"});
+  const auto message = parse_json_object(out).value();
+  EXPECT_EQ(string_member(message, "body"), "structured");
+  EXPECT_EQ(string_member(message, "topic"), "t");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+/// The bodies `log --json` printed, in order.
+std::vector<std::string> bodies(const std::string& out) {
+  std::vector<std::string> found;
+  std::istringstream lines{out};
+  for (std::string line; std::getline(lines, line);)
+    if (const auto message = parse_json_object(line)) found.push_back(string_member(*message, "body").value_or("?"));
+  return found;
+}
+
+TEST(Follow, ARestartCostsNeitherALineNorARepetition) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"send", "Bob", "0"});
+  const auto log = box.start({"log", "--follow", "--json"});
+  ASSERT_TRUE(log->says("\"0\""));
+  std::vector<std::string> expected = {"0"};
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 5; ++i) {
+      expected.push_back(std::to_string(expected.size()));
+      box.ok({"send", "Bob", expected.back()});
+    }
+    box.kill_daemon();
+    ASSERT_TRUE(log->complains("the daemon went away"));
+    box.ok({"up"});
+  }
+  expected.emplace_back("end");
+  box.ok({"send", "Bob", "end"});
+  ASSERT_TRUE(log->says("\"end\""));
+  EXPECT_EQ(bodies(log->out()), expected);
+  EXPECT_TRUE(log->complains("the daemon is back"));
+}
+
+TEST(Follow, ANameFiltersWhatComes) {
+  Sandbox box;
+  box.ok({"up"});
+  for (const auto* name : {"Alice", "Bob"}) box.ok({"chat", "--name", name});
+  const auto log = box.start({"log", "Alice", "--follow", "--json"});
+  box.ok({"send", "Alice", "to alice"});
+  ASSERT_TRUE(log->says("to alice"));
+  box.ok({"send", "Bob", "to bob"});
+  box.ok({"send", "*", "to all"});
+  ASSERT_TRUE(log->says("to all"));
+  EXPECT_EQ(log->out().find("to bob"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

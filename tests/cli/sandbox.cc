@@ -1,0 +1,190 @@
+#include "cli/sandbox.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "config/places.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kPatience{20};  // far beyond what anything takes on a busy machine
+constexpr std::chrono::milliseconds kPause{5};
+
+std::string contents(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// Beside the build's own tests/cli directory: <build>/agent-relay.
+std::string program() {
+  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "agent-relay").string();
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (::waitpid(pid, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      ADD_FAILURE() << "process " << pid << " does not end";
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+bool is_running(pid_t pid) {
+  return ::kill(pid, 0) == 0 && contents("/proc/" + std::to_string(pid) + "/stat").find(") Z ") == std::string::npos;
+}
+
+bool eventually(const std::function<bool()>& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
+Background::~Background() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  end_input();
+}
+
+void Background::type(const std::string& text) const {
+  EXPECT_EQ(::write(input_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+void Background::end_input() {
+  if (input_ >= 0) ::close(std::exchange(input_, -1));
+}
+
+std::string Background::out() const { return contents(out_path_); }
+std::string Background::err() const { return contents(err_path_); }
+bool Background::says(const std::string& text) const {
+  return eventually([&] { return out().find(text) != std::string::npos; });
+}
+bool Background::complains(const std::string& text) const {
+  return eventually([&] { return err().find(text) != std::string::npos; });
+}
+void Background::signal(int number) const { ::kill(pid_, number); }
+
+Ran Background::finish() {
+  const int code = wait_for(std::exchange(pid_, -1));
+  return {code, out(), err()};
+}
+
+Sandbox::Sandbox() {
+  std::string pattern = "/tmp/relay-cli-XXXXXX";
+  top_ = fs::canonical(::mkdtemp(pattern.data())).string();
+  home_ = top_ + "/home";
+  enter_project("project");
+}
+
+Sandbox::~Sandbox() {
+  kill_daemon();
+  fs::remove_all(top_);
+}
+
+void Sandbox::enter_project(const std::string& name) {
+  project_ = top_ + "/" + name;
+  fs::create_directories(project_ + "/.git");
+}
+
+pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std::string& out,
+                     const std::string& err) const {
+  std::vector<std::string> arguments = {program()};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  std::vector<std::string> environment = {"AGENT_RELAY_HOME=" + home_, "HOME=" + top_, "TZ=UTC", "USER=tester",
+                                          std::string{"PATH="} + std::getenv("PATH")};
+  for (const auto& [name, value] : variables_) environment.push_back(name + "=" + value);
+  std::vector<char*> argv, envp;
+  for (auto& word : arguments) argv.push_back(word.data());
+  for (auto& entry : environment) envp.push_back(entry.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  if (::chdir(project_.c_str()) != 0) ::_exit(126);
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  ::close_range(3, ~0U, 0);
+  ::execve(argv[0], argv.data(), envp.data());
+  ::_exit(127);
+}
+
+Ran Sandbox::run(const std::vector<std::string>& words, const std::string& input) {
+  const auto base = top_ + "/run" + std::to_string(++runs_);
+  const auto given = write(base + ".in", input);
+  const int stdin_fd = ::open(given.c_str(), O_RDONLY | O_CLOEXEC);
+  const pid_t child = spawn(words, stdin_fd, base + ".out", base + ".err");
+  ::close(stdin_fd);
+  const int code = wait_for(child);
+  return {code, contents(base + ".out"), contents(base + ".err")};
+}
+
+std::unique_ptr<Background> Sandbox::start(const std::vector<std::string>& words) {
+  const auto base = top_ + "/run" + std::to_string(++runs_);
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = spawn(words, ends[0], base + ".out", base + ".err");
+  ::close(ends[0]);
+  return std::make_unique<Background>(child, base + ".out", base + ".err", ends[1]);
+}
+
+std::string Sandbox::ok(const std::vector<std::string>& words, const std::string& input) {
+  const auto ran = run(words, input);
+  EXPECT_EQ(ran.code, 0) << words.front() << ": " << ran.err;
+  return ran.out;
+}
+
+json::object Sandbox::ok_json(std::vector<std::string> words) {
+  words.emplace_back("--json");
+  const auto out = ok(words);
+  const auto parsed = parse_json_object(out);
+  EXPECT_TRUE(parsed.has_value()) << words.front() << " printed no JSON object: " << out;
+  return parsed.value_or(json::object{});
+}
+
+pid_t Sandbox::daemon_pid() const {
+  std::ifstream file{home_ + "/daemon.pid"};
+  pid_t pid = 0;
+  return file >> pid ? pid : 0;
+}
+
+void Sandbox::kill_daemon() const {
+  const auto pid = daemon_pid();
+  if (pid <= 0) return;
+  ::kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
+}
+
+std::string Sandbox::workspace_directory() const { return home_ + "/projects/" + config::project_id(project_); }
+
+std::string Sandbox::write(const std::string& path, const std::string& text) const {
+  fs::create_directories(fs::path{path}.parent_path());
+  std::ofstream{path, std::ios::binary} << text;
+  return path;
+}
+
+}  // namespace relay::cli_tests

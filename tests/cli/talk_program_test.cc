@@ -1,0 +1,222 @@
+#include <gtest/gtest.h>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+/// A workspace that Bob has been in, so that one can write to him; he is away.
+class Talk : public ::testing::Test {
+ protected:
+  Talk() {
+    box_.ok({"up"});
+    join("Bob");
+  }
+
+  void join(const std::string& name) { box_.ok({"chat", "--name", name}); }
+
+  /// Somebody who is here until the test ends.
+  std::unique_ptr<Background> listen(const std::string& name) {
+    auto chat = box_.start({"chat", "--name", name, "--listen"});
+    EXPECT_TRUE(eventually([&] { return box_.ok({"agents"}).find(name) != std::string::npos; }));
+    return chat;
+  }
+
+  std::string newest_id() {
+    const auto out = box_.ok({"log", "--limit", "1", "--json"});
+    return string_member(parse_json_object(out).value(), "id").value();
+  }
+
+  Sandbox box_;
+};
+
+TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
+  EXPECT_EQ(box_.ok({"send", "Bob", "hello", "there", "--from", "Alice"}), "");
+  const auto inbox = box_.ok_json({"inbox", "Bob", "--unread"});
+  ASSERT_EQ(array_member(inbox, "messages")->size(), 1U);
+  const auto& message = array_member(inbox, "messages")->at(0).as_object();
+  EXPECT_EQ(string_member(message, "from"), "Alice");
+  EXPECT_EQ(string_member(message, "body"), "hello there");
+  EXPECT_NE(box_.ok({"inbox", "Bob"}).find("Alice → Bob"), std::string::npos);
+  EXPECT_NE(box_.ok({"agents", "--all"}).find("Bob    away"), std::string::npos) << "beside Alice, who wrote";
+  EXPECT_NE(box_.ok({"status"}).find("1 message waiting"), std::string::npos);
+}
+
+TEST_F(Talk, AnEmptyInboxIsNoFailure) {
+  const auto ran = box_.run({"inbox", "Bob"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_TRUE(array_member(box_.ok_json({"inbox", "Bob"}), "messages")->empty());
+}
+
+TEST_F(Talk, ANameNobodyHasIsRefusedWithTheNearest) {
+  const auto ran = box_.run({"send", "Bbo", "hello"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("did you mean Bob?"), std::string::npos) << ran.err;
+  const auto far = box_.run({"send", "Zacharias", "hello"});
+  EXPECT_EQ(far.code, 1);
+  EXPECT_NE(far.err.find("agent-relay agents --all"), std::string::npos) << far.err;
+  const auto as_json = box_.run({"send", "Bbo", "hello", "--json"});
+  EXPECT_EQ(string_member(parse_json_object(as_json.out).value(), "code"), "UNKNOWN_RECIPIENT");
+}
+
+TEST_F(Talk, ALivingNameCannotBeBorrowed) {
+  const auto alice = listen("Alice");
+  const auto ran = box_.run({"send", "Bob", "forged", "--from", "Alice"});
+  EXPECT_EQ(ran.code, 5) << ran.err;
+  EXPECT_NE(ran.err, "");
+}
+
+TEST_F(Talk, WaitingEndsWithTheProofOrTheTimeout) {
+  const auto alice = listen("Alice");
+  const auto sent = box_.ok_json({"send", "Alice", "ping", "--wait"});
+  EXPECT_EQ(string_member(sent, "status"), "delivered");
+  EXPECT_TRUE(alice->says("tester: ping"));
+  const auto late = box_.run({"send", "Bob", "ping", "--wait", "--timeout", "100ms"});
+  EXPECT_EQ(late.code, 4);
+  EXPECT_NE(late.err.find("it is stored and will be delivered later"), std::string::npos) << late.err;
+}
+
+TEST_F(Talk, TheTextCanComeFromStdin) {
+  box_.ok({"send", "Bob", "-"}, "line one\nline two\n");
+  EXPECT_NE(box_.ok({"read", newest_id()}).find("\nline one\nline two\n"), std::string::npos);
+  box_.ok({"send", "Bob", "-"}, std::string(500'000, 'x'));
+  EXPECT_NE(box_.ok({"read", newest_id()}).find(std::string(500'000, 'x')), std::string::npos);
+  const auto large = box_.run({"send", "Bob", "-"}, std::string(2'000'000, 'x'));
+  EXPECT_EQ(large.code, 1);
+  EXPECT_NE(large.err.find("larger than 1048576 bytes"), std::string::npos) << large.err;
+  EXPECT_EQ(box_.run({"send", "Bob", "-"}, "").code, 2) << "nothing to say";
+  EXPECT_EQ(box_.run({"send", "Bob", "-"}, "\xff\xfe").code, 2) << "not UTF-8";
+}
+
+TEST_F(Talk, AMessageIsReadByAnyPrefixOfItsId) {
+  box_.ok({"send", "Bob", "the whole text", "--topic", "build", "--thread", "t1", "--kind", "action"});
+  const auto id = newest_id();
+  const auto page = box_.ok({"read", id.substr(0, 5)});
+  for (const auto* part : {"the whole text", "topic    build", "thread   t1", "kind     action"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << " in " << page;
+  EXPECT_EQ(string_member(box_.ok_json({"read", id}), "body"), "the whole text");
+  const auto unknown = box_.run({"read", id == "zzzzzzzz" ? "yyyyyyyy" : "zzzzzzzz"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err, "");
+  EXPECT_NE(box_.run({"read", "z"}).code, 0) << "too short";
+}
+
+TEST_F(Talk, TheLedgerTellsWhatHappened) {
+  const auto alice = listen("Alice");
+  box_.ok({"send", "Alice", "hello", "--wait"});
+  const auto id = newest_id();
+  const auto ledger = box_.ok({"trace", id});
+  for (const auto* part : {"to Alice", "queued", "proof: stored", "delivered", "proof: accepted"})
+    EXPECT_NE(ledger.find(part), std::string::npos) << part << " in " << ledger;
+  const auto as_json = box_.ok_json({"trace", id});
+  EXPECT_EQ(array_member(as_json, "deliveries")->size(), 1U);
+  const auto unknown = box_.run({"trace", "zzzzzzzz"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err, "");
+}
+
+TEST_F(Talk, TheLogShowsTheConversationInOrder) {
+  join("Alice");
+  box_.ok({"send", "Bob", "one", "--from", "Carol"});
+  box_.ok({"send", "Alice", "two", "--from", "Carol"});
+  box_.ok({"send", "Bob", "three", "--from", "Dave"});
+  const auto all = box_.ok({"log"});
+  EXPECT_LT(all.find("one"), all.find("two"));
+  EXPECT_LT(all.find("two"), all.find("three"));
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3);
+  EXPECT_EQ(box_.ok({"log", "Alice"}).find("one"), std::string::npos);
+  EXPECT_NE(box_.ok({"log", "Carol"}).find("one"), std::string::npos);
+  const auto last = box_.ok({"log", "--limit", "1"});
+  EXPECT_NE(last.find("three"), std::string::npos);
+  EXPECT_EQ(last.find("two"), std::string::npos);
+  EXPECT_EQ(box_.ok({"log", "--limit", "0"}), "");
+}
+
+TEST_F(Talk, WordsAreFound) {
+  box_.ok({"send", "Bob", "the login test is flaky"});
+  box_.ok({"send", "Bob", "the build is green"});
+  ASSERT_TRUE(eventually([&] { return box_.run({"search", "flaky", "login"}).code == 0; }))
+      << "the index fills by itself";
+  const auto found = box_.ok({"search", "flaky", "login"});
+  EXPECT_NE(found.find("the login test is flaky"), std::string::npos);
+  EXPECT_EQ(found.find("green"), std::string::npos);
+  EXPECT_EQ(box_.run({"search", "absent"}).code, 1);
+  EXPECT_EQ(array_member(box_.ok_json({"search", "green"}), "messages")->size(), 1U);
+}
+
+TEST_F(Talk, WordsOfOthersCannotDriveTheTerminal) {
+  box_.ok({"send", "Bob", "-"}, "\x1b]0;owned\x07\x1b[2Jgone\r");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"log"}, {"inbox", "Bob"}, {"read", newest_id()}}) {
+    const auto out = box_.ok(words);
+    EXPECT_EQ(out.find('\x1b'), std::string::npos) << words.front();
+    EXPECT_EQ(out.find('\x07'), std::string::npos) << words.front();
+    EXPECT_NE(out.find("^[]0;owned^G"), std::string::npos) << out;
+  }
+}
+
+TEST_F(Talk, AMessageExpires) {
+  box_.ok({"send", "Bob", "soon gone", "--ttl", "1ms"});
+  EXPECT_TRUE(eventually([&] { return box_.ok({"trace", newest_id()}).find("expired") != std::string::npos; }));
+  for (const auto* ttl : {"0", "31d", "soon"}) EXPECT_EQ(box_.run({"send", "Bob", "x", "--ttl", ttl}).code, 2) << ttl;
+}
+
+TEST_F(Talk, EveryoneHearsABroadcast) {
+  const auto alice = listen("Alice"), carol = listen("Carol");
+  box_.ok({"send", "*", "to all"});
+  EXPECT_TRUE(alice->says("to all"));
+  EXPECT_TRUE(carol->says("to all"));
+  EXPECT_EQ(box_.run({"send", "*", "to all", "--wait"}).code, 2);
+}
+
+TEST_F(Talk, AgentsAreListed) {
+  const auto alice = listen("Alice");
+  EXPECT_EQ(box_.ok({"agents"}).find("Bob"), std::string::npos) << "he is away";
+  EXPECT_EQ(array_member(box_.ok_json({"agents", "--all"}), "agents")->size(), 2U)
+      << "the program itself is not listed";
+  EXPECT_EQ(box_.ok({"agents", "--all", "--names"}), "Alice\nBob\n");
+}
+
+TEST(Usage, MistakesEndWithTwoAndOneSentence) {
+  Sandbox box;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"stauts"},
+                                                {"send"},
+                                                {"send", "Bob"},
+                                                {"send", "Bob", "x", "--wiat"},
+                                                {"log", "--limit", "-1"},
+                                                {"log", "--limit", "many"},
+                                                {"inbox", "--limit", "0"},
+                                                {"send", "Bob", "x", "--timeout", "soon"},
+                                                {"up", "--storage", "tape"},
+                                                {"completion", "tcsh"},
+                                                {"chat", "--name", "a b"},
+                                                {"-n", "Alice", "claude"},
+                                                {"send", "Bob", "x", "--kind", "poem"}}) {
+    const auto ran = box.run(words);
+    EXPECT_EQ(ran.code, 2) << words.front() << ": " << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST(Usage, WithoutADaemonEveryReaderEndsWithThree) {
+  Sandbox box;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
+                                                {"agents"},
+                                                {"send", "Bob", "x"},
+                                                {"inbox"},
+                                                {"log"},
+                                                {"log", "--follow"},
+                                                {"read", "abcd"},
+                                                {"trace", "abcd"},
+                                                {"search", "x"},
+                                                {"chat", "--name", "Bob"}}) {
+    const auto ran = box.run(words);
+    EXPECT_EQ(ran.code, 3) << words.front();
+    EXPECT_NE(ran.err.find("no one is listening; start it with: agent-relay up"), std::string::npos) << ran.err;
+  }
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "cli/connection.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Up, ReturnsWhenTheWorkspaceAnswers) {
+  Sandbox box;
+  const auto said = box.ok({"up"});
+  EXPECT_NE(said.find("the workspace of " + box.project() + " is open"), std::string::npos) << said;
+  const auto status = box.ok_json({"status"});
+  EXPECT_EQ(integer_member(status, "pid"), box.daemon_pid());
+  EXPECT_EQ(string_member(*object_member(status, "project"), "root"), box.project());
+  EXPECT_NE(box.ok({"status"}).find("sqlite, durable"), std::string::npos);
+}
+
+TEST(Up, ASecondOneIsHarmless) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto pid = box.daemon_pid();
+  box.ok({"up"});
+  EXPECT_EQ(box.daemon_pid(), pid);
+  const auto again = box.run({"up", "--durability", "process"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_NE(again.err.find("--durability has no effect on a daemon that already runs"), std::string::npos) << again.err;
+}
+
+TEST(Up, ManyAtOnceShareOneDaemon) {
+  Sandbox box;
+  std::vector<std::unique_ptr<Background>> all;
+  for (int i = 0; i < 5; ++i) all.push_back(box.start({"up"}));
+  for (const auto& one : all) {
+    const auto ran = one->finish();
+    EXPECT_EQ(ran.code, 0) << ran.err;
+  }
+  box.ok({"status"});
+}
+
+TEST(Up, FromAnotherProjectOpensThatOneInTheSameDaemon) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto pid = box.daemon_pid();
+  box.enter_project("other");
+  const auto before = box.run({"status"});
+  EXPECT_EQ(before.code, 3);
+  EXPECT_NE(before.err.find("is not open"), std::string::npos) << before.err;
+  box.ok({"up"});
+  EXPECT_EQ(box.daemon_pid(), pid);
+  box.ok({"status"});
+}
+
+TEST(Up, ListensAtAFurtherSocketToo) {
+  Sandbox box;
+  const auto socket = box.project() + "/extra.sock";
+  box.ok({"up", "--socket", "extra.sock", "--no-http"});
+  auto connection = cli::Connection::open(socket);
+  ASSERT_TRUE(connection.has_value()) << connection.error().message();
+  EXPECT_TRUE(connection->introduce().has_value());
+}
+
+TEST(Up, KeepsEverythingPrivate) {
+  Sandbox box;
+  box.ok({"up"});
+  for (const auto& [path, mode] : {std::pair{box.home(), 0700U},
+                                   {box.workspace_directory(), 0700U},
+                                   {box.workspace_directory() + "/relay.sock", 0600U},
+                                   {box.home() + "/daemon.sock", 0600U}}) {
+    struct stat info{};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0) << path;
+    EXPECT_EQ(info.st_mode & 07777U, mode) << path;
+  }
+}
+
+TEST(Up, InTheForegroundEndsWhenAsked) {
+  Sandbox box;
+  const auto daemon = box.start({"up", "--foreground"});
+  ASSERT_TRUE(daemon->complains("listening"));
+  box.ok({"status"});
+  EXPECT_EQ(box.run({"up", "--foreground"}).code, 5) << "there is one already";
+  daemon->signal(SIGTERM);
+  EXPECT_EQ(daemon->finish().code, 0);
+  EXPECT_EQ(box.run({"status"}).code, 3);
+}
+
+TEST(Up, AfterAKillFindsEverythingAgain) {
+  Sandbox box;
+  box.ok({"up"});
+  auto bob = box.start({"chat", "--name", "Bob", "--listen"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
+  box.ok({"send", "Bob", "before", "--wait"});
+  box.kill_daemon();
+  EXPECT_EQ(box.run({"log"}).code, 3);
+  box.ok({"up"});
+  EXPECT_NE(box.ok({"log"}).find("before"), std::string::npos);
+}
+
+TEST(Up, WorksInAHomeWhosePathIsTooLongForASocket) {
+  Sandbox box;
+  box.use_home(box.home() + std::string(120, 'h'));
+  box.ok({"up"});
+  box.ok({"status"});
+  box.ok({"doctor"});
+  box.ok({"down", "--all"});
+}
+
+TEST(Up, SaysWhyItCannot) {
+  Sandbox box;
+  box.write(box.home() + "/config.toml", "\nheartbeat_ms = \"soon\"\n");
+  const auto bad_config = box.run({"up"});
+  EXPECT_EQ(bad_config.code, 1);
+  EXPECT_EQ(bad_config.err, "agent-relay: " + box.home() +
+                                "/config.toml:2:16: heartbeat_ms cannot be a value of that kind; allowed: a whole "
+                                "number from 100 to 3600000\n");
+  box.write(box.home() + "/config.toml", "");
+  box.set("AGENT_RELAY_STORAGE_URL", "postgres://db");
+  const auto postgres = box.run({"up"});
+  EXPECT_EQ(postgres.code, 1);
+  EXPECT_NE(postgres.err.find("cannot use PostgreSQL yet"), std::string::npos);
+  box.set("AGENT_RELAY_STORAGE_URL", "");
+  box.set("AGENT_RELAY_STORAGE_PATH", "/dev/null/no.sqlite");
+  const auto bad_path = box.run({"up"});
+  EXPECT_EQ(bad_path.code, 1) << bad_path.out;
+  EXPECT_NE(bad_path.err.find("/dev/null"), std::string::npos) << bad_path.err;
+}
+
+TEST(Up, AHomeThatCannotBeIsOneSentence) {
+  Sandbox box;
+  box.use_home("/dev/null/home");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"up"}, {"status"}, {"send", "Bob", "hi"}}) {
+    const auto ran = box.run(words);
+    EXPECT_NE(ran.code, 0);
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_NE(ran.err.find("/dev/null/home"), std::string::npos) << ran.err;
+  }
+}
+
+TEST(Down, ClosesThisProjectOnly) {
+  Sandbox box;
+  box.ok({"up"});
+  box.enter_project("other");
+  box.ok({"up"});
+  box.ok({"down"});
+  EXPECT_EQ(box.run({"status"}).code, 3);
+  EXPECT_EQ(box.run({"down"}).code, 0) << "a second one is harmless";
+  box.enter_project("project");
+  box.ok({"status"});
+}
+
+TEST(Down, AllEndsTheDaemonAndLeavesNoSocket) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto pid = box.daemon_pid();
+  box.ok({"down", "--all"});
+  EXPECT_FALSE(is_running(pid));
+  EXPECT_FALSE(fs::exists(box.home() + "/daemon.sock"));
+  EXPECT_FALSE(fs::exists(box.workspace_directory() + "/relay.sock"));
+  const auto again = box.run({"down", "--all"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_EQ(again.err, "agent-relay: no daemon is running\n");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
