@@ -1,0 +1,82 @@
+#include "tests/simulation/bad_client.h"
+
+#include "base/format.h"
+#include "protocol/frame.h"
+#include "records/short_id.h"
+#include "tests/simulation/program.h"
+
+namespace relay::simulation {
+
+BadClient::BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed,
+                     std::string unclaimed)
+    : network_{network},
+      random_{random},
+      trace_{trace},
+      ledger_{ledger},
+      claimed_{std::move(claimed)},
+      unclaimed_{std::move(unclaimed)},
+      deed_{static_cast<Deed>(random.below(static_cast<std::uint64_t>(Deed::Last)))} {}
+
+void BadClient::start() {
+  network_.connect(kSocketPath, [this, alive = std::weak_ptr{alive_}](auto stream) {
+    if (alive.expired() || !stream) return;
+    stream_ = std::move(*stream);
+    stream_->start(*this);
+    act();
+  });
+}
+
+void BadClient::frame(std::string_view json) {
+  std::string bytes;
+  protocol::append_frame(bytes, protocol::HeaderStyle::Four, json);
+  stream_->write(bytes);
+}
+
+void BadClient::hello(std::string_view name) {
+  frame(format(R"({{"v":1,"type":"HELLO","id":"h","ts":1,"payload":{{"agent":"{}","capabilities":{{"ack":true,"resume":true,"max_inflight":256,"supports_topics":true}}}}}})", name));
+}
+
+void BadClient::act() {
+  trace_.line("a bad client does deed {}", static_cast<int>(deed_));
+  switch (deed_) {
+    case Deed::Garbage: {
+      std::string bytes(1 + random_.below(300), '\0');
+      for (auto& byte : bytes) byte = static_cast<char>(random_.below(256));
+      return stream_->write(bytes);
+    }
+    case Deed::HugeHeader: return stream_->write(std::string_view{"\x00\x7f\xff\xff{", 5});
+    case Deed::HalfAFrame: return stream_->write(std::string_view{"\x00\x00\x01\x00{\"v\":1,", 11});
+    case Deed::NotAnObject: return frame("[1,2,3]");
+    case Deed::BadUtf8: return frame("{\"v\":1,\"type\":\"HELLO\",\"id\":\"\xff\xfe\",\"ts\":1,\"payload\":{}}");
+    case Deed::Nested: return frame(R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":)" + std::string(20'000, '['));
+    case Deed::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
+    case Deed::SendBeforeHello: return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
+    case Deed::ForgedSender:
+      return frame(format(R"({{"v":1,"type":"SEND","id":"s","ts":1,"from":"{}","to":"{}","payload":{{"kind":"message","body":"forged"}}}})",
+                          claimed_, claimed_));
+    case Deed::BadName: return hello(R"(a\u0007b c)");
+    case Deed::StealsClaimedName: return hello(claimed_);
+    case Deed::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
+    case Deed::FloodsAndNeverReads:
+      stream_->pause_reading();
+      hello("Flood");
+      for (int i = 0; i < 60; ++i)
+        frame(format(R"({{"v":1,"type":"SEND","id":"f{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"flood"}}}})", i, claimed_));
+      return;
+    case Deed::AcknowledgesOthersMail:
+      hello("Nosy");
+      for (int key = 1; key < 60; ++key)
+        frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})", records::delivery_id(Key{key})));
+      return;
+    case Deed::Last: return;
+  }
+}
+
+void BadClient::on_bytes(std::string_view bytes) {
+  heard_.append(bytes);
+  const bool thief = deed_ == Deed::StealsClaimedName || (deed_ == Deed::StealsName && unclaimed_.empty());
+  if (thief && heard_.find("\"type\":\"WELCOME\"") != heard_.npos)
+    ledger_.violate("somebody without the token got the name " + claimed_);
+}
+
+}  // namespace relay::simulation

@@ -1,0 +1,45 @@
+/// A client that does one thing nobody should do, and must harm nobody but itself.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "net/stream.h"
+#include "tests/simulation/ledger.h"
+
+namespace relay::simulation {
+
+class BadClient final : private net::StreamListener {
+ public:
+  /// `claimed` is the name of a program that claimed it, `unclaimed` one that did not (may be empty).
+  BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed, std::string unclaimed);
+
+  void start();
+
+ private:
+  enum class Deed {
+    Garbage, HugeHeader, HalfAFrame, NotAnObject, BadUtf8, Nested, UnknownType, SendBeforeHello, ForgedSender, BadName,
+    StealsClaimedName, StealsName, FloodsAndNeverReads, AcknowledgesOthersMail, Last,
+  };
+
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t) override {}
+  void on_closed(const std::string&) override { stream_.reset(); }
+  void act();
+  void frame(std::string_view json);
+  void hello(std::string_view name);
+
+  net::Network& network_;
+  Random& random_;
+  Trace& trace_;
+  Ledger& ledger_;
+  std::string claimed_;
+  std::string unclaimed_;
+  Deed deed_;
+  std::string heard_;
+  std::unique_ptr<net::Stream> stream_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::simulation

@@ -1,0 +1,115 @@
+#include "tests/simulation/sim_daemon.h"
+
+#include "base/format.h"
+#include "tests/simulation/program.h"
+
+namespace relay::simulation {
+
+SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const Weather& weather,
+                     Trace& trace, Ledger& ledger)
+    : plan_{std::move(plan)},
+      loop_{loop},
+      network_{network},
+      random_{random},
+      weather_{weather},
+      trace_{trace},
+      ledger_{ledger} {
+  if (plan_.store == StoreKind::Memory) store_ = std::make_unique<WatchedStore>(std::make_unique<store::MemoryStore>(), ledger_);
+}
+
+SimDaemon::~SimDaemon() {
+  *dead_ = true;
+  workspace_.reset();
+  store_.reset();  // before the disk it lives on
+}
+
+void SimDaemon::open_store() {
+  if (plan_.store == StoreKind::Memory) return;
+  auto opened = store::SqliteStore::open({.path = "/home/messages.sqlite",
+                                          .durability = plan_.durability,
+                                          .vfs = disk_.vfs(),
+                                          .sharing = store::Sharing::Exclusive,
+                                          .now = loop_.now().wall});
+  if (!opened) return ledger_.violate("the store cannot be opened: " + opened.error().message());
+  if (!(*opened)->warning().empty()) ledger_.violate("the store was set aside: " + (*opened)->warning());
+  store_ = std::make_unique<WatchedStore>(std::move(*opened), ledger_);
+}
+
+void SimDaemon::start() {
+  if (running()) return;
+  open_store();
+  if (!store_) return;
+  ledger_.check_store(*store_);
+  auto snapshot = store_->load();
+  if (!snapshot) return ledger_.violate("the store cannot be loaded: " + snapshot.error().message());
+  trace_.line("the daemon starts");
+  dead_ = std::make_shared<bool>(false);
+  network_.next_server_life(dead_);
+  workspace_ = std::make_unique<daemon::Workspace>(
+      plan_.options, loop_, random_,
+      [this](store::StoreListener& listener) {
+        return std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, listener, dead_);
+      },
+      std::move(*snapshot), daemon::RosterSink{}, [this](const broker::Effect& effect) { on_effect(effect); });
+  auto door = network_.listen(kSocketPath, [this](auto stream) {
+    if (running()) workspace_->accept(std::move(stream));
+  });
+  if (door) door_ = std::move(*door);
+}
+
+void SimDaemon::on_effect(const broker::Effect& effect) {
+  if (*dead_) return;
+  if (dies_after_ > 0 && --dies_after_ == 0) return die("it is killed between two effects");
+  if (const auto* said = std::get_if<broker::Send>(&effect)) ledger_.daemon_says(said->frame);
+  if (const auto* note = std::get_if<broker::Note>(&effect)) trace_.line("daemon: {}", note->text);
+}
+
+void SimDaemon::die_after(std::uint64_t effects) {
+  if (!running()) return;
+  if (effects == 0) die("it is killed");
+  else dies_after_ = effects;
+}
+
+void SimDaemon::die_in_commit() {
+  if (plan_.store == StoreKind::Memory || !running()) return die_after(0);
+  store_->break_next_commit([this] { disk_.fail_next_syncs(1); },
+                            [this] {
+                              disk_.fail_next_syncs(0);  // in case this commit needed no sync
+                              die("the power goes away inside a commit");
+                            });
+}
+
+void SimDaemon::shut_down() {
+  if (!running()) return;
+  trace_.line("the daemon is asked to leave");
+  door_.reset();
+  workspace_->shut_down([this, dead = dead_] {
+    loop_.post([this, dead] {
+      if (dead == dead_ && !*dead_) die("it has left in good order");
+    });
+  });
+}
+
+void SimDaemon::die(const char* how) {
+  if (*dead_) return;
+  *dead_ = true;
+  dies_after_ = 0;
+  ++deaths_;
+  trace_.line("the daemon dies: {}", how);
+  network_.server_died();
+  loop_.post([this] { bury_and_restart(); });  // its code may still be on the stack
+}
+
+void SimDaemon::bury_and_restart() {
+  workspace_.reset();
+  door_.reset();
+  if (plan_.store == StoreKind::Sqlite) {
+    if (plan_.durability == store::Durability::Power) disk_.crash(random_);
+    else disk_.kill();
+    store_.reset();
+  }
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(longest_restart_.count()) + 1)};
+  loop_.call_after(delay, [this] { start(); });
+}
+
+}  // namespace relay::simulation

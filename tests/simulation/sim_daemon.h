@@ -1,0 +1,74 @@
+/// The daemon of the simulated world: the real Workspace and Broker, restarted from the store after each death.
+///
+/// Death can come at any effect: from that effect on nothing this incarnation does reaches the network or the disk,
+/// although its code runs on to the end of the turn, unaware. Then it is destroyed and a new one loads the store.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "daemon/workspace.h"
+#include "store/memory_store.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sim_disk.h"
+#include "tests/simulation/ledger.h"
+#include "tests/simulation/sim_network.h"
+#include "tests/simulation/sim_store_queue.h"
+
+namespace relay::simulation {
+
+enum class StoreKind { Memory, Sqlite };
+
+struct DaemonPlan {
+  daemon::WorkspaceOptions options;
+  StoreKind store = StoreKind::Memory;
+  store::Durability durability = store::Durability::Power;
+};
+
+class SimDaemon {
+ public:
+  SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const Weather& weather,
+            Trace& trace, Ledger& ledger);
+  ~SimDaemon();
+
+  void start();
+  /// Kills it at the effect that many effects from now; 0 is now.
+  void die_after(std::uint64_t effects);
+  /// Leaves in good order.
+  void shut_down();
+  /// The power goes away inside the next commit (SQLite only; otherwise it dies now).
+  void die_in_commit();
+  /// A restart after each death, this much later.
+  void restart_within(Nanos longest) { longest_restart_ = longest; }
+
+  [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
+  [[nodiscard]] bool quiet() const { return running() && workspace_->quiet(); }
+  [[nodiscard]] store::MessageStore& store() { return *store_; }
+  [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
+
+ private:
+  void open_store();
+  void on_effect(const broker::Effect& effect);
+  void die(const char* how);
+  void bury_and_restart();
+
+  DaemonPlan plan_;
+  VirtualLoop& loop_;
+  SimNetwork& network_;
+  Random& random_;
+  const Weather& weather_;
+  Trace& trace_;
+  Ledger& ledger_;
+
+  store::SimDisk disk_;
+  std::unique_ptr<WatchedStore> store_;
+
+  DeathFlag dead_ = std::make_shared<bool>(true);
+  std::uint64_t dies_after_ = 0;        // effects; 0: not planned
+  std::uint64_t deaths_ = 0;
+  Nanos longest_restart_ = milliseconds{500};
+  std::unique_ptr<daemon::Workspace> workspace_;
+  std::unique_ptr<net::Listener> door_;
+};
+
+}  // namespace relay::simulation

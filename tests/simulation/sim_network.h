@@ -1,0 +1,63 @@
+/// Sockets on a virtual clock: bytes arrive late, in pieces, or not at all.
+///
+/// Each direction has what the sender queued, and what the socket holds (bounded, so a slow reader is felt by the
+/// sender as on a real machine). A cut loses bytes in flight; a frozen connection says nothing to anyone; the end of a
+/// process closes its sockets.
+/// Invariants: the order of bytes within one direction never changes; contract of net::Stream otherwise.
+/// Ownership: borrows loop, random and weather. Threading: one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "net/stream.h"
+#include "tests/simulation/trace.h"
+#include "tests/simulation/weather.h"
+
+namespace relay::simulation {
+
+class Pair;
+
+/// Set when a process died: from then on nothing it does reaches the world.
+using DeathFlag = std::shared_ptr<bool>;
+
+class SimNetwork final : public net::Network {
+ public:
+  SimNetwork(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace)
+      : loop_{loop}, random_{random}, weather_{weather}, trace_{trace} {}
+
+  Result<std::unique_ptr<net::Listener>> listen(const std::string& path, net::OnAccept on_accept) override;
+  void connect(const std::string& path, net::OnConnect on_connect) override;
+
+  /// Listeners and accepted streams made from now on die with this flag.
+  void next_server_life(DeathFlag dead) { server_dead_ = std::move(dead); }
+  /// The process behind these streams is gone: sockets close, what they hold may still arrive.
+  void server_died();
+
+  /// Breaks a random living connection.
+  void cut_one();
+  /// Nothing is silent or slow any more.
+  void recover();
+
+  /// Most bytes any server-side stream has had waiting.
+  [[nodiscard]] std::size_t most_waiting() const { return most_waiting_; }
+
+ private:
+  friend class Pair;
+  class Door;
+
+  VirtualLoop& loop_;
+  Random& random_;
+  const Weather& weather_;
+  Trace& trace_;
+  std::map<std::string, Door*> doors_;
+  std::vector<std::weak_ptr<Pair>> pairs_;
+  DeathFlag server_dead_ = std::make_shared<bool>(false);
+  std::size_t most_waiting_ = 0;
+  std::uint64_t next_pair_ = 1;
+};
+
+}  // namespace relay::simulation

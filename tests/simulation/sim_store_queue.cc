@@ -1,0 +1,98 @@
+#include "tests/simulation/sim_store_queue.h"
+
+#include <optional>
+#include <utility>
+
+namespace relay::simulation {
+
+SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
+                             WatchedStore& store, store::StoreListener& listener, DeathFlag dead)
+    : loop_{loop},
+      random_{random},
+      weather_{weather},
+      trace_{trace},
+      store_{store},
+      listener_{listener},
+      dead_{std::move(dead)} {}
+
+void SimStoreQueue::persist(records::Ticket ticket, records::Changes changes) {
+  add(store::PersistRequest{ticket, std::move(changes)});
+}
+void SimStoreQueue::load_backlog(records::BacklogRequest request) { add(std::move(request)); }
+void SimStoreQueue::expire(records::ExpireRequest request) { add(request); }
+
+void SimStoreQueue::query(store::QueryId id, store::Query query) {
+  if (*dead_) return;
+  later([this, id, asked = std::move(query)] { listener_.on_answer(id, store::answer(store_, asked)); });
+}
+
+void SimStoreQueue::forget(store::Retention retention, WallMs now) {
+  if (*dead_) return;
+  later([this, retention, now] {
+    while (store_.forget_some(retention, now, 100).value_or(false)) {}
+  });
+}
+
+void SimStoreQueue::add(store::BatchRequest request) {
+  if (*dead_) return;
+  waiting_.push_back(std::move(request));
+  work_soon();
+}
+
+/// Runs the task after a random time, unless this daemon is dead by then.
+void SimStoreQueue::later(net::Task task) {
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_commit.count()) + 1)};
+  loop_.call_after(delay, [alive = std::weak_ptr{alive_}, dead = dead_, work = std::move(task)]() mutable {
+    if (!alive.expired() && !*dead) work();
+  });
+}
+
+void SimStoreQueue::work_soon() {
+  if (waiting_.empty() || std::exchange(busy_, true)) return;
+  later([this] { work(); });
+}
+
+void SimStoreQueue::work() {
+  const auto count = static_cast<Requests::difference_type>(1 + random_.below(waiting_.size()));
+  Requests group{std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + count)};
+  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails) store_.fail_after(random_.below(6));
+  auto replies = store::run_batch(store_, group);
+  if (*dead_) return;  // the power went away inside the commit; whether it counts, the disk will tell
+  if (store_.failed()) {
+    trace_.line("store: a commit fails");
+    return later([this, failed = std::move(group)]() mutable { tell_failure(std::move(failed)); });
+  }
+  later([this, told = std::move(replies)]() mutable { tell(std::move(told)); });
+}
+
+void SimStoreQueue::tell(store::Replies replies) {
+  for (auto& reply : replies) {
+    if (*dead_) return;
+    reply(listener_);
+  }
+  if (*dead_) return;
+  busy_ = false;
+  work_soon();
+}
+
+void SimStoreQueue::tell_failure(Requests failed) {
+  for (auto& request : std::exchange(waiting_, {})) failed.push_back(std::move(request));
+  busy_ = false;
+  const Error why{{static_cast<int>(store::Errc::Full), ErrcCategory<store::Errc>::instance()}, "the disk is full"};
+  std::optional<records::Ticket> from, to;
+  for (const auto& request : failed) {
+    const auto* persist = std::get_if<store::PersistRequest>(&request);
+    if (persist == nullptr) continue;
+    if (!from) from = persist->ticket;
+    to = persist->ticket;
+  }
+  if (from) listener_.on_commit_failed(*from, *to, why);
+  for (const auto& request : failed) {
+    if (*dead_) return;
+    if (const auto* page = std::get_if<records::BacklogRequest>(&request)) listener_.on_backlog(Failure{why}, page->to);
+    if (std::holds_alternative<records::ExpireRequest>(request)) listener_.on_expired(Failure{why});
+  }
+}
+
+}  // namespace relay::simulation

@@ -1,0 +1,55 @@
+/// The store queue on the virtual clock: a group becomes durable at a random later moment, and is told still later.
+///
+/// A crash before the commit loses the group; a crash between commit and answer leaves it stored and untold. Both are
+/// drawn by the seed. The batches are carried out by the code the daemon uses, on a real MessageStore.
+/// Contract of store::StoreQueue: requests in order, pages and expiries after the commits asked before them; when a
+/// group fails, everything asked until that failure is told fails with it.
+/// Ownership: owned by the Workspace; borrows everything else. Threading: one thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "store/store_batch.h"
+#include "tests/simulation/sim_network.h"
+#include "tests/simulation/trace.h"
+#include "tests/simulation/watched_store.h"
+#include "tests/simulation/weather.h"
+
+namespace relay::simulation {
+
+class SimStoreQueue final : public store::StoreQueue {
+ public:
+  SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, WatchedStore& store,
+                store::StoreListener& listener, DeathFlag dead);
+
+  void persist(records::Ticket ticket, records::Changes changes) override;
+  void load_backlog(records::BacklogRequest request) override;
+  void expire(records::ExpireRequest request) override;
+  void query(store::QueryId id, store::Query query) override;
+  void forget(store::Retention retention, WallMs now) override;
+
+ private:
+  using Requests = std::vector<store::BatchRequest>;
+
+  void add(store::BatchRequest request);
+  void later(net::Task task);
+  void work_soon();
+  void work();
+  void tell(store::Replies replies);
+  void tell_failure(Requests failed);
+
+  VirtualLoop& loop_;
+  Random& random_;
+  const Weather& weather_;
+  Trace& trace_;
+  WatchedStore& store_;
+  store::StoreListener& listener_;
+  DeathFlag dead_;
+  Requests waiting_;
+  bool busy_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::simulation

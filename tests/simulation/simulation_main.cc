@@ -1,0 +1,110 @@
+// simulation_test --seeds N [--first S] [--size K] [--store memory|sqlite]   runs many worlds
+// simulation_test --seed S [--trace]                                        replays one
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+
+#include "tests/simulation/world.h"
+
+namespace {
+
+using namespace relay::simulation;
+
+std::uint64_t current_seed = 0;
+
+/// A broken assertion inside the product must still say which seed broke it.
+void on_abort(int signal) {
+  char text[96];
+  const int length = std::snprintf(text, sizeof text, "\nseed %llu aborted; replay: simulation_test --seed %llu --trace\n",
+                                   static_cast<unsigned long long>(current_seed),
+                                   static_cast<unsigned long long>(current_seed));
+  [[maybe_unused]] const auto ignored = ::write(2, text, static_cast<std::size_t>(length));
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+struct Flags {
+  std::uint64_t first = 1, seeds = 200, size = 1;
+  std::optional<std::uint64_t> only;
+  std::optional<StoreKind> store;
+  bool trace = false;
+};
+
+std::optional<Flags> parse(int argc, char** argv) {
+  Flags flags;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--trace") {
+      flags.trace = true;
+      continue;
+    }
+    if (i + 1 >= argc) return std::nullopt;
+    const std::string_view text = argv[++i];
+    const auto number = std::strtoull(argv[i], nullptr, 10);
+    if (name == "--seed") flags.only = number;
+    else if (name == "--seeds") flags.seeds = number;
+    else if (name == "--first") flags.first = number;
+    else if (name == "--size") flags.size = number;
+    else if (name == "--store" && text == "memory") flags.store = StoreKind::Memory;
+    else if (name == "--store" && text == "sqlite") flags.store = StoreKind::Sqlite;
+    else return std::nullopt;
+  }
+  return flags;
+}
+
+Outcome run(std::uint64_t seed, const Flags& flags, Trace::Mode mode) {
+  current_seed = seed;
+  World world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store}};
+  return world.run();
+}
+
+bool report(std::uint64_t seed, const Outcome& outcome) {
+  if (!outcome.violation) return true;
+  std::printf("seed %llu: %s\n  replay: simulation_test --seed %llu --trace\n", static_cast<unsigned long long>(seed),
+              outcome.violation->c_str(), static_cast<unsigned long long>(seed));
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto flags = parse(argc, argv);
+  if (!flags) {
+    std::fprintf(stderr, "usage: simulation_test [--seeds N] [--first S] [--size K] [--store memory|sqlite]\n"
+                         "       simulation_test --seed S [--trace] [--size K] [--store memory|sqlite]\n");
+    return 2;
+  }
+  std::signal(SIGABRT, on_abort);
+  std::signal(SIGSEGV, on_abort);
+  if (flags->only) {
+    const auto outcome = run(*flags->only, *flags, flags->trace ? Trace::Mode::Print : Trace::Mode::Hash);
+    std::printf("seed %llu: %llu steps, %llu said, %llu acknowledged, %llu handed up, trace %016llx\n",
+                static_cast<unsigned long long>(*flags->only), static_cast<unsigned long long>(outcome.steps),
+                static_cast<unsigned long long>(outcome.said), static_cast<unsigned long long>(outcome.acknowledged),
+                static_cast<unsigned long long>(outcome.handed_up), static_cast<unsigned long long>(outcome.trace_hash));
+    return report(*flags->only, outcome) ? 0 : 1;
+  }
+  Outcome sum;
+  std::uint64_t failed = 0;
+  constexpr std::uint64_t kMostFailures = 20;
+  for (std::uint64_t seed = flags->first; seed < flags->first + flags->seeds && failed < kMostFailures; ++seed) {
+    const auto outcome = run(seed, *flags, Trace::Mode::Off);
+    if (!report(seed, outcome)) ++failed;
+    sum.steps += outcome.steps;
+    sum.said += outcome.said;
+    sum.acknowledged += outcome.acknowledged;
+    sum.handed_up += outcome.handed_up;
+    sum.daemon_deaths += outcome.daemon_deaths;
+    sum.program_deaths += outcome.program_deaths;
+  }
+  std::printf("%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
+              "%llu of programs; %llu seeds failed\n",
+              static_cast<unsigned long long>(flags->seeds), static_cast<unsigned long long>(sum.steps),
+              static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.acknowledged),
+              static_cast<unsigned long long>(sum.handed_up), static_cast<unsigned long long>(sum.daemon_deaths),
+              static_cast<unsigned long long>(sum.program_deaths), static_cast<unsigned long long>(failed));
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,67 @@
+/// The daemon's store as the simulation sees it: passes everything on, tells the ledger what became durable, and
+/// breaks when the seed says so.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "store/message_store.h"
+#include "tests/simulation/weather.h"
+
+namespace relay::simulation {
+
+/// What the disk of the daemon went through, for the ledger.
+class StoreWitness {
+ public:
+  virtual ~StoreWitness() = default;
+  virtual void on_durable(const records::Changes& changes) = 0;
+  virtual void on_expired(const records::ExpireResult& result) = 0;
+  /// The power went away while this group was being committed.
+  virtual void on_doubt(records::Changes changes, const std::vector<records::ExpireResult>& expired) = 0;
+};
+
+class WatchedStore final : public store::MessageStore {
+ public:
+  WatchedStore(std::unique_ptr<store::MessageStore> real, StoreWitness& witness) : real_{std::move(real)}, witness_{witness} {}
+
+  /// The apply or commit that many calls from now fails.
+  void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
+  /// Something went wrong since the last question.
+  [[nodiscard]] bool failed() { return std::exchange(failed_, false); }
+  /// `cut` is called inside the next commit that has something to write, and says whether the power went away in it.
+  void break_next_commit(std::move_only_function<void()> before, std::move_only_function<void()> after) {
+    before_commit_ = std::move(before);
+    after_commit_ = std::move(after);
+  }
+
+  Result<records::Snapshot> load() override { return real_->load(); }
+  Result<void> begin() override;
+  Result<void> apply(const records::Change& change) override;
+  Result<void> commit() override;
+  void rollback() override { real_->rollback(); }
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override { return real_->backlog(request); }
+  Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
+  Result<bool> index_some(std::size_t rows) override { return real_->index_some(rows); }
+  Result<bool> forget_some(const store::Retention& retention, WallMs now, std::size_t rows) override {
+    return real_->forget_some(retention, now, rows);
+  }
+  Result<std::unique_ptr<store::MessageReader>> open_reader() override { return real_->open_reader(); }
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override { return real_->messages(query); }
+  Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
+  Result<records::StoreStats> stats() override { return real_->stats(); }
+
+ private:
+  [[nodiscard]] bool fails_now() { return fails_after_ > 0 && --fails_after_ == 0; }
+  Result<void> watched(Result<void> result);
+
+  std::unique_ptr<store::MessageStore> real_;
+  StoreWitness& witness_;
+  records::Changes group_;
+  std::vector<records::ExpireResult> expired_;
+  std::size_t fails_after_ = 0;
+  bool failed_ = false;
+  std::move_only_function<void()> before_commit_;
+  std::move_only_function<void()> after_commit_;
+};
+
+}  // namespace relay::simulation

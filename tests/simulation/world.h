@@ -1,0 +1,72 @@
+/// The whole system in one thread on a virtual clock, every choice drawn from one seed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/bad_client.h"
+#include "tests/simulation/program.h"
+#include "tests/simulation/sim_daemon.h"
+
+namespace relay::simulation {
+
+struct Outcome {
+  std::optional<std::string> violation;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t said = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t handed_up = 0;
+  std::uint64_t daemon_deaths = 0;
+  std::uint64_t program_deaths = 0;
+};
+
+struct WorldOptions {
+  std::uint64_t seed = 0;
+  Trace::Mode trace = Trace::Mode::Off;
+  std::uint64_t size = 1;                    // times as many messages and faults
+  std::optional<StoreKind> store;            // instead of what the seed draws
+};
+
+class World {
+ public:
+  explicit World(const WorldOptions& options);
+  ~World();
+
+  Outcome run();
+
+ private:
+  [[nodiscard]] bool chance(std::uint64_t in_hundred) { return random_.below(100) < in_hundred; }
+  [[nodiscard]] Nanos within(Nanos span) { return Nanos{random_.below(static_cast<std::uint64_t>(span.count()) + 1)}; }
+  Weather draw_weather();
+  DaemonPlan draw_daemon(const WorldOptions& options);
+  ProgramPlan draw_program(std::size_t index);
+  void plan_talk();
+  void plan_faults();
+  void one_fault();
+  void one_saying();
+  void check_bounds();
+  void heal();
+  bool run_until_settled();
+  bool step(SteadyTime until);
+
+  WorldOptions options_;
+  SeededRandom random_;
+  VirtualLoop loop_;
+  Trace trace_{options_.trace, loop_};
+  Weather weather_;
+  Ledger ledger_{trace_};
+  SimNetwork network_{loop_, random_, weather_, trace_};
+  std::unique_ptr<SimDaemon> daemon_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<std::unique_ptr<BadClient>> bad_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t program_deaths_ = 0;
+  Nanos horizon_{};
+  std::size_t max_output_bytes_ = 0;
+};
+
+}  // namespace relay::simulation
