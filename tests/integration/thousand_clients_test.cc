@@ -1,0 +1,71 @@
+/// A thousand clients on one daemon: all served, nothing lost, memory flat.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/format.h"
+#include "integration/crowd.h"
+#include "integration/daemon_process.h"
+
+namespace relay::integration {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::size_t kClients = 1'000;
+constexpr std::size_t kMessagesEach = 20;
+constexpr int kWarmUpRounds = 4;
+constexpr int kRounds = 6;
+constexpr long kMaxIdleKbEach = 32;
+// The allocator keeps what a burst of 20 000 messages under way once needed; a leak would keep each of them.
+constexpr std::size_t kMaxGrowthBytesPerMessage = 256;
+
+long resident_kb(pid_t pid) {
+  std::ifstream status{format("/proc/{}/status", pid)};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+  }
+  return 0;
+}
+
+TEST(ThousandClients, TalkToEachOtherWithFlatMemory) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < kClients + 100) GTEST_SKIP() << "too few descriptors allowed here: " << limit.rlim_cur;
+
+  DaemonProcess daemon;
+  daemon.environment["AGENT_RELAY_DURABILITY"] = "process";
+  ASSERT_EQ(daemon.start(), "ready\n");
+  const long empty_kb = resident_kb(daemon.pid());
+
+  Crowd crowd{daemon.socket(), kClients};
+  ASSERT_TRUE(crowd.introduce(seconds{60})) << crowd.complaint();
+  crowd.stay(std::chrono::milliseconds{500});
+  const long idle_kb_each = (resident_kb(daemon.pid()) - empty_kb) / static_cast<long>(kClients);
+  std::cout << "idle: " << idle_kb_each << " KB for each of " << kClients << " clients\n";
+  EXPECT_LE(idle_kb_each, kMaxIdleKbEach);
+
+  const auto highest_kb_of = [&](int rounds) {
+    long highest = 0;
+    for (int round = 0; round < rounds; ++round) {
+      EXPECT_TRUE(crowd.exchange(kMessagesEach, seconds{60})) << crowd.complaint();
+      highest = std::max(highest, resident_kb(daemon.pid()));
+    }
+    return highest;
+  };
+  const long warm_kb = highest_kb_of(kWarmUpRounds);
+  const long later_kb = highest_kb_of(kRounds);
+  std::cout << crowd.delivered() << " messages; " << warm_kb << " KB while warming up, " << later_kb << " KB later\n";
+  EXPECT_LE(later_kb - warm_kb,
+            static_cast<long>(kClients * kMessagesEach * kRounds * kMaxGrowthBytesPerMessage / 1024));
+  EXPECT_EQ(crowd.delivered(), kClients * kMessagesEach * (kWarmUpRounds + kRounds));
+  EXPECT_EQ(crowd.out_of_order(), 0U);
+  EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
+}
+
+}  // namespace
+}  // namespace relay::integration
