@@ -1,0 +1,175 @@
+#include "client_role.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/directory.h"
+#include "base/format.h"
+#include "base/random.h"
+#include "client/link.h"
+#include "journal.h"
+#include "net/asio_loop.h"
+#include "net/signals.h"
+#include "net/unix_network.h"
+
+namespace relay::crash {
+namespace {
+
+constexpr Millis kTurn{20};             // how often it speaks
+constexpr std::size_t kWindow = 1'000;  // unanswered messages it allows itself
+constexpr std::size_t kMaxPadding = 400;
+constexpr std::array<std::string_view, 3> kTopics{"", "build", "review"};
+
+class Client final : public client::LinkListener {
+ public:
+  Client(const ClientOptions& options, JournalFile sent, JournalFile received, SentJournal past,
+         std::vector<client::Position> positions)
+      : options_{options},
+        network_{loop_},
+        random_{options.seed},
+        sent_{std::move(sent)},
+        received_{std::move(received)},
+        next_{std::move(past.next)},
+        positions_{std::move(positions)} {}
+
+  Result<void> run() {
+    const auto directory = RELAY_TRY(DiskDirectory::open(options_.directory));
+    const auto outbox = RELAY_TRY(client::Outbox::open(*directory, "outbox", {.max_entries = 2 * kWindow},
+                                                       client::SyncOn::Transmission, secrets_));
+    client::LinkOptions link_options;
+    link_options.socket_path = options_.socket;
+    link_options.hello.agent = options_.name;
+    link_options.hello.capabilities.resume = true;
+    link_options.hello.claim_token = "claim-of-" + options_.name;
+    link_options.hello.resume_token = RELAY_TRY(read_file(token_path()));
+    link_options.patience = client::Patience::never_give_up();
+    link_options.positions = positions_;
+    client::Link link{loop_, network_, secrets_, *outbox, std::move(link_options), *this};
+    link_ = &link;
+    outbox_ = outbox.get();
+    net::ignore_broken_pipes();
+    sending_ = options_.messages_per_second > 0;
+    link.start();
+    take_turn();
+    loop_.run();
+    link.stop();
+    link_ = nullptr;
+    return failure_;
+  }
+
+ private:
+  [[nodiscard]] std::string token_path() const { return options_.directory + "/token"; }
+
+  void fail_with(Result<void> result) {
+    if (result) return;
+    failure_ = std::move(result);
+    loop_.stop();
+  }
+
+  /// Speaks for one turn's share, then sleeps until the next.
+  void take_turn() {
+    if (sending_ && ::access(options_.stop_file.c_str(), F_OK) == 0) sending_ = false;
+    if (sending_)
+      speak();
+    else if (!drained_ && link_->all_answered()) {
+      drained_ = true;
+      fail_with(sent_.append("D\n"));
+    }
+    turn_ = loop_.after(kTurn, [this] { take_turn(); });
+  }
+
+  void speak() {
+    const auto share = static_cast<std::uint64_t>(options_.messages_per_second) * kTurn.count() / 1000;
+    auto count = random_.below(2 * share + 1);
+    count = std::min<std::uint64_t>(count, outbox_->size() < kWindow ? kWindow - outbox_->size() : 0);
+    struct Planned {
+      Lane lane;
+      std::uint64_t number;
+    };
+    std::vector<Planned> plan;
+    std::string tried, accepted;
+    for (; count > 0; --count) {
+      Lane lane{options_.peers[random_.below(options_.peers.size())],
+                std::string{kTopics[random_.below(kTopics.size())]}};
+      if (lane.peer == options_.name) continue;
+      const auto number = next_[lane]++;
+      tried += tried_line(lane, number);
+      plan.push_back({std::move(lane), number});
+    }
+    if (plan.empty()) return;
+    fail_with(sent_.append(tried));
+    for (const auto& [lane, number] : plan) {
+      const std::string padding(random_.below(kMaxPadding), '.');
+      const auto id = link_->send({.to = lane.peer,
+                                   .payload = relay::format(R"({{"kind":"message","body":"{} {}"}})", number, padding),
+                                   .topic = lane.topic});
+      if (!id) return fail_with(Failure{id.error()});
+      accepted += accepted_line(lane, number);
+    }
+    fail_with(sent_.append(accepted));
+  }
+
+  // LinkListener
+  void on_ready(const client::Session& session) override {
+    // Torn or old, a bad token only costs the resume; the positions do the rest.
+    (void)std::remove(token_path().c_str());
+    if (auto file = JournalFile::open(token_path())) (void)file->append(session.resume_token);
+  }
+  void on_lost(const std::string&, Millis) override {}
+  void on_stopped(const Error& why) override { fail_with(Failure{why}); }
+
+  client::Taken on_incoming(const client::Incoming& incoming) override {
+    const auto payload = protocol::parse_send(incoming.envelope.payload);
+    if (!payload || payload->body.size() < 2) {
+      fail_with(fail("a message without a body came"));
+      return client::Taken::Later;
+    }
+    const std::string body{payload->body.substr(1)};  // after the quote; only digits before the blank matter
+    const Receipt receipt{{std::string{incoming.envelope.from}, std::string{incoming.envelope.topic}},
+                          incoming.place.seq,
+                          std::strtoull(body.c_str(), nullptr, 10)};
+    fail_with(received_.append(received_line(receipt)));
+    return client::Taken::Now;
+  }
+
+  void on_sent(const std::string&) override {}
+  void on_refused(const std::string& id, const protocol::NackView& why) override {
+    fail_with(sent_.append(relay::format("X {}:{}\n", id, why.code)));
+  }
+  void on_frame(const protocol::Envelope&) override {}
+
+  const ClientOptions& options_;
+  net::AsioLoop loop_;
+  net::UnixNetwork network_;
+  SystemRandom secrets_;
+  SeededRandom random_;
+  JournalFile sent_;
+  JournalFile received_;
+  std::map<Lane, std::uint64_t> next_;
+  std::vector<client::Position> positions_;
+  client::Link* link_ = nullptr;
+  client::Outbox* outbox_ = nullptr;
+  std::unique_ptr<net::Timer> turn_;
+  bool sending_ = false;
+  bool drained_ = false;
+  Result<void> failure_;
+};
+
+}  // namespace
+
+Result<void> run_client(const ClientOptions& options) {
+  const auto sent_path = options.directory + "/sent", received_path = options.directory + "/received";
+  auto past = parse_sent(RELAY_TRY(read_file(sent_path)));
+  std::map<Lane, std::uint64_t> heard;
+  for (const auto& receipt : parse_received(RELAY_TRY(read_file(received_path)))) heard[receipt.lane] = receipt.seq;
+  std::vector<client::Position> positions;
+  for (const auto& [lane, seq] : heard) positions.push_back({lane.topic, lane.peer, seq});
+  Client client{options, RELAY_TRY(JournalFile::open(sent_path)), RELAY_TRY(JournalFile::open(received_path)),
+                std::move(past), std::move(positions)};
+  return client.run();
+}
+
+}  // namespace relay::crash

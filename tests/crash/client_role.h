@@ -1,0 +1,29 @@
+/// One client of the crash test, until somebody kills it.
+///
+/// It speaks to every peer on several topics through a durable outbox, and writes down what comes before it
+/// acknowledges. Started again it goes on from its own journals: numbers of messages after the last one tried, stream
+/// positions after the last one received.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay::crash {
+
+struct ClientOptions {
+  std::string name;
+  std::vector<std::string> peers;  // everybody, itself included
+  std::string socket;
+  std::string directory;  // its own: journals, outbox, resume token
+  std::uint64_t seed = 0;
+  int messages_per_second = 0;  // 0: only listens
+  std::string stop_file;        // once it exists: send no more, write D when all is answered, go on listening
+};
+
+/// Runs until it is killed; returns only when something is wrong.
+Result<void> run_client(const ClientOptions& options);
+
+}  // namespace relay::crash
