@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { join, kNew, kOld, Talker, unique, versions } from './harness/clients.mjs';
+import { sharedDaemon } from './harness/shared.mjs';
+
+describe('handshake', () => {
+  const daemon = sharedDaemon();
+
+  for (const version of versions) {
+    test(`${version}: connect() ends READY with a session`, async (t) => {
+      const alice = await join(t, daemon, version, unique('Alice'));
+      assert.deepEqual(alice.states, ['CONNECTING', 'HANDSHAKING', 'READY']);
+      assert.equal(typeof alice.client.currentSessionId, 'string');
+      const welcome = alice.frame('WELCOME').payload;
+      assert.equal(typeof welcome.resume_token, 'string');
+      assert.deepEqual(welcome.server, { max_frame_bytes: 1048576, heartbeat_ms: 5000 });
+      assert.deepEqual(alice.errors, []);
+    });
+
+    test(`${version}: everything HELLO may carry is accepted`, async (t) => {
+      const name = unique('Full');
+      await join(t, daemon, version, name, { cli: 'claude', program: 'Claude Code', model: 'opus', task: 'review',
+        workingDirectory: '/tmp', team: 'core', displayName: 'Full Name', avatarUrl: 'data:,x', entityType: 'agent' });
+      const asker = await join(t, daemon, kNew, unique('Asker'));
+      const agents = await asker.client.listAgents();
+      assert.equal(agents.find((agent) => agent.name === name)?.cli, 'claude');
+    });
+
+    test(`${version}: disconnect() and destroy() leave nothing behind that answers`, async (t) => {
+      const alice = await join(t, daemon, version, unique('Alice'));
+      const watcher = await join(t, daemon, kNew, unique('Watcher'));
+      alice.client.disconnect();
+      assert.equal(alice.client.state, 'DISCONNECTED');
+      alice.client.destroy();
+      assert.equal(alice.client.sendMessage(watcher.name, 'too late'), false);
+      for (let tries = 0; ; ++tries) {
+        const connected = await watcher.client.listConnectedAgents();
+        if (!connected.some((agent) => agent.name === alice.name)) break;
+        assert.ok(tries < 200, 'EOF without BYE is a normal leave');
+      }
+    });
+
+    test(`${version}: connecting twice is harmless`, async (t) => {
+      const alice = await join(t, daemon, version, unique('Alice'));
+      await alice.client.connect();
+      await alice.barrier();
+      assert.equal(alice.framesOf('WELCOME').length, 1);
+    });
+  }
+
+  test('2.1.14: a reserved name is refused for good, unless a part of the system uses it', async (t) => {
+    const stranger = new Talker(kNew, daemon, 'Dashboard');
+    t.after(() => stranger.leave());
+    const connecting = stranger.client.connect();
+    connecting.catch(() => {});
+    const error = await stranger.untilError(/BAD_REQUEST/);
+    assert.equal(error.fatal, true);
+    await stranger.until(() => stranger.client.state === 'DISCONNECTED', 'no further attempt');
+    const system = await join(t, daemon, kNew, 'Dashboard', { _isSystemComponent: true });
+    assert.equal(system.client.state, 'READY');
+  });
+
+  test('a name that no terminal could print is refused in one sentence', async (t) => {
+    for (const name of ['', 'two words', 'bell\u0007', 'x'.repeat(10_000)]) {
+      const talker = new Talker(kOld, daemon, name, { reconnect: false });
+      t.after(() => talker.leave());
+      talker.client.connect().catch(() => {});
+      const error = await talker.untilError(/BAD_REQUEST/);
+      assert.equal(error.fatal, true);
+      assert.ok(error.message.length > 10 && error.message.length < 300, error.message);
+    }
+  });
+});
