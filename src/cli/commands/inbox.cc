@@ -1,4 +1,6 @@
 /// `agent-relay inbox [NAME]`
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -22,8 +24,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto messages = RELAY_CLI_TRY(messages_in(payload));
   for (auto& message : messages)
     if (message.to.empty()) message.to = name;
-  std::stable_sort(messages.begin(), messages.end(),
-                   [](const Message& a, const Message& b) { return a.timestamp < b.timestamp; });
+  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
   if (messages.empty() && shape == Shape::Lines)

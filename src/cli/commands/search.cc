@@ -1,4 +1,6 @@
 /// `agent-relay search WORDS`
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -21,7 +23,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (const auto from = invocation.value("--from")) query["from"] = *from;
   if (const auto to = invocation.value("--to")) query["to"] = *to;
   auto messages = RELAY_CLI_TRY(query_messages(connection, query));
-  std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
+  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
   if (!messages.empty()) return ExitCode::Yes;
