@@ -43,10 +43,10 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/agent-relay $(DESTDIR)$(PREFIX)/bin/relay
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/agent-relay
 
-bench:
+bench: build
 	@scripts/setup bench
-	@scripts/stage 'build: bench' scripts/build bench agent-relay relay_bench
-	@build/bench/bench/relay_bench build/bench/agent-relay
+	@scripts/stage 'build: bench' scripts/build bench relay_bench
+	@build/bench/bench/relay_bench build/release/agent-relay
 
 fuzz:
 	@scripts/setup fuzz

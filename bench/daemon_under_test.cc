@@ -19,10 +19,13 @@ Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const
   if (!::mkdtemp(place.data())) return fail_errno("cannot make a temporary directory");
   const auto absolute = std::filesystem::absolute(program).string();
   if (::mkdir((place + "/.git").c_str(), 0700) != 0) return fail_errno("cannot make a project");
-  std::array variables{"HOME=" + place, "AGENT_RELAY_HOME=" + place + "/home",
-                       "AGENT_RELAY_STORAGE_TYPE=" + storage.type, "AGENT_RELAY_DURABILITY=" + storage.durability,
-                       std::string{"AGENT_RELAY_RATE_PER_SECOND=0"}};
-  std::array<char*, 6> environment{};
+  std::array variables{"HOME=" + place,
+                       "AGENT_RELAY_HOME=" + place + "/home",
+                       "AGENT_RELAY_STORAGE_TYPE=" + storage.type,
+                       "AGENT_RELAY_DURABILITY=" + storage.durability,
+                       std::string{"AGENT_RELAY_RATE_PER_SECOND=0"},
+                       std::string{"AGENT_RELAY_HEARTBEAT_MS=3600000"}};  // we are silent while others have their turn
+  std::array<char*, 7> environment{};
   for (std::size_t i = 0; i < variables.size(); ++i) environment[i] = variables[i].data();
   const auto path = place + "/r.sock", out = place + "/out";
   const pid_t pid = ::fork();

@@ -117,7 +117,7 @@ Result<void> measure_daemon(Peer& sender, Peer& receiver, const Load& load, Figu
   std::size_t sent = 0, received = 0, answered = 0;
   std::string refused;
   const auto start = steady_clock::now();
-  RELAY_TRY(stream(
+  const auto moved = stream(
       sender, receiver,
       [&] {
         if (sent == load.streaming) return false;
@@ -136,7 +136,12 @@ Result<void> measure_daemon(Peer& sender, Peer& receiver, const Load& load, Figu
         ++received;
         receiver.queue(ack_frame(frame));
       },
-      [&] { return (received == load.streaming && answered == load.streaming) || !refused.empty(); }));
+      [&] {
+        return (received == load.streaming && answered == load.streaming && receiver.queued() == 0) || !refused.empty();
+      });
+  if (!moved)
+    return fail(relay::format("{}: {}; {} sent, {} acknowledged, {} received", figures.title, moved.error().message(),
+                              sent, answered, received));
   if (!refused.empty()) return fail("the daemon refused: " + refused);
   figures.per_second.push_back(static_cast<double>(load.streaming) / us_since(start) * 1e6);
   return {};

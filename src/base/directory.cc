@@ -59,12 +59,12 @@ Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, 
   const UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | kCommonFlags)};
   if (!fd && errno == ENOENT) return std::optional<std::string>{};
   if (!fd) return fail_errno(format("cannot open {}", full(name)));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", full(name)));
   if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file; move it away", full(name)));
   if (static_cast<std::size_t>(status.st_size) > max_bytes)
-    return fail(format("{} has {} bytes, more than the {} it may have; move it away", full(name), status.st_size,
-                       max_bytes));
+    return fail(
+        format("{} has {} bytes, more than the {} it may have; move it away", full(name), status.st_size, max_bytes));
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {

@@ -3,9 +3,7 @@
 namespace relay::client {
 namespace {
 
-bool near(Millis wait, Millis nominal) {
-  return wait >= nominal * 85 / 100 && wait <= nominal * 115 / 100;
-}
+bool near(Millis wait, Millis nominal) { return wait >= nominal * 85 / 100 && wait <= nominal * 115 / 100; }
 
 TEST(Backoff, DoublesFromAHundredMillisecondsWithinItsJitter) {
   SeededRandom random{1};

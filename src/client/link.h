@@ -38,7 +38,7 @@
 namespace relay::client {
 
 inline constexpr Millis kQuestionTimeout{5'000};
-inline constexpr std::size_t kMaxWaitingBytes = 512 * 1024;   // towards the socket; the rest stays in the outbox
+inline constexpr std::size_t kMaxWaitingBytes = 512 * 1024;  // towards the socket; the rest stays in the outbox
 inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
 
 struct LinkOptions {
@@ -53,14 +53,14 @@ struct LinkOptions {
 struct Session {
   std::string id;
   std::string resume_token;
-  bool resumed = false;   // false: the daemon knows nothing of an earlier session; subscriptions must be said again
+  bool resumed = false;  // false: the daemon knows nothing of an earlier session; subscriptions must be said again
   std::size_t max_frame_bytes = protocol::kMaxFrameBytes;
 };
 
 /// What came, as views that live until the callback returns. `place` is what to persist and what to acknowledge.
 struct Incoming {
   Place place;
-  const protocol::Envelope& envelope;      // type is Deliver or ChannelMessage
+  const protocol::Envelope& envelope;  // type is Deliver or ChannelMessage
   const protocol::DeliveryView& delivery;
 };
 
@@ -112,8 +112,7 @@ class Link {
   void acknowledge(const Place& place);
 
   /// Asks and hears the `*_RESPONSE` or `*_RESULT`; the callback runs exactly once unless the link is stopped.
-  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer,
-           Millis timeout = kQuestionTimeout);
+  void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout = kQuestionTimeout);
 
   /// Says a frame that has no answer (SUBSCRIBE, CHANNEL_JOIN, SHADOW_BIND, LOG, RECEIPT, SESSION_STATE, …).
   Result<void> say(protocol::MessageType type, std::string_view payload = "{}", std::string_view topic = {},

@@ -21,8 +21,8 @@ constexpr std::string_view kLostPayload = R"({"kind":"state","body":""})";
 
 }  // namespace
 
-Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox,
-                       LinkOptions options, LinkListener& listener)
+Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& random, Outbox& outbox, LinkOptions options,
+                       LinkListener& listener)
     : loop_{loop},
       network_{network},
       random_{random},
@@ -53,7 +53,8 @@ void Link::Machine::start() {
 }
 
 void Link::Machine::stop() {
-  if (state_ == LinkState::Ready) write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall});
+  if (state_ == LinkState::Ready)
+    write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall});
   enter(LinkEvent::Stop);
   drop_stream(net::Drain::Yes);
   questions_.clear();
@@ -63,9 +64,8 @@ void Link::Machine::connect() {
   const auto attempt = ++attempt_;
   reader_ = protocol::FrameReader{};
   token_refused_ = false;
-  deadline_ = loop_.after(kHandshakeTimeout, [this] {
-    lose(format("no greeting came within {} ms", kHandshakeTimeout.count()));
-  });
+  deadline_ = loop_.after(kHandshakeTimeout,
+                          [this] { lose(format("no greeting came within {} ms", kHandshakeTimeout.count())); });
   network_.connect(options_.socket_path, [this, attempt, alive = std::weak_ptr{alive_}](auto result) {
     if (alive.expired() || attempt != attempt_ || state_ != LinkState::Connecting) return;
     if (!result) return lose(result.error().message());
@@ -170,10 +170,11 @@ void Link::Machine::acknowledge(const Place& place) {
 }
 
 void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
-  if (state_ != LinkState::Ready) return on_answer(fail(Errc::NotReady, "the daemon is not connected; try again later"));
+  if (state_ != LinkState::Ready)
+    return on_answer(fail(Errc::NotReady, "the daemon is not connected; try again later"));
   if (questions_.full())
-    return on_answer(fail(Errc::Full, format("{} questions to the daemon are open; wait for an answer first",
-                                             kMaxOpenQuestions)));
+    return on_answer(
+        fail(Errc::Full, format("{} questions to the daemon are open; wait for an answer first", kMaxOpenQuestions)));
   auto id = random_.hex(kIdBytes);
   write({.type = type, .id = id, .ts = loop_.now().wall, .payload = payload});
   questions_.add(std::move(id), timeout, std::move(on_answer));

@@ -72,8 +72,8 @@ class Link::Machine final : public net::StreamListener {
   std::uint64_t attempt_ = 0;
   Backoff backoff_;
   Session session_;
-  bool token_refused_ = false;   // RESUME_TOO_OLD came before this WELCOME
-  bool came_back_ = false;       // after somebody with our claim token took the name; once in a life
+  bool token_refused_ = false;  // RESUME_TOO_OLD came before this WELCOME
+  bool came_back_ = false;      // after somebody with our claim token took the name; once in a life
   Millis heartbeat_{protocol::kHeartbeatMs};
   SteadyTime last_heard_{};
 
@@ -84,7 +84,7 @@ class Link::Machine final : public net::StreamListener {
   std::size_t later_count_ = 0;
 
   protocol::FrameReader reader_;
-  std::string out_;                                     // reused for framing
+  std::string out_;                                             // reused for framing
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a connect may answer after we are gone
 
   // Timers and the stream call into everything above, so they die first.

@@ -23,8 +23,10 @@ void Link::Machine::on_bytes(std::string_view bytes) {
     if (!*frame) return;
     const auto envelope = protocol::parse_envelope(**frame);
     // A frame of a type we do not know comes from a newer daemon and is none of our business.
-    if (envelope) on_frame(*envelope);
-    else if (!is(envelope.error(), protocol::Errc::UnknownType)) return lose(envelope.error().message());
+    if (envelope)
+      on_frame(*envelope);
+    else if (!is(envelope.error(), protocol::Errc::UnknownType))
+      return lose(envelope.error().message());
   }
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kEpochBytes = 8;
 constexpr std::size_t kRandomIdBytes = 12;
 constexpr std::size_t kEnvelopeSlackBytes = 1024;  // id, time and the daemon's own additions around the payload
 
-constexpr std::size_t kRecordSlackBytes = 256;     // of an entry in the file, around its texts
+constexpr std::size_t kRecordSlackBytes = 256;  // of an entry in the file, around its texts
 
 struct NoMembers final : protocol::MemberVisitor {
   void member(std::string_view, protocol::JsonSlice) override {}
@@ -64,7 +64,8 @@ Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::st
                                              SyncOn sync, Random& random) {
   auto lock = RELAY_TRY(directory.lock(name + ".lock"));
   // Above the bound that rewriting keeps: entries up to their limit, each with its record around it.
-  const auto most = kRewriteSlackBytes + (kRewriteFactor + 1) * (limits.max_bytes + limits.max_entries * kRecordSlackBytes) +
+  const auto most = kRewriteSlackBytes +
+                    (kRewriteFactor + 1) * (limits.max_bytes + limits.max_entries * kRecordSlackBytes) +
                     protocol::kMaxFrameBytes;
   const auto bytes = RELAY_TRY(directory.read(name, most));
 
@@ -89,8 +90,10 @@ Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::st
     }
   }
   const bool whole = bytes && image.torn_bytes == 0 && image.damaged_bytes == 0 && !image.epoch.empty();
-  if (whole && !OutboxFile::mostly_history(bytes->size(), outbox->living_bytes())) RELAY_TRY(outbox->file_->continue_after(bytes->size()));
-  else RELAY_TRY(outbox->file_->rewrite(outbox->epoch_, outbox->next_, outbox->entries_));
+  if (whole && !OutboxFile::mostly_history(bytes->size(), outbox->living_bytes()))
+    RELAY_TRY(outbox->file_->continue_after(bytes->size()));
+  else
+    RELAY_TRY(outbox->file_->rewrite(outbox->epoch_, outbox->next_, outbox->entries_));
   return outbox;
 }
 
@@ -105,7 +108,8 @@ Result<std::string> Outbox::add(Outgoing message) {
   const auto size = size_of(message);
   if (entries_.size() >= limits_.max_entries || (!entries_.empty() && bytes_ + size > limits_.max_bytes))
     return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes wait for the daemon); try again when it "
-                                   "has answered some", entries_.size(), bytes_));
+                                   "has answered some",
+                                   entries_.size(), bytes_));
   OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .given_up = false};
   if (file_) {
     if (file_->wants_rewrite(living_bytes())) RELAY_TRY(file_->rewrite(epoch_, next_, entries_));

@@ -102,7 +102,7 @@ class Outbox {
   std::string epoch_;
   std::uint64_t next_ = 1;
   std::size_t bytes_ = 0;
-  std::deque<OutboxEntry> entries_;   // ascending numbers
+  std::deque<OutboxEntry> entries_;  // ascending numbers
   std::unique_ptr<OutboxFile> file_;
   OutboxRecovery recovery_;
 };

@@ -54,8 +54,10 @@ Result<void> OutboxFile::sync() {
   if (!dirty_) return {};
   auto synced = file_->sync();
   // After a failed sync the kernel may have dropped the pages: nothing about this file can be trusted any more.
-  if (!synced) file_.reset();
-  else dirty_ = false;
+  if (!synced)
+    file_.reset();
+  else
+    dirty_ = false;
   return synced;
 }
 

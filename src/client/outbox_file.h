@@ -32,7 +32,9 @@ class OutboxFile {
   Result<void> sync();
 
   [[nodiscard]] bool usable() const { return file_ != nullptr; }
-  [[nodiscard]] bool wants_rewrite(std::size_t living_bytes) const { return !usable() || mostly_history(bytes_, living_bytes); }
+  [[nodiscard]] bool wants_rewrite(std::size_t living_bytes) const {
+    return !usable() || mostly_history(bytes_, living_bytes);
+  }
 
   static constexpr bool mostly_history(std::size_t file_bytes, std::size_t living_bytes) {
     return file_bytes > kRewriteSlackBytes + kRewriteFactor * living_bytes;

@@ -80,8 +80,10 @@ TEST_F(OutboxFileTest, ANumberThatWasMadeDurableIsNeverUsedForAnotherText) {
         if (chance.below(8) == 0) fresh.fail_syncs = 1;
       }
       fresh.fail_appends = fresh.fail_syncs = 0;
-      if (chance.below(2) == 0) fresh.cut_power(chance);
-      else fresh.crash();
+      if (chance.below(2) == 0)
+        fresh.cut_power(chance);
+      else
+        fresh.crash();
     }
   }
 }
@@ -148,7 +150,10 @@ TEST_F(OutboxFileTest, DamageIsReportedAndItsNumberIsStillSaid) {
 }
 
 TEST_F(OutboxFileTest, AFileThatIsNoOutboxIsSetAside) {
-  { auto file = disk.create("outbox"); (void)(*file)->append("my shopping list\n"); }
+  {
+    auto file = disk.create("outbox");
+    (void)(*file)->append("my shopping list\n");
+  }
   auto outbox = open(disk, random);
   EXPECT_EQ(outbox->recovery().damaged_bytes, 17U);
   EXPECT_EQ(*disk.bytes("outbox.damaged"), "my shopping list\n");

@@ -36,7 +36,8 @@ std::optional<std::uint64_t> number_of(std::string_view digits, int base) {
 std::optional<std::string_view> record_at(std::string_view rest) {
   if (rest.size() <= kRecordHeadBytes || rest[8] != ' ' || rest[17] != ' ') return std::nullopt;
   const auto length = number_of(rest.substr(0, 8), 16);
-  if (!length || *length > kMaxRecordBytes || *length >= rest.size() - kRecordHeadBytes) return std::nullopt;  // the line end must fit as well
+  if (!length || *length > kMaxRecordBytes || *length >= rest.size() - kRecordHeadBytes)
+    return std::nullopt;  // the line end must fit as well
   const auto json = rest.substr(kRecordHeadBytes, *length);
   if (rest[kRecordHeadBytes + *length] != '\n') return std::nullopt;
   if (std::string_view{sha256_hex(json)}.substr(0, kCheckLetters) != rest.substr(9, kCheckLetters)) return std::nullopt;

@@ -6,7 +6,10 @@ namespace {
 constexpr std::string_view kEpoch = "0123456789abcdef";
 
 OutboxEntry entry(std::uint64_t number, std::string payload = R"({"body":"hello"})") {
-  return {.number = number, .id = outbox_id(kEpoch, number), .message = {"Bob", std::move(payload), "chat"}, .given_up = false};
+  return {.number = number,
+          .id = outbox_id(kEpoch, number),
+          .message = {"Bob", std::move(payload), "chat"},
+          .given_up = false};
 }
 
 std::string file_of(std::uint64_t from, std::uint64_t to) {

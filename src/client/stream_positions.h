@@ -46,18 +46,20 @@ class StreamPositions {
   [[nodiscard]] std::size_t size() const { return by_age_.size(); }
 
  private:
-  using Stream = std::pair<std::string, std::string>;                       // topic, from
+  using Stream = std::pair<std::string, std::string>;  // topic, from
   struct Before {
     using is_transparent = void;
     using View = std::pair<std::string_view, std::string_view>;
     static View view(const Stream& stream) { return {stream.first, stream.second}; }
     static View view(const View& stream) { return stream; }
     template <class A, class B>
-    bool operator()(const A& a, const B& b) const { return view(a) < view(b); }
+    bool operator()(const A& a, const B& b) const {
+      return view(a) < view(b);
+    }
   };
 
   std::size_t max_streams_;
-  std::list<Position> by_age_;                                              // the one that moved last stands in front
+  std::list<Position> by_age_;  // the one that moved last stands in front
   std::map<Stream, std::list<Position>::iterator, Before> by_stream_;
 };
 

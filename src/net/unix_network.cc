@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <cstring>
+
 #include "base/format.h"
 #include "base/log.h"
 #include "net/readable_watch.h"
@@ -75,8 +77,7 @@ class UnixListener final : public Listener {
     if (number == EAGAIN || number == EINTR || number == ECONNABORTED) return;
     // Nothing is lost: those who wait stay in the kernel's queue. Said once per shortage, not once per attempt.
     if (!out_of_descriptors_) {
-      log::warn("cannot accept connections for now",
-                {{"socket", path_}, {"reason", Error::from_errno("accept", number).message()}});
+      log::warn("cannot accept connections for now", {{"socket", path_}, {"reason", std::strerror(number)}});
     }
     out_of_descriptors_ = true;
     watch_->pause();

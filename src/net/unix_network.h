@@ -2,7 +2,8 @@
 ///
 /// Invariants: a listener's socket file is private (0600) from its first instant and removed with the listener, unless
 ///   somebody else has put another file there; a peer of another user is closed before a byte is read.
-/// Ownership: borrows the loop; attempts to connect end with the network, their callbacks uncalled. Threading: loop thread only.
+/// Ownership: borrows the loop; attempts to connect end with the network, their callbacks uncalled.
+/// Threading: loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -65,6 +65,21 @@ TEST_F(NetworkTest, KnowsThePeerByTheKernelsWord) {
   EXPECT_EQ(accepted[0]->peer().pid, ::getpid());
 }
 
+TEST_F(NetworkTest, ClosesAConnectionOfAnotherUserBeforeAnyoneHearsOfIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  constexpr uid_t kNobody = 65534;
+  const auto listener = listen(directory.file("relay.sock"));
+  ASSERT_TRUE(listener.has_value());
+  const auto stranger = connect_now(directory.file("relay.sock"));  // the kernel remembers who connected: root
+  ASSERT_TRUE(stranger.has_value());
+  ASSERT_EQ(::seteuid(kNobody), 0);
+  char byte = 0;
+  const bool ended = run_until(loop, [&] { return ::recv(stranger->get(), &byte, 1, MSG_DONTWAIT) == 0; });
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(accepted.empty());
+}
+
 TEST_F(NetworkTest, RefusesAPathThatIsNoSocketAndLeavesItAlone) {
   const std::string path = directory.file("precious.txt");
   std::ofstream{path} << "precious";

@@ -1,7 +1,5 @@
 #include "store/message_store.h"
 
-#include <filesystem>
-
 #include "store/memory_store.h"
 #include "store/message_store_suite.h"
 #include "store/sqlite_store.h"

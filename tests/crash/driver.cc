@@ -155,9 +155,10 @@ class Driver {
       next_report += kReportEvery;
       const auto now = RELAY_TRY(verdict());
       accepted = now.accepted;
-      std::printf("%4llu kills, %8llu messages accepted, %8llu received\n",
-                  static_cast<unsigned long long>(outcome_.daemon_kills + outcome_.client_kills),
-                  static_cast<unsigned long long>(now.accepted), static_cast<unsigned long long>(now.received));
+      std::fputs(relay::format("{:4} kills, {:8} messages accepted, {:8} received\n",
+                               outcome_.daemon_kills + outcome_.client_kills, now.accepted, now.received)
+                     .c_str(),
+                 stdout);
       std::fflush(stdout);
       if (now.duplicated + now.disordered + now.refused > 0) return {};  // no need to go on
     }

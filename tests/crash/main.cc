@@ -86,14 +86,15 @@ int drive(const std::map<std::string, std::string>& values) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  std::printf("crash test of %s, seed %llu, durability %s\n", options.program.c_str(),
-              static_cast<unsigned long long>(options.seed), options.durability.c_str());
+  std::fputs(
+      relay::format("crash test of {}, seed {}, durability {}\n", options.program, options.seed, options.durability)
+          .c_str(),
+      stdout);
   std::fflush(stdout);
 
   const auto outcome = crash::run_crash_test(options);
   if (!outcome) {
-    std::printf("failed: %s\nseed %llu\n", outcome.error().message().c_str(),
-                static_cast<unsigned long long>(options.seed));
+    std::fputs(relay::format("failed: {}\nseed {}\n", outcome.error().message(), options.seed).c_str(), stdout);
     return 1;
   }
   const auto& verdict = outcome->verdict;

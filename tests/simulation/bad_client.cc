@@ -33,7 +33,9 @@ void BadClient::frame(std::string_view json) {
 }
 
 void BadClient::hello(std::string_view name) {
-  frame(format(R"({{"v":1,"type":"HELLO","id":"h","ts":1,"payload":{{"agent":"{}","capabilities":{{"ack":true,"resume":true,"max_inflight":256,"supports_topics":true}}}}}})", name));
+  frame(format(
+      R"({{"v":1,"type":"HELLO","id":"h","ts":1,"payload":{{"agent":"{}","capabilities":{{"ack":true,"resume":true,"max_inflight":256,"supports_topics":true}}}}}})",
+      name));
 }
 
 void BadClient::act() {
@@ -52,8 +54,9 @@ void BadClient::act() {
     case Deed::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
     case Deed::SendBeforeHello: return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
     case Deed::ForgedSender:
-      return frame(format(R"({{"v":1,"type":"SEND","id":"s","ts":1,"from":"{}","to":"{}","payload":{{"kind":"message","body":"forged"}}}})",
-                          claimed_, claimed_));
+      return frame(format(
+          R"({{"v":1,"type":"SEND","id":"s","ts":1,"from":"{}","to":"{}","payload":{{"kind":"message","body":"forged"}}}})",
+          claimed_, claimed_));
     case Deed::BadName: return hello(R"(a\u0007b c)");
     case Deed::StealsClaimedName: return hello(claimed_);
     case Deed::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
@@ -61,12 +64,15 @@ void BadClient::act() {
       stream_->pause_reading();
       hello("Flood");
       for (int i = 0; i < 60; ++i)
-        frame(format(R"({{"v":1,"type":"SEND","id":"f{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"flood"}}}})", i, claimed_));
+        frame(format(
+            R"({{"v":1,"type":"SEND","id":"f{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"flood"}}}})", i,
+            claimed_));
       return;
     case Deed::AcknowledgesOthersMail:
       hello("Nosy");
       for (int key = 1; key < 60; ++key)
-        frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})", records::delivery_id(Key{key})));
+        frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})",
+                     records::delivery_id(Key{key})));
       return;
     case Deed::Last: return;
   }

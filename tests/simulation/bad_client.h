@@ -13,14 +13,28 @@ namespace relay::simulation {
 class BadClient final : private net::StreamListener {
  public:
   /// `claimed` is the name of a program that claimed it, `unclaimed` one that did not (may be empty).
-  BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed, std::string unclaimed);
+  BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed,
+            std::string unclaimed);
 
   void start();
 
  private:
   enum class Deed {
-    Garbage, HugeHeader, HalfAFrame, NotAnObject, BadUtf8, Nested, UnknownType, SendBeforeHello, ForgedSender, BadName,
-    StealsClaimedName, StealsName, FloodsAndNeverReads, AcknowledgesOthersMail, Last,
+    Garbage,
+    HugeHeader,
+    HalfAFrame,
+    NotAnObject,
+    BadUtf8,
+    Nested,
+    UnknownType,
+    SendBeforeHello,
+    ForgedSender,
+    BadName,
+    StealsClaimedName,
+    StealsName,
+    FloodsAndNeverReads,
+    AcknowledgesOthersMail,
+    Last,
   };
 
   void on_bytes(std::string_view bytes) override;

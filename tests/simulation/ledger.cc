@@ -104,7 +104,8 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   seq = place.seq;
   if (number == 0 || number > sayings_.size()) return;  // not said by one of our programs
   const auto& saying = sayings_[number - 1];
-  if (saying.from != place.from) violate(format("m{} of {} reached {} as if from {}", number, saying.from, program, place.from));
+  if (saying.from != place.from)
+    violate(format("m{} of {} reached {} as if from {}", number, saying.from, program, place.from));
   if (!stored_.contains(number)) violate(format("m{} reached {} and is not stored", number, program));
   if (!lived.numbers.insert(number).second) violate(format("m{} reached {} twice in one life", number, program));
   if (keeps == Keeps::Positions && !ever_[program].insert(number).second)
@@ -113,7 +114,8 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   if (!saying.ordered) return;
   // After a program forgot its positions it may hear again, in order, what it had not acknowledged.
   auto& last = last_said_[{program + (keeps == Keeps::Nothing ? format("/{}", life) : ""), place.topic, place.from}];
-  if (number < last) violate(format("m{} reached {} after m{}, which {} said later", number, program, last, place.from));
+  if (number < last)
+    violate(format("m{} reached {} after m{}, which {} said later", number, program, last, place.from));
   last = std::max(last, number);
 }
 
@@ -128,7 +130,8 @@ void Ledger::daemon_says(std::string_view frame) {
       violate(format("the daemon acknowledges m{} before it is stored", found->second));
   } else if (envelope->type == MessageType::Deliver || envelope->type == MessageType::ChannelMessage) {
     const auto number = number_in(envelope->payload);
-    if (number != 0 && !stored_.contains(number)) violate(format("the daemon delivers m{} before it is stored", number));
+    if (number != 0 && !stored_.contains(number))
+      violate(format("the daemon delivers m{} before it is stored", number));
   }
 }
 
@@ -149,7 +152,8 @@ void Ledger::on_durable(const records::Changes& changes) {
       const auto found = deliveries_.find(changed->key.value());
       if (found == deliveries_.end() || !records::is_final(changed->state)) continue;
       const auto& [number, to] = found->second;
-      if (changed->state == records::DeliveryState::Delivered && number != 0 && owners_.contains(to) && !got_.contains({number, to}))
+      if (changed->state == records::DeliveryState::Delivered && number != 0 && owners_.contains(to) &&
+          !got_.contains({number, to}))
         violate(format("m{} is recorded as delivered to {}, which never got it", number, to));
       close(changed->key.value());
     }
@@ -217,16 +221,19 @@ void Ledger::check_store(store::MessageStore& store) {
   if (shown == open_) return;
   for (const auto key : open_)
     if (!shown.contains(key))
-      violate(format("the delivery of m{} to {} is neither made nor pending", deliveries_[key].number, deliveries_[key].to));
+      violate(format("the delivery of m{} to {} is neither made nor pending", deliveries_[key].number,
+                     deliveries_[key].to));
   for (const auto key : shown)
     if (!open_.contains(key))
-      violate(format("the delivery of m{} to {} is pending though it was finished", deliveries_[key].number, deliveries_[key].to));
+      violate(format("the delivery of m{} to {} is pending though it was finished", deliveries_[key].number,
+                     deliveries_[key].to));
 }
 
 std::string Ledger::unsettled() const {
   std::string text = format("{} messages unanswered, {} deliveries open:", unanswered_, open_.size());
   for (std::uint64_t number = 1; number <= sayings_.size(); ++number)
-    if (sayings_[number - 1].fate == Fate::Said) text += format(" m{} of {} to {}", number, sayings_[number - 1].from, sayings_[number - 1].to);
+    if (sayings_[number - 1].fate == Fate::Said)
+      text += format(" m{} of {} to {}", number, sayings_[number - 1].from, sayings_[number - 1].to);
   for (const auto key : open_) text += format(" m{}→{}", deliveries_.at(key).number, deliveries_.at(key).to);
   return text;
 }
@@ -241,7 +248,8 @@ void Ledger::check_end() {
       violate(format("m{} was acknowledged and never reached {}", number, saying.to));
   }
   for (const auto& [number, program] : got_)
-    if (!addressed.contains({number, program})) violate(format("m{} reached {}, to whom it was not addressed", number, program));
+    if (!addressed.contains({number, program}))
+      violate(format("m{} reached {}, to whom it was not addressed", number, program));
 }
 
 }  // namespace relay::simulation

@@ -25,7 +25,7 @@ enum class Keeps { Positions, Nothing };                    // what a receiving 
 
 struct Saying {
   std::string from;
-  std::string to;       // as addressed
+  std::string to;  // as addressed
   std::string topic;
   bool ordered = true;  // the outbox keeps the order whatever happens
   bool short_ttl = false;
@@ -47,13 +47,14 @@ class Ledger final : public StoreWitness {
   }
 
   // What programs do and hear.
-  std::uint64_t say(Saying saying);                        // its number, which its body carries
+  std::uint64_t say(Saying saying);  // its number, which its body carries
   void has_id(std::uint64_t number, const std::string& id);
   void could_not_be_said(std::uint64_t number);
   void doubt_all_of(const std::string& program);
   void acknowledged(const std::string& id);
   void refused(const std::string& id, const std::string& code);
-  void handed_up(const std::string& program, int life, Keeps keeps, const client::Place& place, std::string_view payload);
+  void handed_up(const std::string& program, int life, Keeps keeps, const client::Place& place,
+                 std::string_view payload);
 
   // What the daemon says and stores.
   void daemon_says(std::string_view frame);
@@ -91,23 +92,23 @@ class Ledger final : public StoreWitness {
 
   Trace& trace_;
   std::optional<std::string> violation_;
-  std::vector<Saying> sayings_;                            // by number, from 1
+  std::vector<Saying> sayings_;  // by number, from 1
   std::map<std::string, std::uint64_t> by_id_;
-  std::map<std::int64_t, std::uint64_t> by_key_;           // message key → number
+  std::map<std::int64_t, std::uint64_t> by_key_;  // message key → number
   std::set<std::uint64_t> stored_;
-  std::map<std::int64_t, Delivery> deliveries_;            // every one that was ever to be made
-  std::set<std::int64_t> open_;                            // those that are not final
-  std::set<std::pair<std::uint64_t, std::string>> got_;    // number, program
+  std::map<std::int64_t, Delivery> deliveries_;          // every one that was ever to be made
+  std::set<std::int64_t> open_;                          // those that are not final
+  std::set<std::pair<std::uint64_t, std::string>> got_;  // number, program
   std::map<std::pair<std::string, int>, Life> lives_;
-  std::map<std::string, std::set<std::uint64_t>> ever_;    // programs that keep positions
+  std::map<std::string, std::set<std::uint64_t>> ever_;  // programs that keep positions
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> last_said_;  // to, topic, from
-  records::Changes doubtful_changes_;                      // of the commit the power went away in
+  records::Changes doubtful_changes_;  // of the commit the power went away in
   std::vector<records::ExpireResult> doubtful_expired_;
   std::set<std::string> programs_;
-  std::set<std::string> owners_;                           // those that claimed their name
-  bool nameless_ = false;                                  // some message got no id when it was said
+  std::set<std::string> owners_;  // those that claimed their name
+  bool nameless_ = false;         // some message got no id when it was said
   std::size_t unanswered_ = 0;
-  std::size_t awaited_ = 0;                                // of the open ones, those to programs
+  std::size_t awaited_ = 0;  // of the open ones, those to programs
   std::uint64_t handed_up_ = 0;
   std::uint64_t acknowledged_ = 0;
 };

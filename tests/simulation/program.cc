@@ -57,8 +57,10 @@ void Program::crash(Death death) {
   // Without a sync per message, what had not left yet may be gone; it was never promised.
   if (death == Death::PowerCut && plan_.sync == client::SyncOn::Transmission) ledger_.doubt_all_of(plan_.name);
   life_.reset();
-  if (death == Death::PowerCut) disk_.cut_power(random_);
-  else disk_.crash();
+  if (death == Death::PowerCut)
+    disk_.cut_power(random_);
+  else
+    disk_.crash();
 }
 
 void Program::say(const std::string& to, const std::string& topic, std::size_t padding) {
@@ -75,9 +77,15 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
   message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", Ledger::body_of(number),
                            channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
   if (short_ttl) message.payload_meta = format(R"({{"ttl_ms":{}}})", 1 + random_.below(5'000));
+  if (random_.below(60) == 0)
+    message.payload = R"({"kind":"message","body":["no text"],"channel":5})";  // refused for good
+  if (random_.below(60) == 0)
+    message.payload_meta = R"({"sync":{"correlationId":"c1","blocking":true}})";  // same for all
   if (weather_.append_fails > 0 && random_.below(1000) < weather_.append_fails) {
-    if (random_.below(2) == 0) disk_.fail_appends = 1;
-    else disk_.fail_syncs = 1;
+    if (random_.below(2) == 0)
+      disk_.fail_appends = 1;
+    else
+      disk_.fail_syncs = 1;
   }
   const auto id = life_->link->send(message);
   if (!id) {
@@ -100,7 +108,8 @@ void Program::on_lost(const std::string& reason, Millis retry_in) {
 
 void Program::on_stopped(const Error& why) {
   trace_.line("{} was stopped: {}", plan_.name, why.message());
-  if (plan_.claims_name) return ledger_.violate(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
+  if (plan_.claims_name)
+    return ledger_.violate(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
   loop_.post([this, weak = std::weak_ptr{life_}] {
     if (weak.lock() == life_) crash(Death::Killed);
   });
@@ -119,7 +128,8 @@ client::Taken Program::on_incoming(const client::Incoming& incoming) {
   ++life_->in_hand;
   // One that expired meanwhile is in our hand only; the daemon has let it go and may send another.
   if (incoming.envelope.payload_meta.empty() && ++life_->counted > plan_.max_inflight)
-    ledger_.violate(format("{} has {} deliveries in hand and asked for at most {}", plan_.name, life_->counted, plan_.max_inflight));
+    ledger_.violate(format("{} has {} deliveries in hand and asked for at most {}", plan_.name, life_->counted,
+                           plan_.max_inflight));
   const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestHesitation.count()))};
   loop_.call_after(delay, [weak = std::weak_ptr{life_}, place, counted = incoming.envelope.payload_meta.empty()] {
     const auto life = weak.lock();

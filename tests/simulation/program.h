@@ -52,9 +52,9 @@ class Program final : private client::LinkListener {
  private:
   struct Life {
     std::unique_ptr<client::Outbox> outbox;
-    std::unique_ptr<client::Link> link;   // after the outbox it borrows
-    std::size_t in_hand = 0;              // handed up, acknowledged later
-    std::size_t counted = 0;              // those of them that cannot have expired
+    std::unique_ptr<client::Link> link;  // after the outbox it borrows
+    std::size_t in_hand = 0;             // handed up, acknowledged later
+    std::size_t counted = 0;             // those of them that cannot have expired
     int number = 0;
   };
 

@@ -1,9 +1,16 @@
 #include "tests/simulation/sim_daemon.h"
 
+#include <set>
+
 #include "base/format.h"
 #include "tests/simulation/program.h"
 
 namespace relay::simulation {
+namespace {
+
+constexpr Nanos kLongestRestart = milliseconds{500};
+
+}  // namespace
 
 SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const Weather& weather,
                      Trace& trace, Ledger& ledger)
@@ -14,7 +21,8 @@ SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Ra
       weather_{weather},
       trace_{trace},
       ledger_{ledger} {
-  if (plan_.store == StoreKind::Memory) store_ = std::make_unique<WatchedStore>(std::make_unique<store::MemoryStore>(), ledger_);
+  if (plan_.store == StoreKind::Memory)
+    store_ = std::make_unique<WatchedStore>(std::make_unique<store::MemoryStore>(), ledger_);
 }
 
 SimDaemon::~SimDaemon() {
@@ -61,13 +69,35 @@ void SimDaemon::on_effect(const broker::Effect& effect) {
   if (*dead_) return;
   if (dies_after_ > 0 && --dies_after_ == 0) return die("it is killed between two effects");
   if (const auto* said = std::get_if<broker::Send>(&effect)) ledger_.daemon_says(said->frame);
+  if (const auto* saved = std::get_if<broker::Persist>(&effect)) check_broadcasts(saved->changes);
   if (const auto* note = std::get_if<broker::Note>(&effect)) trace_.line("daemon: {}", note->text);
+}
+
+void SimDaemon::check_broadcasts(const records::Changes& changes) {
+  for (const auto& change : changes) {
+    const auto* added = std::get_if<records::AddMessage>(&change);
+    if (!added || added->message.to != "*" || !added->message.topic.value().empty() || !workspace_) continue;
+    std::set<std::string> audience;
+    for (const auto& other : changes)
+      if (const auto* delivery = std::get_if<records::AddDelivery>(&other);
+          delivery && delivery->delivery.message == added->message.key)
+        audience.insert(delivery->delivery.to.value());
+    std::set<std::string> here;
+    for (const auto& entry : workspace_->roster())
+      if (entry.connected) here.insert(entry.agent.name.value());
+    for (const auto& name : ready_())
+      if (name != added->message.from.value() && here.contains(name) && !audience.contains(name))
+        ledger_.violate(
+            format("{} is here and a broadcast of {} does not go there", name, added->message.from.value()));
+  }
 }
 
 void SimDaemon::die_after(std::uint64_t effects) {
   if (!running()) return;
-  if (effects == 0) die("it is killed");
-  else dies_after_ = effects;
+  if (effects == 0)
+    die("it is killed");
+  else
+    dies_after_ = effects;
 }
 
 void SimDaemon::die_in_commit() {
@@ -104,11 +134,13 @@ void SimDaemon::bury_and_restart() {
   workspace_.reset();
   door_.reset();
   if (plan_.store == StoreKind::Sqlite) {
-    if (plan_.durability == store::Durability::Power) disk_.crash(random_);
-    else disk_.kill();
+    if (plan_.durability == store::Durability::Power)
+      disk_.crash(random_);
+    else
+      disk_.kill();
     store_.reset();
   }
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(longest_restart_.count()) + 1)};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestRestart.count()) + 1)};
   loop_.call_after(delay, [this] { start(); });
 }
 

@@ -4,8 +4,10 @@
 /// although its code runs on to the end of the turn, unaware. Then it is destroyed and a new one loads the store.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "daemon/workspace.h"
 #include "store/memory_store.h"
@@ -38,8 +40,8 @@ class SimDaemon {
   void shut_down();
   /// The power goes away inside the next commit (SQLite only; otherwise it dies now).
   void die_in_commit();
-  /// A restart after each death, this much later.
-  void restart_within(Nanos longest) { longest_restart_ = longest; }
+  /// Programs that know themselves to be connected: whoever of them the daemon counts as here must hear a broadcast.
+  void ask_who_is_ready(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
 
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
   [[nodiscard]] bool quiet() const { return running() && workspace_->quiet(); }
@@ -49,6 +51,7 @@ class SimDaemon {
  private:
   void open_store();
   void on_effect(const broker::Effect& effect);
+  void check_broadcasts(const records::Changes& changes);
   void die(const char* how);
   void bury_and_restart();
 
@@ -64,9 +67,9 @@ class SimDaemon {
   std::unique_ptr<WatchedStore> store_;
 
   DeathFlag dead_ = std::make_shared<bool>(true);
-  std::uint64_t dies_after_ = 0;        // effects; 0: not planned
+  std::uint64_t dies_after_ = 0;  // effects; 0: not planned
   std::uint64_t deaths_ = 0;
-  Nanos longest_restart_ = milliseconds{500};
+  std::function<std::vector<std::string>()> ready_;
   std::unique_ptr<daemon::Workspace> workspace_;
   std::unique_ptr<net::Listener> door_;
 };

@@ -45,9 +45,7 @@ std::unique_ptr<net::Stream> Pair::end(std::size_t side) {
   return std::make_unique<EndStream>(shared_from_this(), side);
 }
 
-bool Pair::chance(std::size_t in_thousand) {
-  return in_thousand > 0 && network_.random_.below(1000) < in_thousand;
-}
+bool Pair::chance(std::size_t in_thousand) { return in_thousand > 0 && network_.random_.below(1000) < in_thousand; }
 
 void Pair::start(std::size_t side, net::StreamListener& listener) {
   ends_[side].listener = &listener;

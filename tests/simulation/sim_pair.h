@@ -36,13 +36,13 @@ class Pair : public std::enable_shared_from_this<Pair> {
   struct End {
     net::StreamListener* listener = nullptr;
     bool paused = false;
-    bool closed = false;   // its owner closed it, or heard that it is over
+    bool closed = false;  // its owner closed it, or heard that it is over
     bool draining = false;
   };
-  struct Wire {            // from one end to the other
-    std::string queued;    // at the sender
-    std::string held;      // in the socket
-    bool over = false;     // nothing more will be queued
+  struct Wire {          // from one end to the other
+    std::string queued;  // at the sender
+    std::string held;    // in the socket
+    bool over = false;   // nothing more will be queued
     bool flush_due = false;
     bool arrival_due = false;
   };
@@ -60,7 +60,7 @@ class Pair : public std::enable_shared_from_this<Pair> {
   DeathFlag server_dead_;
   std::uint64_t number_;
   std::size_t socket_bytes_;
-  bool drips_;             // the client of this connection reads slowly
+  bool drips_;  // the client of this connection reads slowly
   bool frozen_ = false;
   bool broken_ = false;
   std::array<End, 2> ends_;

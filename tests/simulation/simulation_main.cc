@@ -1,11 +1,11 @@
 // simulation_test --seeds N [--first S] [--size K] [--store memory|sqlite]   runs many worlds
 // simulation_test --seed S [--trace]                                        replays one
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <unistd.h>
 
 #include "tests/simulation/world.h"
 
@@ -18,9 +18,9 @@ std::uint64_t current_seed = 0;
 /// A broken assertion inside the product must still say which seed broke it.
 void on_abort(int signal) {
   char text[96];
-  const int length = std::snprintf(text, sizeof text, "\nseed %llu aborted; replay: simulation_test --seed %llu --trace\n",
-                                   static_cast<unsigned long long>(current_seed),
-                                   static_cast<unsigned long long>(current_seed));
+  const int length =
+      std::snprintf(text, sizeof text, "\nseed %llu aborted; replay: simulation_test --seed %llu --trace\n",
+                    static_cast<unsigned long long>(current_seed), static_cast<unsigned long long>(current_seed));
   [[maybe_unused]] const auto ignored = ::write(2, text, static_cast<std::size_t>(length));
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -44,13 +44,20 @@ std::optional<Flags> parse(int argc, char** argv) {
     if (i + 1 >= argc) return std::nullopt;
     const std::string_view text = argv[++i];
     const auto number = std::strtoull(argv[i], nullptr, 10);
-    if (name == "--seed") flags.only = number;
-    else if (name == "--seeds") flags.seeds = number;
-    else if (name == "--first") flags.first = number;
-    else if (name == "--size") flags.size = number;
-    else if (name == "--store" && text == "memory") flags.store = StoreKind::Memory;
-    else if (name == "--store" && text == "sqlite") flags.store = StoreKind::Sqlite;
-    else return std::nullopt;
+    if (name == "--seed")
+      flags.only = number;
+    else if (name == "--seeds")
+      flags.seeds = number;
+    else if (name == "--first")
+      flags.first = number;
+    else if (name == "--size")
+      flags.size = number;
+    else if (name == "--store" && text == "memory")
+      flags.store = StoreKind::Memory;
+    else if (name == "--store" && text == "sqlite")
+      flags.store = StoreKind::Sqlite;
+    else
+      return std::nullopt;
   }
   return flags;
 }
@@ -73,8 +80,9 @@ bool report(std::uint64_t seed, const Outcome& outcome) {
 int main(int argc, char** argv) {
   const auto flags = parse(argc, argv);
   if (!flags) {
-    std::fprintf(stderr, "usage: simulation_test [--seeds N] [--first S] [--size K] [--store memory|sqlite]\n"
-                         "       simulation_test --seed S [--trace] [--size K] [--store memory|sqlite]\n");
+    std::fprintf(stderr,
+                 "usage: simulation_test [--seeds N] [--first S] [--size K] [--store memory|sqlite]\n"
+                 "       simulation_test --seed S [--trace] [--size K] [--store memory|sqlite]\n");
     return 2;
   }
   std::signal(SIGABRT, on_abort);
@@ -84,7 +92,8 @@ int main(int argc, char** argv) {
     std::printf("seed %llu: %llu steps, %llu said, %llu acknowledged, %llu handed up, trace %016llx\n",
                 static_cast<unsigned long long>(*flags->only), static_cast<unsigned long long>(outcome.steps),
                 static_cast<unsigned long long>(outcome.said), static_cast<unsigned long long>(outcome.acknowledged),
-                static_cast<unsigned long long>(outcome.handed_up), static_cast<unsigned long long>(outcome.trace_hash));
+                static_cast<unsigned long long>(outcome.handed_up),
+                static_cast<unsigned long long>(outcome.trace_hash));
     return report(*flags->only, outcome) ? 0 : 1;
   }
   Outcome sum;
@@ -100,11 +109,12 @@ int main(int argc, char** argv) {
     sum.daemon_deaths += outcome.daemon_deaths;
     sum.program_deaths += outcome.program_deaths;
   }
-  std::printf("%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
-              "%llu of programs; %llu seeds failed\n",
-              static_cast<unsigned long long>(flags->seeds), static_cast<unsigned long long>(sum.steps),
-              static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.acknowledged),
-              static_cast<unsigned long long>(sum.handed_up), static_cast<unsigned long long>(sum.daemon_deaths),
-              static_cast<unsigned long long>(sum.program_deaths), static_cast<unsigned long long>(failed));
+  std::printf(
+      "%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
+      "%llu of programs; %llu seeds failed\n",
+      static_cast<unsigned long long>(flags->seeds), static_cast<unsigned long long>(sum.steps),
+      static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.acknowledged),
+      static_cast<unsigned long long>(sum.handed_up), static_cast<unsigned long long>(sum.daemon_deaths),
+      static_cast<unsigned long long>(sum.program_deaths), static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;
 }

@@ -29,7 +29,8 @@ class Trace {
  private:
   void add(const std::string& text) {
     const auto since = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now().steady.time_since_epoch());
-    const auto whole = relay::format("{:>12.3f} ms  {}", static_cast<double>(since.count()) / 1000.0 - 1'000'000.0, text);
+    const auto whole =
+        relay::format("{:>12.3f} ms  {}", static_cast<double>(since.count()) / 1000.0 - 1'000'000.0, text);
     for (const char byte : whole) hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
     if (mode_ == Mode::Print) std::printf("%s\n", whole.c_str());
   }

@@ -28,8 +28,10 @@ Result<void> WatchedStore::apply(const records::Change& change) {
 
 Result<records::ExpireResult> WatchedStore::expire(const records::ExpireRequest& request) {
   auto result = real_->expire(request);
-  if (result) expired_.push_back(*result);
-  else failed_ = true;
+  if (result)
+    expired_.push_back(*result);
+  else
+    failed_ = true;
   return result;
 }
 

@@ -22,7 +22,8 @@ class StoreWitness {
 
 class WatchedStore final : public store::MessageStore {
  public:
-  WatchedStore(std::unique_ptr<store::MessageStore> real, StoreWitness& witness) : real_{std::move(real)}, witness_{witness} {}
+  WatchedStore(std::unique_ptr<store::MessageStore> real, StoreWitness& witness)
+      : real_{std::move(real)}, witness_{witness} {}
 
   /// The apply or commit that many calls from now fails.
   void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
@@ -39,14 +40,18 @@ class WatchedStore final : public store::MessageStore {
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
   void rollback() override { real_->rollback(); }
-  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override { return real_->backlog(request); }
+  Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override {
+    return real_->backlog(request);
+  }
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
   Result<bool> index_some(std::size_t rows) override { return real_->index_some(rows); }
   Result<bool> forget_some(const store::Retention& retention, WallMs now, std::size_t rows) override {
     return real_->forget_some(retention, now, rows);
   }
   Result<std::unique_ptr<store::MessageReader>> open_reader() override { return real_->open_reader(); }
-  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override { return real_->messages(query); }
+  Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override {
+    return real_->messages(query);
+  }
   Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
   Result<records::StoreStats> stats() override { return real_->stats(); }
 

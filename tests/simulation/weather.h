@@ -7,25 +7,25 @@
 namespace relay::simulation {
 
 using Nanos = std::chrono::nanoseconds;
-using std::chrono::milliseconds;
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 /// Chances are in thousands.
 struct Weather {
   // Network.
-  std::size_t cut = 0;                  // a connection breaks, per piece of bytes that arrives
-  std::size_t freeze = 0;               // a connection falls silent for a while, per piece
-  std::size_t repeat = 0;               // a client says a SEND or an ACK twice, per frame
-  std::size_t slow_reader = 0;          // a connection whose client reads in drips, per connection
+  std::size_t cut = 0;          // a connection breaks, per piece of bytes that arrives
+  std::size_t freeze = 0;       // a connection falls silent for a while, per piece
+  std::size_t repeat = 0;       // a client says a SEND or an ACK twice, per frame
+  std::size_t slow_reader = 0;  // a connection whose client reads in drips, per connection
   Nanos longest_delay = milliseconds{2};
-  std::size_t smallest_socket = 65'536; // bytes a socket holds; drawn up to four times this
+  std::size_t smallest_socket = 65'536;  // bytes a socket holds; drawn up to four times this
 
   // Disk of the daemon.
-  std::size_t commit_fails = 0;         // per group
+  std::size_t commit_fails = 0;  // per group
   Nanos longest_commit = milliseconds{3};
 
   // Disk of a program.
-  std::size_t append_fails = 0;         // per message said
+  std::size_t append_fails = 0;  // per message said
 };
 
 }  // namespace relay::simulation

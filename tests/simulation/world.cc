@@ -7,7 +7,7 @@ namespace {
 
 constexpr Nanos kLongestRest = std::chrono::minutes{30};  // within which a healed world must come to rest
 constexpr std::uint64_t kMostSteps = 3'000'000;
-constexpr std::int64_t kLongestJumpMs = 20 * 60 * 1000;   // below the lease of a claimed name
+constexpr std::int64_t kLongestJumpMs = 20 * 60 * 1000;  // below the lease of a claimed name
 constexpr std::size_t kOneFrameMore = 1 << 20;
 
 }  // namespace
@@ -15,9 +15,16 @@ constexpr std::size_t kOneFrameMore = 1 << 20;
 World::World(const WorldOptions& options) : options_{options}, random_{options.seed} {
   weather_ = draw_weather();
   daemon_ = std::make_unique<SimDaemon>(draw_daemon(options), loop_, network_, random_, weather_, trace_, ledger_);
+  daemon_->ask_who_is_ready([this] {
+    std::vector<std::string> names;
+    for (const auto& program : programs_)
+      if (program->ready()) names.push_back(program->plan().name);
+    return names;
+  });
   const auto count = 2 + random_.below(4);
   for (std::size_t i = 0; i < count; ++i)
-    programs_.push_back(std::make_unique<Program>(draw_program(i), loop_, network_, random_, weather_, trace_, ledger_));
+    programs_.push_back(
+        std::make_unique<Program>(draw_program(i), loop_, network_, random_, weather_, trace_, ledger_));
   for (const auto& program : programs_) {
     const auto& plan = program->plan();
     ledger_.knows(plan.name, plan.claims_name ? Ledger::Name::Claimed : Ledger::Name::Free);
@@ -132,7 +139,8 @@ void World::one_fault() {
       std::string unclaimed;
       for (const auto& one : programs_)
         if (!one->plan().claims_name) unclaimed = one->plan().name;
-      bad_.push_back(std::make_unique<BadClient>(network_, random_, trace_, ledger_, programs_[0]->plan().name, unclaimed));
+      bad_.push_back(
+          std::make_unique<BadClient>(network_, random_, trace_, ledger_, programs_[0]->plan().name, unclaimed));
       return bad_.back()->start();
     }
   }
@@ -148,7 +156,8 @@ bool World::step(SteadyTime until) {
 
 void World::check_bounds() {
   if (network_.most_waiting() > max_output_bytes_ + kOneFrameMore)
-    ledger_.violate(format("a connection had {} bytes waiting; {} is the limit", network_.most_waiting(), max_output_bytes_));
+    ledger_.violate(
+        format("a connection had {} bytes waiting; {} is the limit", network_.most_waiting(), max_output_bytes_));
 }
 
 void World::heal() {
@@ -200,7 +209,7 @@ Outcome World::run() {
   } else if (!ledger_.violation()) {
     ledger_.violate("the world does not even begin");
   }
-  return {ledger_.violation(), trace_.hash(), steps_, ledger_.said(), ledger_.acknowledged_count(),
+  return {ledger_.violation(),       trace_.hash(),     steps_,         ledger_.said(), ledger_.acknowledged_count(),
           ledger_.handed_up_count(), daemon_->deaths(), program_deaths_};
 }
 

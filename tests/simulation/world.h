@@ -27,8 +27,8 @@ struct Outcome {
 struct WorldOptions {
   std::uint64_t seed = 0;
   Trace::Mode trace = Trace::Mode::Off;
-  std::uint64_t size = 1;                    // times as many messages and faults
-  std::optional<StoreKind> store;            // instead of what the seed draws
+  std::uint64_t size = 1;               // times as many messages and faults
+  std::optional<StoreKind> store = {};  // instead of what the seed draws
 };
 
 class World {

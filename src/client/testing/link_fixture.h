@@ -49,9 +49,9 @@ struct LinkFixture : ::testing::Test {
     daemon.say(protocol::MessageType::Ack, "a", format(R"({{"ack_id":"{}"}})", message));
   }
   void nack(const std::string& message, std::string_view code, int retry_after_ms = 0) {
-    daemon.say(protocol::MessageType::Nack, "n",
-               format(R"({{"nack_id":"{}","code":"{}","message":"no","retry_after_ms":{}}})", message, code,
-                      retry_after_ms));
+    daemon.say(
+        protocol::MessageType::Nack, "n",
+        format(R"({{"nack_id":"{}","code":"{}","message":"no","retry_after_ms":{}}})", message, code, retry_after_ms));
   }
   void deliver(int seq, std::string_view from = "Bob", std::string_view topic = {}) {
     daemon.say(protocol::MessageType::Deliver, format("d-{}{}", from, seq), R"({"body":"x"})", from, topic,
@@ -61,9 +61,12 @@ struct LinkFixture : ::testing::Test {
   std::vector<std::string> said() {
     std::vector<std::string> all;
     for (const auto& frame : daemon.heard()) {
-      if (frame.type == "SEND") all.push_back("SEND " + frame.id.substr(frame.id.rfind('-') + 1));
-      else if (frame.type == "ACK") all.push_back("ACK " + string_member(frame.payload, "ack_id").value_or(""));
-      else all.push_back(frame.type);
+      if (frame.type == "SEND")
+        all.push_back("SEND " + frame.id.substr(frame.id.rfind('-') + 1));
+      else if (frame.type == "ACK")
+        all.push_back("ACK " + string_member(frame.payload, "ack_id").value_or(""));
+      else
+        all.push_back(frame.type);
     }
     return all;
   }

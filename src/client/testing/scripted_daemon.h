@@ -39,9 +39,10 @@ class ScriptedDaemon final : public net::Network {
   void say(protocol::MessageType type, std::string_view id, std::string_view payload, std::string_view from = {},
            std::string_view topic = {}, std::string_view delivery = {}) {
     std::string bytes;
-    protocol::append_frame(bytes, protocol::HeaderStyle::Four,
-                           protocol::write_envelope({.type = type, .id = id, .ts = 1, .from = from, .topic = topic,
-                                                     .payload = payload, .delivery = delivery}));
+    protocol::append_frame(
+        bytes, protocol::HeaderStyle::Four,
+        protocol::write_envelope(
+            {.type = type, .id = id, .ts = 1, .from = from, .topic = topic, .payload = payload, .delivery = delivery}));
     say_bytes(bytes);
   }
   void say_bytes(std::string_view bytes) {
@@ -49,8 +50,11 @@ class ScriptedDaemon final : public net::Network {
     end_->listener->on_bytes(bytes);
   }
   void welcome(std::string_view session = "s1", std::string_view token = "t1") {
-    const auto payload = std::string{"{\"session_id\":\""}.append(session).append("\",\"resume_token\":\"").append(token)
-        .append("\",\"server\":{\"max_frame_bytes\":1048576,\"heartbeat_ms\":5000}}");
+    const auto payload = std::string{"{\"session_id\":\""}
+                             .append(session)
+                             .append("\",\"resume_token\":\"")
+                             .append(token)
+                             .append("\",\"server\":{\"max_frame_bytes\":1048576,\"heartbeat_ms\":5000}}");
     say(protocol::MessageType::Welcome, "w", payload);
   }
   void cut() {
@@ -90,8 +94,12 @@ class ScriptedDaemon final : public net::Network {
   void hear(std::string_view text) {
     auto object = parse_json_object(text);
     RELAY_ASSERT(object.has_value());
-    Frame frame{string_member(*object, "type").value_or(""), string_member(*object, "id").value_or(""),
-                string_member(*object, "to").value_or(""), string_member(*object, "topic").value_or(""), {}, *object};
+    Frame frame{string_member(*object, "type").value_or(""),
+                string_member(*object, "id").value_or(""),
+                string_member(*object, "to").value_or(""),
+                string_member(*object, "topic").value_or(""),
+                {},
+                *object};
     if (const auto* payload = object_member(*object, "payload")) frame.payload = *payload;
     heard_.push_back(std::move(frame));
   }
