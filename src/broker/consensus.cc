@@ -193,9 +193,9 @@ std::optional<Outcome> tally(const records::Proposal& proposal, Final final) {
   }
   if (proposal.type == "quorum") {
     const std::size_t quorum = proposal.quorum != 0 ? proposal.quorum : (votes.total + 1) / 2;
-    if (!at_end && votes.cast() < votes.total) return std::nullopt;
-    if (votes.cast() < quorum) return Outcome::NoConsensus;
-    if (votes.approve == votes.reject) return Outcome::NoConsensus;
+    // Enough have spoken and they lean one way: that decides, whoever is still silent.
+    const bool decided = votes.cast() >= quorum && votes.approve != votes.reject;
+    if (!decided) return at_end ? std::optional{Outcome::NoConsensus} : std::nullopt;
     return votes.approve > votes.reject ? Outcome::Approved : Outcome::Rejected;
   }
   // majority, and weighted while every voice weighs the same

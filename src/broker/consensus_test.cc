@@ -67,7 +67,7 @@ TEST(Consensus, CountsEachKindOfVote) {
            Case{"supermajority", 3, "++", std::nullopt, none}, Case{"supermajority", 3, "+++", yes, yes},
            Case{"supermajority", 3, "-", no, no}, Case{"unanimous", 3, "++", std::nullopt, none},
            Case{"unanimous", 3, "+-", no, no}, Case{"unanimous", 2, "++", yes, yes}, Case{"unanimous", 2, "+0", none, none},
-           Case{"quorum", 4, "+", std::nullopt, none}, Case{"quorum", 4, "++", std::nullopt, yes},
+           Case{"quorum", 4, "+", std::nullopt, none}, Case{"quorum", 4, "++", yes, yes}, Case{"quorum", 4, "+-", std::nullopt, none},
            Case{"quorum", 2, "+-", none, none}, Case{"weighted", 3, "++", yes, yes},
        }) {
     auto open = proposal(c.type, c.participants);

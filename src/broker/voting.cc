@@ -57,8 +57,6 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
     AgentState* agent = find_agent(name.value());
     if (agent != nullptr && name != proposer) post(proposer.value(), *agent, "action", text, data, thread);
   }
-  // The proposer learns the id in the same way, unless it takes part and reads it there.
-  if (AgentState* agent = find_agent(proposer.value())) post(protocol::kConsensus, *agent, "state", text, data, thread);
   save_eventually(records::PutProposal{proposal});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "config/environment.h"
@@ -34,6 +35,7 @@ struct Home {
   std::string projects;    // directory of the projects' directories
   SocketPlaces daemon_socket;
   std::string runtime;  // private directory for sockets that fit nowhere else
+  std::vector<std::string> published;  // where 1.x command lines look for <projectId>/relay.sock
 };
 Result<Home> find_home(const Environment& environment);
 

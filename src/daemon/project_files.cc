@@ -116,8 +116,12 @@ void announce_project(const config::Home& home, const config::Project& project, 
   note(replace_private_file(project.pid_file, format("{}\n", ::getpid())));
   if (socket != project.socket.usual) note(place_link(socket, project.socket.usual));
   note(link_in_root(project, socket));
-  const std::string compatible = home.root + "/" + project.id;
-  if (!kind_of(compatible)) note(place_link(project.directory, compatible));
+  for (const std::string& base : home.published) {
+    if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) continue;  // its parent is not there: nobody looks there
+    const std::string compatible = base + "/" + project.id;
+    const auto there = kind_of(compatible);
+    if (!there || there == S_IFLNK) note(place_link(project.directory, compatible));
+  }
 }
 
 void withdraw_project(const config::Project& project, const std::string& socket) {

@@ -1,5 +1,6 @@
 #include "daemon/workspace_settings.h"
 
+#include "daemon/machine_usage.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
 
@@ -32,7 +33,11 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
   options.limits.rate_per_second = static_cast<double>(settings.rate_per_second());
   options.limits.rate_burst = static_cast<double>(settings.rate_burst());
   const bool durable = settings.storage_type() == config::StorageType::Sqlite;
-  options.info = {.version = version, .storage_driver = durable ? "sqlite" : "memory", .persistent = durable};
+  options.info = {.version = version,
+                  .storage_driver = durable ? "sqlite" : "memory",
+                  .persistent = durable,
+                  .process_usage = usage_of_process,
+                  .machine_usage = usage_of_machine};
   options.retention = retention_of(settings);
   return options;
 }

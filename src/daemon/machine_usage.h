@@ -1,0 +1,14 @@
+/// What METRICS tells about the machine and the processes behind agents, read from /proc when asked.
+#pragma once
+
+#include <cstdint>
+
+#include "broker/broker.h"
+
+namespace relay::daemon {
+
+/// Zeros for a process that is gone or not ours to look at. CPU is the average over the process's life.
+broker::ProcessUsage usage_of_process(std::int32_t pid);
+broker::MachineUsage usage_of_machine();
+
+}  // namespace relay::daemon
