@@ -128,12 +128,13 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
 
 void Core::on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
   Sending sending{connection, envelope, connection.query_only ? nullptr : find_agent(connection.agent.value()), connection.agent, frame_bytes, {}, {}, {}};
+  if (already_answered(sending)) return;
   const auto wanted = protocol::parse_channel_post(envelope.payload);
   if (!wanted) return refuse(sending, Refusal::BadRequest, wanted.error().message());
   auto view = protocol::parse_send(envelope.payload);
   if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
   sending.view = std::move(*view);
-  if (already_answered(sending) || !within_rate(sending) || !fits_a_frame(sending)) return;
+  if (!within_rate(sending) || !fits_a_frame(sending)) return;
   const auto members = channel_members(wanted->channel);
   if (!std::ranges::binary_search(members, connection.agent)) {
     return refuse(sending, Refusal::BadRequest, format("you are not a member of {}; join it first", wanted->channel));

@@ -325,6 +325,10 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
   if (auto* sent = std::get_if<PendingSend>(&pending.what)) {
     finish(*sent, saving, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
+    const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
+    if (saving == Saving::Done && finished != nullptr && finished_.erase(finished->key) > 0 && expiring_) {
+      finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
+    }
     if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));
   } else {
     std::get<PendingCall>(pending.what).done(saving);

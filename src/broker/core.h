@@ -197,6 +197,7 @@ class Core {
   void arm_resend(AgentState& agent, SteadyTime at);
   void arm_expiry(WallMs at);
   void expire_due();
+  void expire_delivery(AgentState& agent, const InFlight& item);
   void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason);
   void tell_sender(Key message, const AgentName& to, Key delivery, protocol::ReceiptStatus status,
                    std::string_view reason);
@@ -299,6 +300,8 @@ class Core {
   WallMs next_expiry_ = 0;                                         // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;
   bool expiring_ = false;                                          // the store is looking right now
+  std::set<Key> finished_;                    // deliveries finished here whose last change is not stored yet
+  std::set<Key> finished_while_expiring_;     // those stored while an expiry was under way
 };
 
 }  // namespace relay::broker

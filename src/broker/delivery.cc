@@ -71,9 +71,9 @@ void Core::deliver(AgentState& agent, InFlight& item) {
   const auto& delivery = item.parcel.delivery;
   const auto& message = *item.parcel.message;
   if (delivery.expires_at <= now_.wall) {
-    // Out of time while it waited. The store says so to the ledger and the sender; here it is only not sent.
-    agent.mailbox.drop(delivery.key);
-    arm_expiry(now_.wall);
+    // Out of time while it waited. Final here and now: were the wall clock to step back, it would be sent after later
+    // ones of its stream, and be taken for a repetition.
+    expire_delivery(agent, *agent.mailbox.finish(delivery.key));
     return;
   }
   for (const auto& position : agent.resume_positions) {
@@ -151,6 +151,7 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
 void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
   const auto& delivery = item.parcel.delivery;
   --agent.mailbox.pending;
+  finished_.insert(delivery.key);
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
   save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall});
@@ -159,9 +160,19 @@ void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
 
 void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
   --agent.mailbox.pending;
+  finished_.insert(item.parcel.delivery.key);
   save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof, now_.wall,
                                           std::string{reason}});
   tell_sender(item.parcel.delivery.message, agent.name(), item.parcel.delivery.key, ReceiptStatus::Failed, reason);
+}
+
+void Core::expire_delivery(AgentState& agent, const InFlight& item) {
+  const auto& delivery = item.parcel.delivery;
+  constexpr std::string_view kReason = "it expired before it could be delivered";
+  --agent.mailbox.pending;
+  finished_.insert(delivery.key);
+  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
+  tell_sender(delivery.message, agent.name(), delivery.key, ReceiptStatus::Failed, kReason);
 }
 
 void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
@@ -243,6 +254,8 @@ void Core::resend_due(AgentState& agent) {
 void Core::backlog(records::BacklogPage page) {
   AgentState* agent = find_agent(page.to.value());
   if (agent == nullptr) return;
+  // Finished, though the store does not know it yet: not to be sent or counted again.
+  std::erase_if(page.items, [&](const auto& item) { return finished_.contains(item.delivery.key); });
   agent->mailbox.page_arrived(std::move(page));
   pump(*agent);
 }
@@ -275,7 +288,9 @@ void Core::expire_due() {
 void Core::expired(records::ExpireResult result) {
   expiring_ = false;
   const WallMs known = std::exchange(next_expiry_, 0);
+  const auto finished = std::exchange(finished_while_expiring_, {});
   for (const auto& gone : result.expired) {
+    if (finished_.contains(gone.delivery) || finished.contains(gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
       to->mailbox.drop(gone.delivery);
       if (to->mailbox.pending > 0) --to->mailbox.pending;
@@ -290,7 +305,7 @@ void Core::expired(records::ExpireResult result) {
 void Core::expire_failed(std::string_view why) {
   note(Note::Level::Warn, format("expired messages could not be marked: {}", why));
   expiring_ = false;
-  if (next_expiry_ == 0) next_expiry_ = now_.wall;
+  next_expiry_ = next_expiry_ == 0 ? now_.wall : std::min(next_expiry_, now_.wall);  // what was due is due still
   expiry_due_ = now_.steady + kReloadRetryDelay;
 }
 

@@ -73,6 +73,7 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   const bool one_shot = connection.phase == Phase::OneShot;
   const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : connection.agent;
   Sending sending{connection, envelope, connection.query_only ? nullptr : find_agent(from.value()), from, frame_bytes, {}, {}, {}};
+  if (already_answered(sending)) return;  // first of all: a refusal must count its outbox number
   auto view = protocol::parse_send(envelope.payload);
   if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
   auto meta = protocol::parse_send_meta(envelope.payload_meta);
@@ -80,7 +81,7 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   sending.view = std::move(*view);
   sending.meta = std::move(*meta);
 
-  if (already_answered(sending) || !within_rate(sending) || !fits_a_frame(sending)) return;
+  if (!within_rate(sending) || !fits_a_frame(sending)) return;
   if (envelope.to == protocol::kConsensus) return on_consensus(sending);
   if (envelope.to == protocol::kRouter) return on_membership_update(sending);
   if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0) {
@@ -93,8 +94,9 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   if (sending.meta.sync && sending.meta.sync->blocking) {
     const auto& sync = *sending.meta.sync;
     if (syncs_.contains(sync.correlation_id)) {
-      error(connection, ErrorCode::Internal, format("the correlation id {} is in use already", sync.correlation_id));
-      return;
+      const auto reason = format("the correlation id {} is in use already", sync.correlation_id);
+      if (connection.wants_answers()) return refuse(sending, Refusal::BadRequest, reason);
+      return error(connection, ErrorCode::Internal, reason);
     }
     const auto timeout = sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
     syncs_.emplace(sync.correlation_id, WaitingSync{connection.id});
@@ -117,7 +119,13 @@ bool Core::already_answered(Sending& sending) {
       case Numbered::Next: break;
       case Numbered::Seen: seen = true; break;
       case Numbered::Refused:
-        refuse(sending.connection, id, Refusal::BadRequest, "this message was refused before");
+        // As with an ACK: the refusal counts once it is stored; until then it may still be rolled back.
+        when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
+          Connection* asker = find(connection);
+          if (asker == nullptr || !asker->speaks()) return;
+          if (saving == Saving::Done) refuse(*asker, id, Refusal::BadRequest, "this message was refused before");
+          else refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+        });
         return true;
       case Numbered::TooEarly:
         refuse(sending.connection, id, Refusal::Busy, "an earlier message of this outbox is still missing; send that one again first",
