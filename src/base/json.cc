@@ -58,7 +58,8 @@ std::optional<std::int64_t> integer_member(const json::object& object, std::stri
   if (value->is_double()) {
     // JavaScript writes 1e3 and 5.0 for integers; 2^53 is where doubles stop being exact.
     const double number = value->get_double();
-    if (std::trunc(number) == number && std::abs(number) <= 9007199254740992.0) return static_cast<std::int64_t>(number);
+    if (std::trunc(number) == number && std::abs(number) <= 9007199254740992.0)
+      return static_cast<std::int64_t>(number);
   }
   return std::nullopt;
 }

@@ -19,8 +19,8 @@ constexpr std::size_t kOldLogFiles = 2;
 /// A log may be opened again while other threads write (a reload does), so what they share is guarded.
 struct Shared {
   std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger;                  // guarded by mutex
-  std::atomic<int> least = spdlog::level::off;             // asked without the mutex, on hot paths
+  std::shared_ptr<spdlog::logger> logger;       // guarded by mutex
+  std::atomic<int> least = spdlog::level::off;  // asked without the mutex, on hot paths
 };
 
 Shared& shared() {
@@ -54,9 +54,12 @@ std::string quoted_if_needed(const std::string& value) {
   std::string text = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') text += '\\';
-    if (c == '\n') text += "\\n";
-    else if (static_cast<unsigned char>(c) < 0x20) text += format("\\x{:02x}", static_cast<unsigned>(c));
-    else text += c;
+    if (c == '\n')
+      text += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20)
+      text += format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      text += c;
   }
   text += '"';
   return text;

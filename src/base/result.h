@@ -65,11 +65,11 @@ bool is(const Error& error, Errc code) {
 }  // namespace relay
 
 /// Value of a Result, or return its error from the enclosing function.
-#define RELAY_TRY(expression)                                                               \
-  __extension__({                                                                           \
-    auto relay_try_result = (expression);                                                   \
-    if (!relay_try_result) return ::relay::Failure{std::move(relay_try_result).error()};    \
-    ::relay::detail::unwrap(std::move(relay_try_result));                                   \
+#define RELAY_TRY(expression)                                                            \
+  __extension__({                                                                        \
+    auto relay_try_result = (expression);                                                \
+    if (!relay_try_result) return ::relay::Failure{std::move(relay_try_result).error()}; \
+    ::relay::detail::unwrap(std::move(relay_try_result));                                \
   })
 
 #define RELAY_ASSERT(condition) \

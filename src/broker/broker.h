@@ -37,8 +37,8 @@ struct BrokerLimits {
   std::int64_t heartbeat_ms = protocol::kHeartbeatMs;
   std::int64_t handshake_ms = protocol::kHandshakeTimeoutMs;
   std::int64_t ack_timeout_ms = protocol::kAckTimeoutMs;
-  std::int64_t session_grace_ms = 60'000;         // a lost session still counts as audience of a broadcast
-  std::int64_t claim_lease_ms = 3'600'000;        // a claimed name stays its owner's this long after it was lost
+  std::int64_t session_grace_ms = 60'000;   // a lost session still counts as audience of a broadcast
+  std::int64_t claim_lease_ms = 3'600'000;  // a claimed name stays its owner's this long after it was lost
   std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
   std::uint64_t max_backlog = 1'000'000;          // pending deliveries per recipient
   std::size_t max_uncommitted_bytes = 4 << 20;    // per connection; reading pauses beyond
@@ -46,10 +46,10 @@ struct BrokerLimits {
   std::size_t max_waiting_bytes = 1 << 20;        // handed to a stream and not taken by its peer: nothing new is sent
   std::size_t max_page_rows = 512;                // deliveries held ready per recipient
   std::size_t max_page_bytes = 1 << 20;
-  double rate_per_second = 100'000;               // SENDs per sender; 0 is no limit
+  double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
   double rate_burst = 200'000;
   std::size_t max_known_agents = 100'000;
-  std::size_t max_open_queries = 64;              // per connection
+  std::size_t max_open_queries = 64;  // per connection
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.

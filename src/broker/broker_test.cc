@@ -66,7 +66,9 @@ TEST(Broker, ForwardsThePayloadAsTheBytesThatCameIn) {
   const auto alice = world.join("Alice");
   const auto bob = world.join("Bob");
   world.heard(bob);
-  world.say(alice, R"({"v":1,"type":"SEND","id":"m","ts":1,"to":"Bob","topic":"chat","payload":{ "kind":"action","body":"x","data":{"n":1e2}},"payload_meta":{"importance":7}})");
+  world.say(
+      alice,
+      R"({"v":1,"type":"SEND","id":"m","ts":1,"to":"Bob","topic":"chat","payload":{ "kind":"action","body":"x","data":{"n":1e2}},"payload_meta":{"importance":7}})");
   const auto frame = world.heard(bob, "DELIVER").at(0);
   EXPECT_EQ(text(frame, "from"), "Alice");
   EXPECT_EQ(text(frame, "to"), "Bob");
@@ -462,7 +464,11 @@ TEST(Broker, ForwardsTheAnswerToABlockingMessage) {
   const auto frame = world.heard(bob, "DELIVER").at(0);
   world.ack(bob, frame);
   EXPECT_TRUE(world.heard(alice, "ACK").empty());  // the automatic one carries no correlation id
-  world.say(bob, format(R"({{"v":1,"type":"ACK","id":"x","ts":1,"payload":{{"ack_id":"{}","seq":1,"correlationId":"c1","response":"OK"}}}})", text(frame, "id")));
+  world.say(
+      bob,
+      format(
+          R"({{"v":1,"type":"ACK","id":"x","ts":1,"payload":{{"ack_id":"{}","seq":1,"correlationId":"c1","response":"OK"}}}})",
+          text(frame, "id")));
   const auto answer = world.heard(alice, "ACK").at(0);
   EXPECT_EQ(text(answer, "from"), "Bob");
   EXPECT_EQ(text(payload(answer), "response"), "OK");
@@ -581,7 +587,8 @@ TEST(Broker, AnswersBrokenFramesWithOneSentence) {
   World world;
   const auto odd = world.join("Odd");
   world.heard(odd);
-  for (const char* frame : {"5", "[]", R"({"v":1,"type":"NONSENSE","id":"x","ts":1,"payload":{}})", R"({"v":1,"type":"SEND","id":"x","ts":1})"}) {
+  for (const char* frame : {"5", "[]", R"({"v":1,"type":"NONSENSE","id":"x","ts":1,"payload":{}})",
+                            R"({"v":1,"type":"SEND","id":"x","ts":1})"}) {
     world.say(odd, frame);
     EXPECT_EQ(world.heard(odd, "ERROR").size(), 1u) << frame;
     EXPECT_FALSE(world.closed(odd)) << frame;
@@ -614,7 +621,10 @@ TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
   world.leave(bob);
   bob = world.connect();
   const auto resume = [&](int last) {
-    world.request(bob, "RESUME", format(R"({{"session_id":"{}","agent":"Bob","streams":[{{"topic":"chat","peer":"Alice","last_seq":{}}}]}})", session, last));
+    world.request(
+        bob, "RESUME",
+        format(R"({{"session_id":"{}","agent":"Bob","streams":[{{"topic":"chat","peer":"Alice","last_seq":{}}}]}})",
+               session, last));
   };
   resume(0);
   EXPECT_EQ(text(payload(world.heard(bob, "NACK").at(0)), "code"), "STALE");
@@ -666,9 +676,12 @@ TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
   world.leave(world.join("Bob"));
   world.send(alice, "1", "Bob", "first");
   world.heard(alice);
-  const std::map<std::string, std::string> questions{
-      {"STATUS", "STATUS_RESPONSE"}, {"LIST_AGENTS", "LIST_AGENTS_RESPONSE"}, {"LIST_CONNECTED_AGENTS", "LIST_CONNECTED_AGENTS_RESPONSE"},
-      {"HEALTH", "HEALTH_RESPONSE"}, {"METRICS", "METRICS_RESPONSE"}, {"MESSAGES_QUERY", "MESSAGES_RESPONSE"}};
+  const std::map<std::string, std::string> questions{{"STATUS", "STATUS_RESPONSE"},
+                                                     {"LIST_AGENTS", "LIST_AGENTS_RESPONSE"},
+                                                     {"LIST_CONNECTED_AGENTS", "LIST_CONNECTED_AGENTS_RESPONSE"},
+                                                     {"HEALTH", "HEALTH_RESPONSE"},
+                                                     {"METRICS", "METRICS_RESPONSE"},
+                                                     {"MESSAGES_QUERY", "MESSAGES_RESPONSE"}};
   for (const auto& [question, answer] : questions) {
     world.request(alice, question, "{}", "id-" + question);
     const auto frames = world.heard(alice);
@@ -720,7 +733,8 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   world.release_commits();
   world.send(alice, "c", "Bob", "451");
   Texts seen;
-  for (const auto& frame : world.heard(cli, "AGENT_EVENT")) seen.push_back(text(*object_member(payload(frame), "message"), "body"));
+  for (const auto& frame : world.heard(cli, "AGENT_EVENT"))
+    seen.push_back(text(*object_member(payload(frame), "message"), "body"));
   ASSERT_EQ(seen.size(), 452u);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
 }

@@ -38,7 +38,8 @@ void Core::on_subscribe(Connection& connection, const protocol::Envelope& envelo
   if (subscribe == (place != topics.end())) return;
   if (subscribe) {
     if (topics.size() >= protocol::kMaxTopicsPerSession) {
-      return error(connection, ErrorCode::BadRequest, format("at most {} topics per session; unsubscribe from one first", protocol::kMaxTopicsPerSession));
+      return error(connection, ErrorCode::BadRequest,
+                   format("at most {} topics per session; unsubscribe from one first", protocol::kMaxTopicsPerSession));
     }
     topics.push_back(topic);
     topics_[topic].insert(agent->name());
@@ -104,15 +105,19 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
   const bool for_another = !wanted->member.empty();
   const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
   if (join) {
-    const auto joined = std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
+    const auto joined =
+        std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
     if (static_cast<std::size_t>(joined) >= protocol::kMaxChannelsPerAgent) {
-      return error(connection, ErrorCode::BadRequest, format("{} is in {} channels already; leave one first", member.value(), joined));
+      return error(connection, ErrorCode::BadRequest,
+                   format("{} is in {} channels already; leave one first", member.value(), joined));
     }
   }
   const std::string channel = folded(wanted->channel);
   if (!(join ? join_channel(channel, member) : leave_channel(channel, member))) return;
-  if (join) save_eventually(records::JoinChannel{{channel, member}});
-  else save_eventually(records::LeaveChannel{{channel, member}});
+  if (join)
+    save_eventually(records::JoinChannel{{channel, member}});
+  else
+    save_eventually(records::LeaveChannel{{channel, member}});
   if (for_another) return;  // the administrative form is silent
   for (const AgentName& name : channel_members(channel)) {
     AgentState* other = name == member ? nullptr : find_agent(name.value());
@@ -127,7 +132,14 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
 }
 
 void Core::on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
-  Sending sending{connection, envelope, connection.query_only ? nullptr : find_agent(connection.agent.value()), connection.agent, frame_bytes, {}, {}, {}};
+  Sending sending{connection,
+                  envelope,
+                  connection.query_only ? nullptr : find_agent(connection.agent.value()),
+                  connection.agent,
+                  frame_bytes,
+                  {},
+                  {},
+                  {}};
   if (already_answered(sending)) return;
   const auto wanted = protocol::parse_channel_post(envelope.payload);
   if (!wanted) return refuse(sending, Refusal::BadRequest, wanted.error().message());
@@ -153,12 +165,16 @@ void Core::on_membership_update(Sending& sending) {
   const auto channel = update != nullptr ? string_member(*update, "channel") : std::nullopt;
   const auto member = update != nullptr ? string_member(*update, "member") : std::nullopt;
   const auto action = update != nullptr ? string_member(*update, "action") : std::nullopt;
-  if (!channel || !member || !action || (*action != "join" && *action != "leave") || !protocol::check_agent_name(*member)) {
-    return refuse(sending, Refusal::BadRequest, "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
+  if (!channel || !member || !action || (*action != "join" && *action != "leave") ||
+      !protocol::check_agent_name(*member)) {
+    return refuse(sending, Refusal::BadRequest,
+                  "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
   }
   const AgentName name{*member};
-  if (*action == "join" && join_channel(*channel, name)) save_eventually(records::JoinChannel{{folded(*channel), name}});
-  if (*action == "leave" && leave_channel(*channel, name)) save_eventually(records::LeaveChannel{{folded(*channel), name}});
+  if (*action == "join" && join_channel(*channel, name))
+    save_eventually(records::JoinChannel{{folded(*channel), name}});
+  if (*action == "leave" && leave_channel(*channel, name))
+    save_eventually(records::LeaveChannel{{folded(*channel), name}});
   acknowledge_when_saved(sending);
 }
 
@@ -168,13 +184,16 @@ void Core::on_shadow_bind(Connection& connection, const protocol::Envelope& enve
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto wanted = protocol::parse_shadow_bind(envelope.payload);
   if (agent == nullptr || !wanted) {
-    return error(connection, ErrorCode::BadRequest, wanted ? "the command line cannot be a shadow" : wanted.error().message());
+    return error(connection, ErrorCode::BadRequest,
+                 wanted ? "the command line cannot be a shadow" : wanted.error().message());
   }
-  if (wanted->primary == agent->name().value()) return error(connection, ErrorCode::BadRequest, "nobody can be a shadow of itself");
+  if (wanted->primary == agent->name().value())
+    return error(connection, ErrorCode::BadRequest, "nobody can be a shadow of itself");
   const AgentName primary{wanted->primary};
   auto& bindings = agent->session->shadows;
   std::erase_if(bindings, [&](const auto& binding) { return binding.primary == primary; });
-  if (bindings.size() >= protocol::kMaxTopicsPerSession) return error(connection, ErrorCode::BadRequest, "too many shadow bindings; unbind one first");
+  if (bindings.size() >= protocol::kMaxTopicsPerSession)
+    return error(connection, ErrorCode::BadRequest, "too many shadow bindings; unbind one first");
   bindings.push_back({primary, wanted->speak_on, wanted->receive_incoming, wanted->receive_outgoing});
   shadows_[primary].insert(agent->name());
   save_session(*agent);
@@ -184,7 +203,8 @@ void Core::on_shadow_unbind(Connection& connection, const protocol::Envelope& en
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto wanted = protocol::parse_shadow_unbind(envelope.payload);
   if (agent == nullptr || !wanted) {
-    return error(connection, ErrorCode::BadRequest, wanted ? "the command line cannot be a shadow" : wanted.error().message());
+    return error(connection, ErrorCode::BadRequest,
+                 wanted ? "the command line cannot be a shadow" : wanted.error().message());
   }
   unindex_session(*agent);
   std::erase_if(agent->session->shadows, [&](const auto& binding) { return binding.primary.value() == *wanted; });
@@ -200,7 +220,8 @@ void Core::trigger_shadows(const AgentName& primary, std::string_view trigger) {
     AgentState* shadow = find_agent(name.value());
     if (shadow == nullptr || !shadow->session) continue;
     for (const auto& binding : shadow->session->shadows) {
-      if (binding.primary != primary || std::ranges::find(binding.speak_on, trigger) == binding.speak_on.end()) continue;
+      if (binding.primary != primary || std::ranges::find(binding.speak_on, trigger) == binding.speak_on.end())
+        continue;
       protocol::JsonWriter data;
       data.field("_shadowTrigger", trigger).field("_shadowOf", primary.value()).begin_object("_triggerContext").end();
       post(primary.value(), *shadow, "action", format("SHADOW_TRIGGER:{}", trigger), data.take());

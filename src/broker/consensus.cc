@@ -50,7 +50,7 @@ std::optional<Number> number(std::string_view text) {
 
 /// `NAME: value` for one of the known names; empty otherwise, so that free text may hold colons.
 std::optional<std::pair<std::string, std::string_view>> header(std::string_view line) {
-  static constexpr std::array<std::string_view, 7> kNames{"PROPOSE",  "TYPE",   "PARTICIPANTS", "DESCRIPTION",
+  static constexpr std::array<std::string_view, 7> kNames{"PROPOSE", "TYPE",   "PARTICIPANTS", "DESCRIPTION",
                                                           "TIMEOUT", "QUORUM", "THRESHOLD"};
   const auto colon = line.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -127,9 +127,12 @@ Count count(const records::Proposal& proposal) {
   Count result;
   result.total = proposal.participants.size();
   for (const auto& vote : proposal.votes) {
-    if (vote.choice == "approve") ++result.approve;
-    else if (vote.choice == "reject") ++result.reject;
-    else ++result.abstain;
+    if (vote.choice == "approve")
+      ++result.approve;
+    else if (vote.choice == "reject")
+      ++result.reject;
+    else
+      ++result.abstain;
   }
   return result;
 }
@@ -137,7 +140,8 @@ Count count(const records::Proposal& proposal) {
 }  // namespace
 
 Result<ConsensusCommand> parse_consensus_command(std::string_view body) {
-  if (body.size() > kMaxProposalBytes) return fail(format("a proposal may have {} bytes, this one has {}", kMaxProposalBytes, body.size()));
+  if (body.size() > kMaxProposalBytes)
+    return fail(format("a proposal may have {} bytes, this one has {}", kMaxProposalBytes, body.size()));
   std::string_view rest = body;
   auto first = trimmed(next_line(rest));
   while (first.empty() && !rest.empty()) first = trimmed(next_line(rest));
@@ -209,17 +213,18 @@ std::optional<Outcome> tally(const records::Proposal& proposal, Final final) {
 std::string proposal_text(const records::Proposal& proposal) {
   std::string names;
   for (const auto& name : proposal.participants) names += (names.empty() ? "" : ", ") + name.value();
-  return format("CONSENSUS PROPOSAL: {}\nID: {}\nTYPE: {}\nPROPOSED BY: {}\nPARTICIPANTS: {}\n{}\n"
-                "To vote, send to _consensus: VOTE {} approve|reject|abstain [reason]",
-                proposal.title, proposal.id, proposal.type, proposal.proposer.value(), names, proposal.description,
-                proposal.id);
+  return format(
+      "CONSENSUS PROPOSAL: {}\nID: {}\nTYPE: {}\nPROPOSED BY: {}\nPARTICIPANTS: {}\n{}\n"
+      "To vote, send to _consensus: VOTE {} approve|reject|abstain [reason]",
+      proposal.title, proposal.id, proposal.type, proposal.proposer.value(), names, proposal.description, proposal.id);
 }
 
 std::string result_text(const records::Proposal& proposal, Outcome outcome) {
   const Count votes = count(proposal);
-  std::string text = format("CONSENSUS RESULT: {}\nID: {}\nRESULT: {}\nVOTES: {} approve, {} reject, {} abstain, {} of {} cast",
-                            proposal.title, proposal.id, name_of(outcome), votes.approve, votes.reject, votes.abstain,
-                            votes.cast(), votes.total);
+  std::string text =
+      format("CONSENSUS RESULT: {}\nID: {}\nRESULT: {}\nVOTES: {} approve, {} reject, {} abstain, {} of {} cast",
+             proposal.title, proposal.id, name_of(outcome), votes.approve, votes.reject, votes.abstain, votes.cast(),
+             votes.total);
   for (const auto& vote : proposal.votes) {
     if (text.size() > kMaxResultBytes) return text + "\n…";
     text += format("\n- {}: {}{}{}", vote.voter.value(), vote.choice, vote.reason.empty() ? "" : " ", vote.reason);

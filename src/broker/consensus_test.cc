@@ -43,8 +43,8 @@ TEST(Consensus, ReadsAVoteWithItsReason) {
 }
 
 TEST(Consensus, SaysWhatIsWrongWithACommand) {
-  for (const char* body : {"", "hello", "PROPOSE:", "PROPOSE: x\nTYPE: coin", "PROPOSE: x\nTIMEOUT: soon", "PROPOSE: x\nQUORUM: 0",
-                           "PROPOSE: x\nTHRESHOLD: 2", "VOTE", "VOTE p-1 maybe"}) {
+  for (const char* body : {"", "hello", "PROPOSE:", "PROPOSE: x\nTYPE: coin", "PROPOSE: x\nTIMEOUT: soon",
+                           "PROPOSE: x\nQUORUM: 0", "PROPOSE: x\nTHRESHOLD: 2", "VOTE", "VOTE p-1 maybe"}) {
     EXPECT_FALSE(parse_consensus_command(body)) << body;
   }
 }
@@ -62,13 +62,23 @@ TEST(Consensus, CountsEachKindOfVote) {
   const auto no = Outcome::Rejected;
   const auto none = Outcome::NoConsensus;
   for (const Case& c : {
-           Case{"majority", 3, "++", yes, yes}, Case{"majority", 3, "+", std::nullopt, yes},
-           Case{"majority", 4, "++--", none, none}, Case{"majority", 3, "--", no, no}, Case{"majority", 3, "", std::nullopt, none},
-           Case{"supermajority", 3, "++", std::nullopt, none}, Case{"supermajority", 3, "+++", yes, yes},
-           Case{"supermajority", 3, "-", no, no}, Case{"unanimous", 3, "++", std::nullopt, none},
-           Case{"unanimous", 3, "+-", no, no}, Case{"unanimous", 2, "++", yes, yes}, Case{"unanimous", 2, "+0", none, none},
-           Case{"quorum", 4, "+", std::nullopt, none}, Case{"quorum", 4, "++", yes, yes}, Case{"quorum", 4, "+-", std::nullopt, none},
-           Case{"quorum", 2, "+-", none, none}, Case{"weighted", 3, "++", yes, yes},
+           Case{"majority", 3, "++", yes, yes},
+           Case{"majority", 3, "+", std::nullopt, yes},
+           Case{"majority", 4, "++--", none, none},
+           Case{"majority", 3, "--", no, no},
+           Case{"majority", 3, "", std::nullopt, none},
+           Case{"supermajority", 3, "++", std::nullopt, none},
+           Case{"supermajority", 3, "+++", yes, yes},
+           Case{"supermajority", 3, "-", no, no},
+           Case{"unanimous", 3, "++", std::nullopt, none},
+           Case{"unanimous", 3, "+-", no, no},
+           Case{"unanimous", 2, "++", yes, yes},
+           Case{"unanimous", 2, "+0", none, none},
+           Case{"quorum", 4, "+", std::nullopt, none},
+           Case{"quorum", 4, "++", yes, yes},
+           Case{"quorum", 4, "+-", std::nullopt, none},
+           Case{"quorum", 2, "+-", none, none},
+           Case{"weighted", 3, "++", yes, yes},
        }) {
     auto open = proposal(c.type, c.participants);
     cast(open, c.votes);
@@ -81,7 +91,8 @@ TEST(Consensus, KeepsItsTextsSmallHoweverMuchIsSaid) {
   EXPECT_FALSE(parse_consensus_command("PROPOSE: x\nDESCRIPTION: " + std::string(kMaxProposalBytes, 'x')));
   records::Proposal open;
   open.title = "x";
-  for (int i = 0; i < 1000; ++i) open.votes.push_back({AgentName{std::to_string(i)}, "approve", std::string(kMaxReasonBytes, 'x')});
+  for (int i = 0; i < 1000; ++i)
+    open.votes.push_back({AgentName{std::to_string(i)}, "approve", std::string(kMaxReasonBytes, 'x')});
   EXPECT_LT(result_text(open, Outcome::Approved).size(), kMaxResultBytes + 2 * kMaxReasonBytes);
 }
 

@@ -28,7 +28,12 @@ SteadyTime rounded_up(SteadyTime when, Millis slot) {
 }  // namespace
 
 Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
-    : limits_{limits}, info_{std::move(info)}, random_{random}, now_{now}, started_{now.steady}, newest_{snapshot.newest} {
+    : limits_{limits},
+      info_{std::move(info)},
+      random_{random},
+      now_{now},
+      started_{now.steady},
+      newest_{snapshot.newest} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
     agent.record = std::move(record);
@@ -170,7 +175,8 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::Resume:
       error(connection, ErrorCode::BadRequest, "RESUME after the handshake: open a new connection to resume");
       return;
-    case MessageType::Hello: return;  // handled above
+    case MessageType::Hello:
+      return;  // handled above
     // Known to the wire, without a meaning here: answered, so that nobody waits in vain.
     case MessageType::State:
     case MessageType::SyncSnapshot:
@@ -215,7 +221,8 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
 void Core::send(Connection& connection, std::string frame) {
   if (frame.size() > protocol::kMaxFrameBytes) {
     // Every maker of frames has a bound of its own; should one be wrong, a question stays unanswered and nothing breaks.
-    note(Note::Level::Warn, format("a frame of {} bytes for {} does not fit and was not sent", frame.size(), connection.agent.value()));
+    note(Note::Level::Warn,
+         format("a frame of {} bytes for {} does not fit and was not sent", frame.size(), connection.agent.value()));
     error(connection, ErrorCode::Internal, "an answer was too large to send; ask for less");
     return;
   }
@@ -357,9 +364,7 @@ void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_v
     failed.push_back(std::move(pending_.front()));
     pending_.pop_front();
   }
-  for (Pending& pending : failed) {
-    settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why);
-  }
+  for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
 }
 
 void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
@@ -396,8 +401,8 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
   switch (entry.kind) {
     case TimerKind::Handshake:
       if (connection != nullptr && connection->phase == Phase::AwaitingHello) {
-        error(*connection, ErrorCode::Timeout, format("no HELLO within {} ms; connect again and say HELLO", limits_.handshake_ms),
-              Fatal::Yes);
+        error(*connection, ErrorCode::Timeout,
+              format("no HELLO within {} ms; connect again and say HELLO", limits_.handshake_ms), Fatal::Yes);
         close(*connection, "no HELLO");
       }
       return;
@@ -445,7 +450,8 @@ void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
       say(connection, MessageType::Ping, format(R"({{"nonce":"{}"}})", random_.hex(8)));
       break;
     case Heartbeat::Verdict::PeerIsGone:
-      note(Note::Level::Info, format("{} is silent for {} ms and is let go", connection.agent.value(), 2 * limits_.heartbeat_ms));
+      note(Note::Level::Info,
+           format("{} is silent for {} ms and is let go", connection.agent.value(), 2 * limits_.heartbeat_ms));
       error(connection, ErrorCode::Timeout, "no sign of life; connect again", Fatal::No);
       close(connection, "no sign of life");
       return;

@@ -34,10 +34,10 @@ enum class Saving : std::uint8_t { Done, Failed };
 
 /// A SEND that waits for its commit.
 struct PendingSend {
-  ConnectionId connection;           // who wants the answer; may be gone by then
+  ConnectionId connection;  // who wants the answer; may be gone by then
   std::string id;
   AgentName from;
-  std::string epoch;                 // of the outbox it came from, or empty
+  std::string epoch;  // of the outbox it came from, or empty
   std::uint64_t number = 0;
   std::size_t bytes = 0;
   bool answer = false;
@@ -154,12 +154,12 @@ class Core {
   struct Sending {
     Connection& connection;
     const protocol::Envelope& envelope;
-    AgentState* sender;               // none for query-only connections
+    AgentState* sender;  // none for query-only connections
     AgentName from;
     std::size_t bytes;
     protocol::SendView view;
     protocol::SendMeta meta;
-    std::optional<std::uint64_t> number;   // within its outbox
+    std::optional<std::uint64_t> number;  // within its outbox
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
   bool already_answered(Sending& sending);
@@ -227,7 +227,8 @@ class Core {
   void proposal_due(const std::string& id);
 
   // --- queries.cc
-  void respond(Connection& connection, protocol::MessageType type, std::string_view request_id, std::string_view payload);
+  void respond(Connection& connection, protocol::MessageType type, std::string_view request_id,
+               std::string_view payload);
   void on_inbox(Connection& connection, const protocol::Envelope& envelope);
   void on_messages_query(Connection& connection, const protocol::Envelope& envelope);
   void on_trace(Connection& connection, const protocol::Envelope& envelope);
@@ -266,12 +267,12 @@ class Core {
   Effects effects_;
   Timers timers_;
 
-  records::Changes changes_;                  // being gathered for the next commit
+  records::Changes changes_;  // being gathered for the next commit
   records::Ticket next_ticket_{1};
   std::deque<Pending> pending_;
   std::size_t uncommitted_total_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
-  records::Changes unsaved_;                  // changes nobody waits for whose commit failed
+  records::Changes unsaved_;  // changes nobody waits for whose commit failed
   bool store_works_ = true;
   bool shutting_down_ = false;
 
@@ -281,27 +282,27 @@ class Core {
 
   // Who listens where. Names are kept, not pointers.
   std::map<std::string, std::set<AgentName>> topics_;
-  std::map<std::string, std::set<AgentName>> channels_;            // by lower-case channel name
-  std::map<AgentName, std::set<AgentName>> shadows_;               // primary → its shadows
-  std::map<std::string, records::Proposal> proposals_;             // the open ones
+  std::map<std::string, std::set<AgentName>> channels_;  // by lower-case channel name
+  std::map<AgentName, std::set<AgentName>> shadows_;     // primary → its shadows
+  std::map<std::string, records::Proposal> proposals_;   // the open ones
   struct WaitingSync {
     ConnectionId asker;
   };
-  std::map<std::string, WaitingSync> syncs_;                       // by correlation id
+  std::map<std::string, WaitingSync> syncs_;  // by correlation id
   struct AwaitedReceipts {
     ConnectionId connection;
     std::string id;
     std::size_t left = 0;
   };
-  std::map<Key, AwaitedReceipts> receipts_;                        // by message
+  std::map<Key, AwaitedReceipts> receipts_;  // by message
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
   std::uint64_t next_query_ = 1;
-  WallMs next_expiry_ = 0;                                         // earliest expires_at known; 0 when none
+  WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;
-  bool expiring_ = false;                                          // the store is looking right now
-  std::set<Key> finished_;                    // deliveries finished here whose last change is not stored yet
-  std::set<Key> finished_while_expiring_;     // those stored while an expiry was under way
+  bool expiring_ = false;                  // the store is looking right now
+  std::set<Key> finished_;                 // deliveries finished here whose last change is not stored yet
+  std::set<Key> finished_while_expiring_;  // those stored while an expiry was under way
 };
 
 }  // namespace relay::broker

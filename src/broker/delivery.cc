@@ -29,7 +29,8 @@ std::string spliced_members(const records::Delivery& delivery, const records::Me
     if (!members.empty()) members += ',';
     members += R"("_shadowCopy":true,"_shadowOf":)";
     protocol::append_json_string(members, delivery.shadow_of);
-    members += format(R"(,"_shadowDirection":"{}")", delivery.carriage == Carriage::ShadowIncoming ? "incoming" : "outgoing");
+    members +=
+        format(R"(,"_shadowDirection":"{}")", delivery.carriage == Carriage::ShadowIncoming ? "incoming" : "outgoing");
   }
   return members;
 }
@@ -77,8 +78,10 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     return;
   }
   for (const auto& position : agent.resume_positions) {
-    const bool topic_fits = position.topic == message.topic.value() || (message.topic.value().empty() && position.topic == "default");
-    if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) && delivery.seq.value() <= position.last_seq) {
+    const bool topic_fits =
+        position.topic == message.topic.value() || (message.topic.value().empty() && position.topic == "default");
+    if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) &&
+        delivery.seq.value() <= position.last_seq) {
       complete(agent, *agent.mailbox.finish(delivery.key), Proof::Accepted);  // RESUME said it was received
       return;
     }
@@ -89,9 +92,10 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     if (connection != nullptr && connection->phase == Phase::Active) send(*connection, frame);
   }
   if (item.done == DoneWhen::Written) return;
-  item.resend_after = item.resend_after.count() == 0
-                          ? Millis{limits_.ack_timeout_ms}
-                          : std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
+  item.resend_after =
+      item.resend_after.count() == 0
+          ? Millis{limits_.ack_timeout_ms}
+          : std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
   item.resend_at = now_.steady + item.resend_after;
   arm_resend(agent, item.resend_at);
 }
@@ -161,8 +165,8 @@ void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
 void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
   --agent.mailbox.pending;
   finished_.insert(item.parcel.delivery.key);
-  save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof, now_.wall,
-                                          std::string{reason}});
+  save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof,
+                                          now_.wall, std::string{reason}});
   tell_sender(item.parcel.delivery.message, agent.name(), item.parcel.delivery.key, ReceiptStatus::Failed, reason);
 }
 
@@ -171,7 +175,8 @@ void Core::expire_delivery(AgentState& agent, const InFlight& item) {
   constexpr std::string_view kReason = "it expired before it could be delivered";
   --agent.mailbox.pending;
   finished_.insert(delivery.key);
-  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
+  save_eventually(
+      records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
   tell_sender(delivery.message, agent.name(), delivery.key, ReceiptStatus::Failed, kReason);
 }
 
@@ -203,20 +208,20 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
   if (place == agent->mailbox.flight().end()) return;
   switch (receipt->status) {
     case ReceiptStatus::Delivered: {
-      const Proof proof = receipt->proof == "seen" ? Proof::Seen : receipt->proof == "submitted" ? Proof::Submitted : Proof::Accepted;
+      const Proof proof = receipt->proof == "seen"        ? Proof::Seen
+                          : receipt->proof == "submitted" ? Proof::Submitted
+                                                          : Proof::Accepted;
       complete(*agent, *agent->mailbox.finish(*key), proof);
       break;
     }
-    case ReceiptStatus::Failed:
-      fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason);
-      break;
+    case ReceiptStatus::Failed: fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason); break;
     case ReceiptStatus::Accepted:
     case ReceiptStatus::Deferred:
       // The session has it: it is not sent again on this connection, and stays in flight until there is more to say.
       place->second.resend_at = SteadyTime::max();
       save_eventually(records::ChangeDelivery{
-          *key, receipt->status == ReceiptStatus::Accepted ? DeliveryState::Accepted : DeliveryState::Deferred, Proof::Accepted,
-          now_.wall, receipt->reason});
+          *key, receipt->status == ReceiptStatus::Accepted ? DeliveryState::Accepted : DeliveryState::Deferred,
+          Proof::Accepted, now_.wall, receipt->reason});
       return;
   }
   pump(*agent);
@@ -237,7 +242,8 @@ void Core::resend_due(AgentState& agent) {
     if (item.done == DoneWhen::Written) continue;
     if (item.resend_at <= now_.steady) {
       // A peer that has not taken what it was sent needs time, not another copy.
-      item.resend_after = std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
+      item.resend_after =
+          std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
       item.resend_at = now_.steady + item.resend_after;
       if (room) {
         const std::string frame = frame_of(agent, item.parcel);

@@ -51,7 +51,7 @@ Numbered OutboxMarks::look_up(const std::string& epoch, std::uint64_t number) co
   if (number == high + 1) return Numbered::Next;
   if (number > high) return Numbered::TooEarly;
   return std::ranges::find(place->second.refused, number) != place->second.refused.end() ? Numbered::Refused
-                                                                                          : Numbered::Seen;
+                                                                                         : Numbered::Seen;
 }
 
 const records::OutboxMark& OutboxMarks::advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,

@@ -50,8 +50,8 @@ enum class Numbered : std::uint8_t {
 /// The outboxes of one sender.
 class OutboxMarks {
  public:
-  static constexpr std::size_t kEpochs = 64;          // per sender; the longest unused goes first
-  static constexpr std::size_t kRefusedNumbers = 256; // remembered per epoch
+  static constexpr std::size_t kEpochs = 64;           // per sender; the longest unused goes first
+  static constexpr std::size_t kRefusedNumbers = 256;  // remembered per epoch
 
   void restore(records::OutboxMark mark);
 

@@ -13,22 +13,51 @@ namespace relay::broker {
 using ConnectionId = Named<std::uint64_t, struct ConnectionIdTag>;
 using QueryId = Named<std::uint64_t, struct BrokerQueryTag>;
 
-struct Send { ConnectionId to; std::string frame; };           // the JSON body of one frame
+struct Send {
+  ConnectionId to;
+  std::string frame;
+};  // the JSON body of one frame
 enum class After { Flush, Now };
 /// Whoever carries this out reports `on_disconnect` afterwards.
-struct Close { ConnectionId connection; After after = After::Flush; std::string reason; };
-struct PauseReading { ConnectionId connection; };
-struct ResumeReading { ConnectionId connection; };
-struct Persist { records::Ticket ticket; records::Changes changes; };
-struct LoadBacklog { records::BacklogRequest request; };
-struct ExpireDue { records::ExpireRequest request; };
-struct AskMessages { QueryId id; records::MessageQuery query; };
-struct AskTrace { QueryId id; std::string message; };
-struct AskStats { QueryId id; };
+struct Close {
+  ConnectionId connection;
+  After after = After::Flush;
+  std::string reason;
+};
+struct PauseReading {
+  ConnectionId connection;
+};
+struct ResumeReading {
+  ConnectionId connection;
+};
+struct Persist {
+  records::Ticket ticket;
+  records::Changes changes;
+};
+struct LoadBacklog {
+  records::BacklogRequest request;
+};
+struct ExpireDue {
+  records::ExpireRequest request;
+};
+struct AskMessages {
+  QueryId id;
+  records::MessageQuery query;
+};
+struct AskTrace {
+  QueryId id;
+  std::string message;
+};
+struct AskStats {
+  QueryId id;
+};
 /// Somebody came, went or changed: `agents.json` and its like want rewriting.
 struct RosterChanged {};
 /// A line for the operator's log.
-struct Note { enum class Level { Debug, Info, Warn } level = Level::Info; std::string text; };
+struct Note {
+  enum class Level { Debug, Info, Warn } level = Level::Info;
+  std::string text;
+};
 
 using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
                             AskTrace, AskStats, RosterChanged, Note>;

@@ -42,14 +42,13 @@ AgentState& Core::add_agent(const std::string& name) {
 
 bool Core::is_claimed(const AgentState& agent) const {
   if (agent.record.claim_hash.empty()) return false;
-  return agent.connected() || (agent.session && agent.session->ended == 0 &&
-                               now_.wall - agent.record.last_seen < limits_.claim_lease_ms);
+  return agent.connected() ||
+         (agent.session && agent.session->ended == 0 && now_.wall - agent.record.last_seen < limits_.claim_lease_ms);
 }
 
 bool Core::in_audience(const AgentState& agent) const {
   if (agent.connected()) return true;
-  return agent.session && agent.session->ended == 0 &&
-         now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
+  return agent.session && agent.session->ended == 0 && now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
 }
 
 void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) {
@@ -71,7 +70,8 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   AgentState* agent = find_agent(hello->agent);
   if (agent == nullptr) {
     if (agents_.size() >= limits_.max_known_agents) {
-      return refuse_hello(ErrorCode::Busy, format("{} agents are known already; remove one with REMOVE_AGENT first", agents_.size()));
+      return refuse_hello(ErrorCode::Busy,
+                          format("{} agents are known already; remove one with REMOVE_AGENT first", agents_.size()));
     }
     agent = &add_agent(hello->agent);
   }
@@ -121,24 +121,27 @@ void Core::open_query_connection(Connection& connection, const protocol::Hello& 
 bool Core::take_name(Connection& newcomer, AgentState& agent, bool entitled) {
   if (!agent.connected() || agent.record.entity == protocol::EntityType::User) return true;
   if (!entitled) {
-    while (!agent.takeovers.empty() && now_.steady - agent.takeovers.front() > kTakeoverWindow) agent.takeovers.pop_front();
+    while (!agent.takeovers.empty() && now_.steady - agent.takeovers.front() > kTakeoverWindow)
+      agent.takeovers.pop_front();
     if (agent.takeovers.size() >= kMaxTakeovers) {
-      note(Note::Level::Warn, format("several programs want the name {}; the newcomer (pid {}) was refused", agent.name().value(),
-                                     newcomer.peer.pid));
-      const auto reason = format("the name '{}' is in use by another connection; choose another name", agent.name().value());
+      note(Note::Level::Warn, format("several programs want the name {}; the newcomer (pid {}) was refused",
+                                     agent.name().value(), newcomer.peer.pid));
+      const auto reason =
+          format("the name '{}' is in use by another connection; choose another name", agent.name().value());
       error(newcomer, ErrorCode::DuplicateConnection, reason, Fatal::Yes);
       close(newcomer, reason);
       return false;
     }
     agent.takeovers.push_back(now_.steady);
-    note(Note::Level::Info, format("{} connected again (pid {}); the older connection is closed", agent.name().value(), newcomer.peer.pid));
+    note(Note::Level::Info, format("{} connected again (pid {}); the older connection is closed", agent.name().value(),
+                                   newcomer.peer.pid));
   }
   const auto evicted = agent.connections;
   for (const ConnectionId id : evicted) {
     Connection* old = find(id);
     if (old == nullptr) continue;
-    error(*old, ErrorCode::DuplicateConnection,
-          format("another connection took the name '{}'", agent.name().value()), Fatal::Yes);
+    error(*old, ErrorCode::DuplicateConnection, format("another connection took the name '{}'", agent.name().value()),
+          Fatal::Yes);
     close(*old, "another connection took its name");
   }
   return true;
@@ -201,7 +204,8 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
     Connection* waiting = find(id);
     if (waiting == nullptr || waiting->phase != Phase::Opening || opened == nullptr) return;
     if (saving == Saving::Failed) {
-      error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment", Fatal::No);
+      error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment",
+            Fatal::No);
       close(*waiting, "the session could not be stored");
       opened->session.reset();
       if (!opened->saved && !opened->connected()) agents_.erase(name.value());
@@ -275,7 +279,8 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   const auto streams = streams_.towards(agent->name());
   const auto position_of = [&](const records::Stream& stream) -> const protocol::StreamPosition* {
     for (const auto& position : wanted->streams) {
-      const bool topic_fits = position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
+      const bool topic_fits =
+          position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
       if (topic_fits && (position.peer.empty() || position.peer == stream.from.value())) return &position;
     }
     return nullptr;
@@ -301,15 +306,16 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     bytes += 2 * (stream.topic.value().size() + stream.from.value().size()) + kSyncStreamBytes;
     if (bytes > protocol::kMaxResponseBytes) break;  // told or not, every stream is replayed
     const auto* position = position_of(stream);
-    sync.push_back({stream.topic.value(), stream.from.value(), position == nullptr ? stream.acked.value() : position->last_seq,
-                    stream.last.value()});
+    sync.push_back({stream.topic.value(), stream.from.value(),
+                    position == nullptr ? stream.acked.value() : position->last_seq, stream.last.value()});
   }
   say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
   activate(connection, *agent);
 }
 
 void Core::on_bye(Connection& connection) {
-  AgentState* agent = connection.phase == Phase::Active && !connection.query_only ? find_agent(connection.agent.value()) : nullptr;
+  AgentState* agent =
+      connection.phase == Phase::Active && !connection.query_only ? find_agent(connection.agent.value()) : nullptr;
   say(connection, MessageType::Bye, "{}");
   close(connection, "it said BYE");
   if (agent != nullptr && !agent->connected()) end_session(*agent);
@@ -326,8 +332,10 @@ void Core::end_session(AgentState& agent) {
 
 void Core::detach(Connection& connection) {
   watchers_.erase(connection.id);
-  if (connection.watched_messages > 0) std::erase_if(receipts_, [&](const auto& entry) { return entry.second.connection == connection.id; });
-  AgentState* agent = connection.query_only || connection.agent.value().empty() ? nullptr : find_agent(connection.agent.value());
+  if (connection.watched_messages > 0)
+    std::erase_if(receipts_, [&](const auto& entry) { return entry.second.connection == connection.id; });
+  AgentState* agent =
+      connection.query_only || connection.agent.value().empty() ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
   agent->mailbox.disconnect();
   agent->lost_at = now_.steady;

@@ -37,18 +37,18 @@ struct Connection {
   ConnectionId id;
   PeerProcess peer;
   Phase phase = Phase::AwaitingHello;
-  AgentName agent;            // empty before HELLO
-  bool query_only = false;    // the command line: asks and speaks, is never spoken to
+  AgentName agent;          // empty before HELLO
+  bool query_only = false;  // the command line: asks and speaks, is never spoken to
   SessionId session;
   protocol::Capabilities capabilities;
   Heartbeat heartbeat;
-  std::size_t waiting_bytes = 0;      // handed to the stream and not yet taken by the peer
-  bool stuck = false;                 // the last write left bytes behind
+  std::size_t waiting_bytes = 0;  // handed to the stream and not yet taken by the peer
+  bool stuck = false;             // the last write left bytes behind
   std::size_t uncommitted_bytes = 0;
   std::uint8_t pauses = 0;
   std::size_t open_queries = 0;
-  std::size_t watched_messages = 0;   // sent messages whose receipts are awaited
-  std::deque<std::string> held;       // frames that came before HELLO was committed
+  std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
+  std::deque<std::string> held;      // frames that came before HELLO was committed
   std::optional<Watch> watch;
 
   [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
@@ -58,13 +58,13 @@ struct Connection {
 struct AgentState {
   records::Agent record;
   std::optional<records::Session> session;
-  std::string resume_token;                 // in clear, while it is connected
-  std::vector<ConnectionId> connections;    // several only for users
+  std::string resume_token;               // in clear, while it is connected
+  std::vector<ConnectionId> connections;  // several only for users
   Mailbox mailbox;
   TokenBucket bucket;
   RecentIds recent;
   OutboxMarks outboxes;
-  std::deque<SteadyTime> takeovers;         // recent ones, to tell a fight from a restart
+  std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
   std::vector<protocol::StreamPosition> resume_positions;

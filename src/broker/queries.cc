@@ -65,7 +65,8 @@ void Core::on_trace(Connection& connection, const protocol::Envelope& envelope) 
 
 std::optional<QueryId> Core::ask(Connection& connection, std::string_view request_id, MessageType answer) {
   if (connection.open_queries >= limits_.max_open_queries) {
-    error(connection, ErrorCode::Busy, format("{} questions are open already; wait for an answer", connection.open_queries));
+    error(connection, ErrorCode::Busy,
+          format("{} questions are open already; wait for an answer", connection.open_queries));
     return std::nullopt;
   }
   ++connection.open_queries;
@@ -142,14 +143,21 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
   const auto& message = trace->message;
   const auto view = protocol::parse_send(message.payload);
   payload.begin_object("message").field("id", records::short_id(message.key)).field("from", message.from.value());
-  payload.field("to", message.to).field("timestamp", message.ts).field("kind", message.kind).field("senderId", message.id);
-  payload.raw("body", view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");
+  payload.field("to", message.to)
+      .field("timestamp", message.ts)
+      .field("kind", message.kind)
+      .field("senderId", message.id);
+  payload.raw("body",
+              view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");
   payload.end();
   payload.begin_array("deliveries");
   for (const auto& entry : trace->deliveries) {
     if (payload.size() > protocol::kMaxResponseBytes) break;
-    payload.begin_element().field("deliveryId", records::delivery_id(entry.delivery.key)).field("to", entry.delivery.to.value());
-    payload.field("state", records::name_of(entry.delivery.state)).field("proof", records::name_of(entry.delivery.proof));
+    payload.begin_element()
+        .field("deliveryId", records::delivery_id(entry.delivery.key))
+        .field("to", entry.delivery.to.value());
+    payload.field("state", records::name_of(entry.delivery.state))
+        .field("proof", records::name_of(entry.delivery.proof));
     payload.field("seq", entry.delivery.seq.value()).field("expiresAt", entry.delivery.expires_at);
     payload.begin_array("history");
     for (const auto& event : entry.history) {
@@ -185,8 +193,10 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.begin_object("storage");
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
   payload.field("canWrite", store_works_).field("canRead", stats.has_value());
-  if (stats) payload.field("messages", stats->messages).field("bytes", stats->bytes);
-  else payload.field("error", stats.error().message());
+  if (stats)
+    payload.field("messages", stats->messages).field("bytes", stats->bytes);
+  else
+    payload.field("error", stats.error().message());
   payload.end();
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
@@ -208,7 +218,8 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
-  respond(connection, connected_only ? MessageType::ListConnectedAgentsResponse : MessageType::ListAgentsResponse, envelope.id, payload.take());
+  respond(connection, connected_only ? MessageType::ListConnectedAgentsResponse : MessageType::ListAgentsResponse,
+          envelope.id, payload.take());
 }
 
 void Core::on_health(Connection& connection, const protocol::Envelope& envelope) {
@@ -219,19 +230,25 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
   std::size_t connected = 0;
   for (const auto& [name, agent] : agents_) {
     if (agent.connected()) ++connected;
-    if (agent.mailbox.pending >= limits_.max_backlog / 2) issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
+    if (agent.mailbox.pending >= limits_.max_backlog / 2)
+      issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
   }
   JsonWriter payload;
   payload.field("healthScore", store_works_ ? (issues.empty() ? 100 : 75) : 25);
   payload.field("summary", issues.empty() ? "everything works" : issues.front());
   payload.begin_array("issues");
-  for (const auto& issue : issues) payload.begin_element().field("severity", store_works_ ? "medium" : "critical").field("message", issue).end();
+  for (const auto& issue : issues)
+    payload.begin_element().field("severity", store_works_ ? "medium" : "critical").field("message", issue).end();
   payload.end();
   payload.begin_array("recommendations");
   if (!store_works_) payload.element("see the daemon's log, and run: agent-relay doctor");
   payload.end();
   payload.begin_array("crashes").end().begin_array("alerts").end();
-  payload.begin_object("stats").field("totalCrashes24h", 0).field("totalAlerts24h", 0).field("agentCount", connected).end();
+  payload.begin_object("stats")
+      .field("totalCrashes24h", 0)
+      .field("totalAlerts24h", 0)
+      .field("agentCount", connected)
+      .end();
   respond(connection, MessageType::HealthResponse, envelope.id, payload.take());
 }
 
@@ -269,7 +286,8 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
     respond(to, MessageType::RemoveAgentResponse, id, payload.take());
   };
   AgentState* agent = find_agent(wanted->name);
-  if (agent == nullptr) return answer(connection, envelope.id, true, false, format("nobody here is called '{}'", wanted->name));
+  if (agent == nullptr)
+    return answer(connection, envelope.id, true, false, format("nobody here is called '{}'", wanted->name));
   if (agent->connected()) {
     return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
   }
@@ -286,8 +304,10 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
   when_committed([this, id = connection.id, request = std::string{envelope.id}, name, answer](Saving saving) {
     Connection* asker = find(id);
     if (asker == nullptr || asker->phase != Phase::Active) return;
-    if (saving == Saving::Done) answer(*asker, request, true, true, format("{} was removed", name));
-    else answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
+    if (saving == Saving::Done)
+      answer(*asker, request, true, true, format("{} was removed", name));
+    else
+      answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
   });
 }
 
@@ -295,7 +315,8 @@ void Core::on_unsupported(Connection& connection, const protocol::Envelope& enve
   const auto name = protocol::parse_name(envelope.payload);
   JsonWriter payload;
   payload.field("replyTo", envelope.id).field("success", false).field("name", name ? *name : std::string{});
-  payload.field("code", "UNSUPPORTED").field("error", format("{} is not supported by this daemon yet", name_of(envelope.type)));
+  payload.field("code", "UNSUPPORTED")
+      .field("error", format("{} is not supported by this daemon yet", name_of(envelope.type)));
   if (answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
   say(connection, answer, payload.take());
 }

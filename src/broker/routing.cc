@@ -55,7 +55,8 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
   }
   if (known == nullptr) {
     if (agents_.size() >= limits_.max_known_agents) {
-      refuse(connection, envelope.id, Refusal::Busy, format("{} agents are known already; remove one first", agents_.size()));
+      refuse(connection, envelope.id, Refusal::Busy,
+             format("{} agents are known already; remove one first", agents_.size()));
       return false;
     }
     known = &add_agent(std::string{envelope.from});
@@ -72,7 +73,8 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
 void Core::on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
   const bool one_shot = connection.phase == Phase::OneShot;
   const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : connection.agent;
-  Sending sending{connection, envelope, connection.query_only ? nullptr : find_agent(from.value()), from, frame_bytes, {}, {}, {}};
+  Sending sending{
+      connection, envelope, connection.query_only ? nullptr : find_agent(from.value()), from, frame_bytes, {}, {}, {}};
   if (already_answered(sending)) return;  // first of all: a refusal must count its outbox number
   auto view = protocol::parse_send(envelope.payload);
   if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
@@ -98,7 +100,8 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
       if (connection.wants_answers()) return refuse(sending, Refusal::BadRequest, reason);
       return error(connection, ErrorCode::Internal, reason);
     }
-    const auto timeout = sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
+    const auto timeout =
+        sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
     syncs_.emplace(sync.correlation_id, WaitingSync{connection.id});
     timers_.arm(now_.steady + Millis{timeout}, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
   }
@@ -112,7 +115,8 @@ bool Core::already_answered(Sending& sending) {
   if (!epoch.empty() && sending.sender != nullptr) {
     sending.number = outbox_number(id, epoch);
     if (!sending.number) {
-      refuse(sending, Refusal::BadRequest, format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
+      refuse(sending, Refusal::BadRequest,
+             format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
       return true;
     }
     switch (sending.sender->outboxes.look_up(epoch, *sending.number)) {
@@ -123,13 +127,15 @@ bool Core::already_answered(Sending& sending) {
         when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
           Connection* asker = find(connection);
           if (asker == nullptr || !asker->speaks()) return;
-          if (saving == Saving::Done) refuse(*asker, id, Refusal::BadRequest, "this message was refused before");
-          else refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+          if (saving == Saving::Done)
+            refuse(*asker, id, Refusal::BadRequest, "this message was refused before");
+          else
+            refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
         });
         return true;
       case Numbered::TooEarly:
-        refuse(sending.connection, id, Refusal::Busy, "an earlier message of this outbox is still missing; send that one again first",
-               kBusyRetryMs);
+        refuse(sending.connection, id, Refusal::Busy,
+               "an earlier message of this outbox is still missing; send that one again first", kBusyRetryMs);
         return true;
     }
   } else if (sending.sender != nullptr) {
@@ -140,8 +146,10 @@ bool Core::already_answered(Sending& sending) {
   when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
     Connection* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done) say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
+    if (saving == Saving::Done)
+      say(*asker, MessageType::Ack, protocol::write_ack(id));
+    else
+      refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
   });
   return true;
 }
@@ -150,13 +158,15 @@ bool Core::within_rate(Sending& sending) {
   if (sending.sender == nullptr || sending.sender->bucket.take(now_.steady)) return true;
   const Millis wait = sending.sender->bucket.wait(now_.steady);
   if (sending.connection.wants_answers()) {
-    refuse(sending, Refusal::RateLimited, format("more than {:.0f} messages per second; slow down", limits_.rate_per_second), wait.count());
+    refuse(sending, Refusal::RateLimited,
+           format("more than {:.0f} messages per second; slow down", limits_.rate_per_second), wait.count());
     return false;
   }
   // Clients that cannot hear a refusal are slowed instead: this one passes, the next ones are read later.
   sending.sender->bucket.take_anyway(now_.steady);
   pause(sending.connection, Pause::Rate);
-  timers_.arm(now_.steady + sending.sender->bucket.wait(now_.steady), {.kind = TimerKind::RatePause, .connection = sending.connection.id.value()});
+  timers_.arm(now_.steady + sending.sender->bucket.wait(now_.steady),
+              {.kind = TimerKind::RatePause, .connection = sending.connection.id.value()});
   return true;
 }
 
@@ -164,7 +174,8 @@ bool Core::fits_a_frame(Sending& sending) {
   const std::size_t bytes = sending.envelope.payload.size() + sending.envelope.payload_meta.size();
   constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes;
   if (bytes <= kMost) return true;
-  refuse(sending, Refusal::TooLarge, format("a message may have {} bytes, this one has {}; send it as a file", kMost, bytes));
+  refuse(sending, Refusal::TooLarge,
+         format("a message may have {} bytes, this one has {}; send it as a file", kMost, bytes));
   return false;
 }
 
@@ -179,8 +190,10 @@ Result<std::vector<AgentState*>> Core::audience_of(Sending& sending) {
   };
   if (to == protocol::kEveryone) {
     const auto topic = topics_.find(std::string{sending.envelope.topic});
-    if (sending.envelope.topic.empty()) everyone_who([](const AgentState&) { return true; });
-    else if (topic != topics_.end()) everyone_who([&](const AgentState& agent) { return topic->second.contains(agent.name()); });
+    if (sending.envelope.topic.empty())
+      everyone_who([](const AgentState&) { return true; });
+    else if (topic != topics_.end())
+      everyone_who([&](const AgentState& agent) { return topic->second.contains(agent.name()); });
   } else if (to == protocol::kAllUsers) {
     everyone_who([](const AgentState& agent) { return agent.record.entity == protocol::EntityType::User; });
   } else if (to.starts_with('#')) {
@@ -213,16 +226,18 @@ void Core::refuse(Sending& sending, Refusal refusal, std::string_view message, s
     // The outbox drops it and goes on, so its number counts as answered, and is remembered as refused.
     change(records::SetOutboxMark{sending.sender->outboxes.advance(sending.from, sending.connection.capabilities.outbox,
                                                                    *sending.number, true, now_.wall)});
-    when_committed([this, connection = sending.connection.id, id = std::string{sending.envelope.id}, from = sending.from,
-                    epoch = sending.connection.capabilities.outbox, number = *sending.number, refusal,
-                    message = std::string{message}](Saving saving) {
+    when_committed([this, connection = sending.connection.id, id = std::string{sending.envelope.id},
+                    from = sending.from, epoch = sending.connection.capabilities.outbox, number = *sending.number,
+                    refusal, message = std::string{message}](Saving saving) {
       if (AgentState* sender = find_agent(from.value()); sender != nullptr && saving == Saving::Failed) {
         sender->outboxes.roll_back(epoch, number);
       }
       Connection* asker = find(connection);
       if (asker == nullptr || !asker->speaks()) return;
-      if (saving == Saving::Done) refuse(*asker, id, refusal, message);
-      else refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+      if (saving == Saving::Done)
+        refuse(*asker, id, refusal, message);
+      else
+        refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
     });
     return;
   }
@@ -242,8 +257,10 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   const bool direct = audience.size() == 1 && audience.front()->name().value() == to;
   if (direct && audience.front()->mailbox.pending >= limits_.max_backlog) {
     const auto depth = audience.front()->mailbox.pending;
-    if (sending.connection.wants_answers()) say(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
-    return refuse(sending, Refusal::Busy, format("{} messages wait for {} already; try again later", depth, to), kBusyRetryMs);
+    if (sending.connection.wants_answers())
+      say(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
+    return refuse(sending, Refusal::Busy, format("{} messages wait for {} already; try again later", depth, to),
+                  kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
   auto message = std::make_shared<records::Message>(records::Message{
@@ -281,14 +298,16 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   Connection& connection = sending.connection;
   connection.uncommitted_bytes += pending.bytes;
   uncommitted_total_ += pending.bytes;
-  if (connection.uncommitted_bytes > limits_.max_uncommitted_bytes || uncommitted_total_ > limits_.max_uncommitted_total) {
+  if (connection.uncommitted_bytes > limits_.max_uncommitted_bytes ||
+      uncommitted_total_ > limits_.max_uncommitted_total) {
     pause(connection, Pause::Uncommitted);
     paused_uncommitted_.insert(connection.id);
   }
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 
-void Core::add_delivery(PendingSend& pending, AgentState& to, Carriage carriage, const std::string& shadow_of, WallMs expires_at) {
+void Core::add_delivery(PendingSend& pending, AgentState& to, Carriage carriage, const std::string& shadow_of,
+                        WallMs expires_at) {
   records::Delivery delivery{
       .key = next_key(),
       .message = pending.message->key,
@@ -323,7 +342,8 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
       if (shadow == nullptr || name == pending.from || std::ranges::find(audience, shadow) != audience.end()) continue;
       for (const auto& binding : shadow->session->shadows) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
-        add_delivery(pending, *shadow, incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing, primary.value(), expires_at);
+        add_delivery(pending, *shadow, incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing, primary.value(),
+                     expires_at);
       }
     }
   };
@@ -336,30 +356,40 @@ void Core::remember(Sending& sending, PendingSend& pending) {
   if (sending.number) {
     pending.epoch = sending.connection.capabilities.outbox;
     pending.number = *sending.number;
-    change(records::SetOutboxMark{sending.sender->outboxes.advance(sending.from, pending.epoch, pending.number, false, now_.wall)});
+    change(records::SetOutboxMark{
+        sending.sender->outboxes.advance(sending.from, pending.epoch, pending.number, false, now_.wall)});
   } else {
     sending.sender->recent.add(pending.id);
   }
 }
 
 void Core::acknowledge_when_saved(Sending& sending) {
-  PendingSend pending{.connection = {}, .id = std::string{sending.envelope.id}, .from = sending.from, .epoch = {}, .message = nullptr, .deliveries = {}};
+  PendingSend pending{.connection = {},
+                      .id = std::string{sending.envelope.id},
+                      .from = sending.from,
+                      .epoch = {},
+                      .message = nullptr,
+                      .deliveries = {}};
   remember(sending, pending);
   when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from, epoch = pending.epoch,
                   number = pending.number](Saving saving) {
     if (saving == Saving::Failed) forget_send(from, id, epoch, number);
     Connection* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done) say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
+    if (saving == Saving::Done)
+      say(*asker, MessageType::Ack, protocol::write_ack(id));
+    else
+      refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
   });
 }
 
 void Core::forget_send(const AgentName& from, const std::string& id, const std::string& epoch, std::uint64_t number) {
   AgentState* sender = find_agent(from.value());
   if (sender == nullptr) return;
-  if (number != 0) sender->outboxes.roll_back(epoch, number);
-  else sender->recent.remove(id);
+  if (number != 0)
+    sender->outboxes.roll_back(epoch, number);
+  else
+    sender->recent.remove(id);
 }
 
 void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
@@ -371,7 +401,8 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       if (AgentState* to = find_agent(delivery.to.value())) --to->mailbox.pending;
     }
     if (connection != nullptr && connection->speaks()) {
-      refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why), kStorageRetryMs);
+      refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why),
+             kStorageRetryMs);
     }
     return;
   }
@@ -380,7 +411,8 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       const auto seq = sent.deliveries.size() == 1 ? std::optional{sent.deliveries.front().seq.value()} : std::nullopt;
       say(*connection, MessageType::Ack, protocol::write_ack(sent.id, seq));
     }
-    if (sent.receipts && sent.answer && !sent.deliveries.empty() && connection->watched_messages < kMaxWatchedMessages) {
+    if (sent.receipts && sent.answer && !sent.deliveries.empty() &&
+        connection->watched_messages < kMaxWatchedMessages) {
       ++connection->watched_messages;
       receipts_.emplace(sent.message->key, AwaitedReceipts{connection->id, sent.id, sent.deliveries.size()});
     }
@@ -394,8 +426,8 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   }
 }
 
-void Core::post(std::string_view from, AgentState& to, std::string_view kind, std::string_view body, std::string_view data,
-                std::string_view thread) {
+void Core::post(std::string_view from, AgentState& to, std::string_view kind, std::string_view body,
+                std::string_view data, std::string_view thread) {
   protocol::JsonWriter payload;
   payload.field("kind", kind).field("body", body).raw("data", data).optional("thread", thread);
   auto message = std::make_shared<records::Message>(records::Message{
@@ -411,7 +443,8 @@ void Core::post(std::string_view from, AgentState& to, std::string_view kind, st
       .payload_meta = {},
       .session = {},
   });
-  PendingSend pending{.connection = {}, .id = message->id, .from = message->from, .epoch = {}, .message = message, .deliveries = {}};
+  PendingSend pending{
+      .connection = {}, .id = message->id, .from = message->from, .epoch = {}, .message = message, .deliveries = {}};
   change(records::AddMessage{*message});
   add_delivery(pending, to, Carriage::Deliver, {}, now_.wall + limits_.default_ttl_ms);
   pending_.push_back({next_ticket_, std::move(pending)});

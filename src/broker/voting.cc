@@ -26,9 +26,11 @@ void Core::on_consensus(Sending& sending) {
   auto command = parse_consensus_command(body);
   if (!command) return refuse(sending, Refusal::BadRequest, command.error().message());
   if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
-    if (proposals_.size() >= kMaxOpenProposals) return refuse(sending, Refusal::Busy, "too many proposals are open; wait for one to end");
+    if (proposals_.size() >= kMaxOpenProposals)
+      return refuse(sending, Refusal::Busy, "too many proposals are open; wait for one to end");
     for (const AgentName& name : proposal->participants) {
-      if (find_agent(name.value()) == nullptr) return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
+      if (find_agent(name.value()) == nullptr)
+        return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
     }
     propose(sending.from, std::move(*proposal), sending.view.thread);
   } else if (const auto counted = vote(sending.from, std::get<VoteCommand>(*command)); !counted) {
@@ -46,7 +48,8 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
   proposal.expires_at = now_.wall + duration;
   if (proposal.participants.empty()) {
     for (const auto& [name, agent] : agents_) {
-      if (agent.connected() && agent.name() != proposer && !protocol::is_internal_name(name)) proposal.participants.push_back(agent.name());
+      if (agent.connected() && agent.name() != proposer && !protocol::is_internal_name(name))
+        proposal.participants.push_back(agent.name());
     }
     std::ranges::sort(proposal.participants);
   }
@@ -70,10 +73,14 @@ Result<void> Core::vote(const AgentName& voter, const VoteCommand& command) {
     return fail(format("{} does not take part in proposal {}", voter.value(), command.proposal));
   }
   const auto earlier = std::ranges::find(proposal.votes, voter, &records::Vote::voter);
-  if (earlier != proposal.votes.end()) *earlier = {voter, command.choice, command.reason};
-  else proposal.votes.push_back({voter, command.choice, command.reason});
-  if (const auto outcome = tally(proposal, Final::No)) conclude(proposal, *outcome);
-  else save_eventually(records::PutProposal{proposal});
+  if (earlier != proposal.votes.end())
+    *earlier = {voter, command.choice, command.reason};
+  else
+    proposal.votes.push_back({voter, command.choice, command.reason});
+  if (const auto outcome = tally(proposal, Final::No))
+    conclude(proposal, *outcome);
+  else
+    save_eventually(records::PutProposal{proposal});
   return {};
 }
 
@@ -87,7 +94,8 @@ void Core::conclude(records::Proposal& open, Outcome outcome) {
   std::vector<AgentName> concerned = proposal.participants;
   if (std::ranges::find(concerned, proposal.proposer) == concerned.end()) concerned.push_back(proposal.proposer);
   for (const AgentName& name : concerned) {
-    if (AgentState* agent = find_agent(name.value())) post(protocol::kConsensus, *agent, "action", text, data, proposal.thread);
+    if (AgentState* agent = find_agent(name.value()))
+      post(protocol::kConsensus, *agent, "action", text, data, proposal.thread);
   }
 }
 

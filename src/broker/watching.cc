@@ -68,8 +68,10 @@ void Core::watch_page(Connection& connection, Result<std::vector<records::Messag
     watch.cursor = row.message.key;
     say(connection, MessageType::AgentEvent, event_of(row.message));
   }
-  if (rows->size() < kWatchPageRows && !watch.missed) watch.live = true;
-  else catch_up(connection);
+  if (rows->size() < kWatchPageRows && !watch.missed)
+    watch.live = true;
+  else
+    catch_up(connection);
 }
 
 void Core::show_watchers(const records::Message& message) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kCheckLetters = 8;
 constexpr std::size_t kMaxRecordBytes = 2 * protocol::kMaxFrameBytes;
-constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 52;  // and some room below what JSON readers can hold
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 52;  // below what every JSON reader can hold
 
 void append_record(std::string& out, std::string_view json) {
   out += format("{:08x} {} ", json.size(), std::string_view{sha256_hex(json)}.substr(0, kCheckLetters));
@@ -69,7 +69,7 @@ struct Record final : protocol::MemberVisitor {
 
   /// Is it one of the four kinds, complete?
   bool sensible() {
-    if (std::max(number, answered) > kMaxNumber || first > 2 * kMaxNumber) return false;
+    if (std::max(number, answered) > kMaxNumber || first > kMaxNumber + 1) return false;
     if (answered != 0) return true;
     if (epoch.empty() || epoch.size() > kMaxEpochBytes) return false;
     if (first != 0) return true;
@@ -114,7 +114,7 @@ class Reader {
 
   /// After the last record: what stood in the damage behind the last message may have been messages too.
   void finish(std::size_t skipped) {
-    for (std::size_t left = numbers_in(skipped); begun_ && left > 0; --left) lose(next_++);
+    for (std::size_t left = numbers_in(skipped); begun_ && left > 0 && next_ <= kMaxNumber; --left) lose(next_++);
   }
 
   /// Whether the record taken last was a message (damage before it is then accounted for).

@@ -102,8 +102,10 @@ Result<Home> find_home(const Environment& environment) {
   home.projects = root + "/projects";
   home.daemon_socket = socket_places(root + "/daemon.sock", home.runtime, root, "daemon.sock");
   home.published.push_back(root);
-  if (const auto data = environment("AGENT_RELAY_DATA_DIR")) home.published.push_back(absolute(*data));
-  else if (const auto shared = environment("XDG_DATA_HOME")) home.published.push_back(absolute(*shared) + "/agent-relay");
+  if (const auto data = environment("AGENT_RELAY_DATA_DIR"))
+    home.published.push_back(absolute(*data));
+  else if (const auto shared = environment("XDG_DATA_HOME"))
+    home.published.push_back(absolute(*shared) + "/agent-relay");
   home.root = std::move(root);
   return home;
 }

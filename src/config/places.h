@@ -34,7 +34,7 @@ struct Home {
   std::string workspaces;  // workspaces.json: what the daemon reopens when it starts
   std::string projects;    // directory of the projects' directories
   SocketPlaces daemon_socket;
-  std::string runtime;  // private directory for sockets that fit nowhere else
+  std::string runtime;                 // private directory for sockets that fit nowhere else
   std::vector<std::string> published;  // where 1.x command lines look for <projectId>/relay.sock
 };
 Result<Home> find_home(const Environment& environment);

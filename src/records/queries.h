@@ -11,25 +11,25 @@ namespace relay::records {
 
 /// All the broker needs to go on after a restart. Bounded: no message bodies.
 struct Snapshot {
-  Key newest;                               // highest key ever used
+  Key newest;  // highest key ever used
   std::vector<Agent> agents;
-  std::vector<Session> sessions;            // those not ended
+  std::vector<Session> sessions;  // those not ended
   std::vector<Stream> streams;
   std::vector<Membership> memberships;
   std::vector<OutboxMark> marks;
-  std::vector<Proposal> proposals;          // those without an outcome
+  std::vector<Proposal> proposals;  // those without an outcome
   struct RecentId {
     AgentName from;
     std::string id;
     Key message;
   };
-  std::vector<RecentId> recent_ids;         // of the newest kRecentIdRows messages, oldest first
+  std::vector<RecentId> recent_ids;  // of the newest kRecentIdRows messages, oldest first
   struct Backlog {
     AgentName to;
     std::uint64_t pending = 0;
   };
-  std::vector<Backlog> backlogs;            // recipients with deliveries that are not final
-  WallMs next_expiry = 0;                   // earliest expires_at of those; 0 when none
+  std::vector<Backlog> backlogs;  // recipients with deliveries that are not final
+  WallMs next_expiry = 0;         // earliest expires_at of those; 0 when none
 };
 inline constexpr std::size_t kRecentIdRows = 65'536;
 
@@ -38,7 +38,7 @@ struct BacklogRequest {
   AgentName to;
   Key after;
   std::size_t max_rows = 0;
-  std::size_t max_bytes = 0;                // at least one row is returned, however large
+  std::size_t max_bytes = 0;  // at least one row is returned, however large
 };
 struct BacklogItem {
   Delivery delivery;
@@ -46,7 +46,7 @@ struct BacklogItem {
 };
 struct BacklogPage {
   AgentName to;
-  Key after;                                // as asked
+  Key after;  // as asked
   std::vector<BacklogItem> items;
   bool more = false;
 };
@@ -65,25 +65,25 @@ struct Expired {
 };
 struct ExpireResult {
   std::vector<Expired> expired;
-  WallMs next_expiry = 0;                   // earliest of those left; 0 when none
+  WallMs next_expiry = 0;  // earliest of those left; 0 when none
 };
 
 struct MessageQuery {
   std::size_t limit = 100;
   WallMs since = 0;
   std::string from, to, thread, channel;
-  std::string delivered_to;                 // messages with a delivery to this agent (an inbox)
-  bool unread_only = false;                 // with delivered_to: only those not yet delivered
+  std::string delivered_to;  // messages with a delivery to this agent (an inbox)
+  bool unread_only = false;  // with delivered_to: only those not yet delivered
   bool ascending = false;
-  std::string id;                           // short id or prefix
-  std::string search;                       // full-text query, plain words
-  Key after;                                // only newer keys
+  std::string id;      // short id or prefix
+  std::string search;  // full-text query, plain words
+  Key after;           // only newer keys
 };
 struct MessageRow {
   Message message;
-  DeliveryState state{};                    // of its least advanced delivery
+  DeliveryState state{};  // of its least advanced delivery
   std::size_t deliveries = 0;
-  std::size_t reply_count = 0;              // messages whose thread is this message's id
+  std::size_t reply_count = 0;  // messages whose thread is this message's id
 };
 
 /// The ledger of one message.
@@ -102,7 +102,7 @@ struct Ambiguous {
 };
 
 struct StoreStats {
-  std::string driver;                       // "memory" or "sqlite"
+  std::string driver;  // "memory" or "sqlite"
   bool persistent = false;
   std::uint64_t messages = 0;
   std::uint64_t pending = 0;

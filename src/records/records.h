@@ -17,10 +17,10 @@ namespace relay::records {
 /// Who said what to whom. Written once, never changed.
 struct Message {
   Key key;
-  std::string id;            // as the sender named it
-  WallMs ts = 0;             // when the daemon took it
+  std::string id;  // as the sender named it
+  WallMs ts = 0;   // when the daemon took it
   AgentName from;
-  std::string to;            // as addressed: a name, `*`, `#channel`
+  std::string to;  // as addressed: a name, `*`, `#channel`
   Topic topic;
   std::string kind;
   std::string thread;
@@ -30,8 +30,8 @@ struct Message {
 };
 
 enum class DeliveryState : std::uint8_t {
-  Queued,      // durable, nobody has taken charge yet
-  Accepted,    // the session's side took responsibility
+  Queued,    // durable, nobody has taken charge yet
+  Accepted,  // the session's side took responsibility
   Delivered,
   Deferred,
   Failed,
@@ -55,15 +55,15 @@ enum class Carriage : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, Sh
 
 /// One message on its way to one agent.
 struct Delivery {
-  Key key;                   // orders the recipient's queue; also makes the wire id
+  Key key;  // orders the recipient's queue; also makes the wire id
   Key message;
   AgentName to;
-  Seq seq;                   // within the stream (topic, from → to)
+  Seq seq;  // within the stream (topic, from → to)
   Carriage carriage = Carriage::Deliver;
-  std::string shadow_of;     // for the shadow carriages: the primary
+  std::string shadow_of;  // for the shadow carriages: the primary
   DeliveryState state = DeliveryState::Queued;
   Proof proof = Proof::Stored;
-  WallMs expires_at = 0;     // always set: the ttl, or the retention age
+  WallMs expires_at = 0;        // always set: the ttl, or the retention age
   bool queued_offline = false;  // the recipient was away when it was accepted
 };
 
@@ -79,15 +79,15 @@ struct Stream {
   Topic topic;
   AgentName from;
   AgentName to;
-  Seq last;                  // the newest number given out
-  Seq acked;                 // the highest number the recipient has acknowledged
+  Seq last;   // the newest number given out
+  Seq acked;  // the highest number the recipient has acknowledged
 };
 
 struct Agent {
   AgentName name;
   protocol::EntityType entity = protocol::EntityType::Agent;
   std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
-  std::string claim_hash;    // SHA-256 of the claim token, hex; empty when nobody claimed the name
+  std::string claim_hash;  // SHA-256 of the claim token, hex; empty when nobody claimed the name
   WallMs first_seen = 0;
   WallMs last_seen = 0;
 };
@@ -102,11 +102,11 @@ struct ShadowBinding {
 struct Session {
   SessionId id;
   AgentName agent;
-  std::string token_hash;    // SHA-256 of the resume token, hex
+  std::string token_hash;  // SHA-256 of the resume token, hex
   protocol::Capabilities capabilities;
   WallMs started = 0;
   WallMs last_seen = 0;
-  WallMs ended = 0;          // 0 while it may still be resumed
+  WallMs ended = 0;  // 0 while it may still be resumed
   std::vector<std::string> topics;
   std::vector<ShadowBinding> shadows;
 };
@@ -121,13 +121,13 @@ struct OutboxMark {
   AgentName sender;
   std::string epoch;
   std::uint64_t high = 0;
-  std::vector<std::uint64_t> refused;   // those at or below `high` that were refused for good, newest last, bounded
+  std::vector<std::uint64_t> refused;  // those at or below `high` that were refused for good, newest last, bounded
   WallMs updated = 0;
 };
 
 struct Vote {
   AgentName voter;
-  std::string choice;        // approve, reject, abstain
+  std::string choice;  // approve, reject, abstain
   std::string reason;
 };
 
@@ -142,7 +142,7 @@ struct Proposal {
   WallMs expires_at = 0;
   std::uint32_t quorum = 0;  // 0: half of the participants, rounded up
   double threshold = 0.67;
-  std::string outcome;       // empty while open
+  std::string outcome;  // empty while open
 };
 
 }  // namespace relay::records

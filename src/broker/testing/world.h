@@ -31,7 +31,8 @@ class World {
     waiting_.clear();
     heard_.clear();
     closed_.clear();
-    broker_ = std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
+    broker_ =
+        std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
   }
 
   ConnectionId connect() {
@@ -53,21 +54,26 @@ class World {
     return id;
   }
   void hello(ConnectionId id, const std::string& name, const std::string& more = {}) {
-    say(id, format(R"({{"v":1,"type":"HELLO","id":"h{}","ts":1,"payload":{{"agent":"{}"{}{}}}}})", id.value(), name, more.empty() ? "" : ",", more));
+    say(id, format(R"({{"v":1,"type":"HELLO","id":"h{}","ts":1,"payload":{{"agent":"{}"{}{}}}}})", id.value(), name,
+                   more.empty() ? "" : ",", more));
   }
   /// A client of this project: wants answers to its SENDs.
   ConnectionId join_ours(const std::string& name, const std::string& more = {}) {
     return join(name, R"("capabilities":{"ack":true,"send_ack":true})" + (more.empty() ? "" : "," + more));
   }
 
-  void send(ConnectionId from, const std::string& id, const std::string& to, const std::string& body, const std::string& more = {}) {
-    say(from, format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"{}"}}{}{}}})", id, to, body,
-                     more.empty() ? "" : ",", more));
+  void send(ConnectionId from, const std::string& id, const std::string& to, const std::string& body,
+            const std::string& more = {}) {
+    say(from,
+        format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"{}"}}{}{}}})",
+               id, to, body, more.empty() ? "" : ",", more));
   }
   void ack(ConnectionId from, const Frame& deliver) {
-    say(from, format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})", text(deliver, "id")));
+    say(from,
+        format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})", text(deliver, "id")));
   }
-  void request(ConnectionId from, const std::string& type, const std::string& payload = "{}", const std::string& id = "q1") {
+  void request(ConnectionId from, const std::string& type, const std::string& payload = "{}",
+               const std::string& id = "q1") {
     say(from, format(R"({{"v":1,"type":"{}","id":"{}","ts":1,"payload":{}}})", type, id, payload));
   }
 
@@ -120,7 +126,8 @@ class World {
   Moment& now() { return now_; }
 
   void settle() {
-    for (Effects effects = broker_->take_effects(); !effects.empty() || commit_some(); effects = broker_->take_effects()) {
+    for (Effects effects = broker_->take_effects(); !effects.empty() || commit_some();
+         effects = broker_->take_effects()) {
       for (auto& effect : effects) std::visit([&](auto& what) { perform(what); }, effect);
     }
   }
