@@ -1,6 +1,7 @@
 /// The broker's inside: one state, its methods spread over files by concept.
 ///
-///   broker.cc      the outside: inputs become calls, effects come out
+///   core.cc        connections, frames find their handler, timers
+///   commits.cc     changes gathered into one commit, and what waits for it
 ///   handshake.cc   HELLO, RESUME, names and their owners, leaving
 ///   routing.cc     SEND: duplicates, limits, audience, commit, answer
 ///   delivery.cc    DELIVER: windows, ACK, resending, expiry

@@ -197,4 +197,21 @@ class World {
   bool failing_ = false;
 };
 
+inline std::string token_of(World& world, ConnectionId id) {
+  const auto frames = world.heard(id, "WELCOME");
+  return frames.empty() ? "" : text(payload(frames.front()), "resume_token");
+}
+inline std::string with_token(const std::string& token) {
+  return format(R"("session":{{"resume_token":"{}"}})", token);
+}
+inline std::uint64_t seq_of(const Frame& frame) {
+  return static_cast<std::uint64_t>(*integer_member(*object_member(frame, "delivery"), "seq"));
+}
+
+inline std::vector<records::MessageRow> inbox_of(World& world, const std::string& name) {
+  records::MessageQuery query;
+  query.delivered_to = name;
+  return *world.store().messages(query);
+}
+
 }  // namespace relay::broker::testing

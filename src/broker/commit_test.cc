@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::body;
+using testing::payload;
+using testing::text;
+using testing::token_of;
+using testing::with_token;
+using testing::World;
+using Texts = std::vector<std::string>;
+
+TEST(Broker, AcknowledgesAndDeliversOnlyAfterTheCommit) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.heard(alice);
+  world.heard(bob);
+  world.hold_commits();
+  world.send(alice, "m1", "Bob", "hello");
+  EXPECT_TRUE(world.heard(alice).empty());
+  EXPECT_TRUE(world.heard(bob).empty());
+  world.release_commits();
+  EXPECT_EQ(text(payload(world.heard(alice, "ACK").at(0)), "ack_id"), "m1");
+  EXPECT_EQ(world.bodies(bob), Texts{"hello"});
+}
+
+TEST(Broker, WelcomesOnlyAfterTheSessionIsStored) {
+  World world;
+  world.hold_commits();
+  const auto alice = world.join("Alice");
+  EXPECT_TRUE(world.heard(alice).empty());
+  EXPECT_TRUE(world.paused(alice));
+  world.send(alice, "m1", "Alice", "to myself");  // in the same write as HELLO
+  world.release_commits();
+  EXPECT_FALSE(world.paused(alice));
+  const auto frames = world.heard(alice);
+  EXPECT_EQ(text(frames.at(0), "type"), "WELCOME");
+  EXPECT_EQ(body(frames.at(1)), "to myself");
+}
+
+TEST(Broker, ForwardsThePayloadAsTheBytesThatCameIn) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  world.heard(bob);
+  world.say(
+      alice,
+      R"({"v":1,"type":"SEND","id":"m","ts":1,"to":"Bob","topic":"chat","payload":{ "kind":"action","body":"x","data":{"n":1e2}},"payload_meta":{"importance":7}})");
+  const auto frame = world.heard(bob, "DELIVER").at(0);
+  EXPECT_EQ(text(frame, "from"), "Alice");
+  EXPECT_EQ(text(frame, "to"), "Bob");
+  EXPECT_EQ(text(frame, "topic"), "chat");
+  EXPECT_EQ(integer_member(*object_member(frame, "payload_meta"), "importance"), 7);
+  EXPECT_EQ(integer_member(*object_member(payload(frame), "data"), "n"), 100);
+}
+
+TEST(Broker, SetsFromByTheConnectionWhateverTheFrameSays) {
+  World world;
+  const auto mallory = world.join("Mallory");
+  const auto bob = world.join("Bob");
+  world.heard(bob);
+  world.send(mallory, "m", "Bob", "trust me", R"("from":"Alice")");
+  EXPECT_EQ(text(world.heard(bob, "DELIVER").at(0), "from"), "Mallory");
+}
+
+TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  const auto bob = world.join_ours("Bob");
+  world.heard(alice);
+  world.fail_commits(true);
+  world.send(alice, "e-1", "Bob", "one");
+  world.send(alice, "e-2", "Bob", "two");
+  const auto refusals = world.heard(alice, "NACK");
+  ASSERT_EQ(refusals.size(), 2u);
+  EXPECT_EQ(text(payload(refusals[0]), "code"), "STORAGE");
+  world.fail_commits(false);
+  world.send(alice, "e-2", "Bob", "two");
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "BUSY");  // the first one is still missing
+  world.send(alice, "e-1", "Bob", "one");
+  world.send(alice, "e-2", "Bob", "two");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 2u);
+  world.pass(2s);
+  EXPECT_EQ(world.bodies(bob), (Texts{"one", "two"}));
+}
+
+TEST(Broker, KeepsAcknowledgementsThatCouldNotBeSavedUntilTheyCan) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "m", "Bob", "hi");
+  const auto frame = world.heard(bob, "DELIVER").at(0);
+  world.fail_commits(true);
+  world.ack(bob, frame);
+  world.fail_commits(false);
+  world.pass(3s);
+  world.restart();
+  const auto again = world.join_ours("Bob");
+  EXPECT_TRUE(world.bodies(again).empty());
+}
+
+TEST(Broker, StoresTheSameIdOnceAndAnswersItTwice) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "same", "Bob", "once");
+  world.send(alice, "same", "Bob", "once");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 2u);
+  EXPECT_EQ(world.bodies(bob), Texts{"once"});
+  world.restart();
+  const auto later = world.join_ours("Alice");
+  const auto bob2 = world.join_ours("Bob");
+  world.bodies(bob2);
+  world.send(later, "same", "Bob", "once");
+  EXPECT_EQ(world.heard(later, "ACK").size(), 1u);
+  EXPECT_TRUE(world.bodies(bob2).empty());
+}
+
+TEST(Broker, TellsTwoSendersWithTheSameIdApart) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto carol = world.join_ours("Carol");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "1", "Bob", "a");
+  world.send(carol, "1", "Bob", "c");
+  EXPECT_EQ(world.bodies(bob), (Texts{"a", "c"}));
+}
+
+TEST(Broker, RemembersAnOutboxForEver) {
+  World world;
+  const std::string ours = R"("capabilities":{"send_ack":true,"outbox":"e"})";
+  auto alice = world.join("Alice", ours);
+  world.join_ours("Bob");
+  for (int i = 1; i <= 2000; ++i) world.send(alice, format("e-{}", i), "Bob", "x");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 2000u);
+  world.restart();
+  alice = world.join("Alice", ours);
+  world.heard(alice);
+  world.send(alice, "e-1", "Bob", "x");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.store().stats()->messages, 2000u);
+}
+
+TEST(Broker, RepeatsAFinalRefusalOfAnOutbox) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  world.heard(alice);
+  world.send(alice, "e-1", "Nobody", "x");
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "UNKNOWN_RECIPIENT");
+  world.send(alice, "e-1", "Nobody", "x");
+  EXPECT_EQ(world.heard(alice, "NACK").size(), 1u);
+  world.join_ours("Bob");
+  world.send(alice, "e-2", "Bob", "x");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+}
+
+TEST(Broker, CountsTheNumberOfAMessageItCannotRead) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  world.join_ours("Bob");
+  world.heard(alice);
+  world.say(alice, R"({"v":1,"type":"SEND","id":"e-1","ts":1,"to":"Bob","payload":{"body":5}})");
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "BAD_REQUEST");
+  world.send(alice, "e-2", "Bob", "readable");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+}
+
+TEST(Broker, RepeatsARefusalOnlyOnceItIsStored) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  world.heard(alice);
+  world.hold_commits();
+  world.send(alice, "e-1", "Nobody", "x");
+  world.send(alice, "e-1", "Nobody", "x");
+  EXPECT_TRUE(world.heard(alice).empty());
+  world.fail_commits(true);
+  world.release_commits();
+  for (const auto& frame : world.heard(alice, "NACK")) EXPECT_EQ(text(payload(frame), "code"), "STORAGE");
+}
+
+TEST(Broker, DoesNotSendAgainWhatWasAcknowledgedWhileTheStoreFailed) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  const auto token = token_of(world, bob);
+  world.send(alice, "m", "Bob", "hi");
+  const auto frame = world.heard(bob, "DELIVER").at(0);
+  world.fail_commits(true);
+  world.ack(bob, frame);
+  world.leave(bob);
+  bob = world.join_ours("Bob", with_token(token));
+  world.fail_commits(false);
+  world.pass(std::chrono::seconds{3});
+  EXPECT_TRUE(world.bodies(bob).empty());
+}
+
+}  // namespace
+}  // namespace relay::broker

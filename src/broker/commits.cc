@@ -1,0 +1,97 @@
+// Commits: changes gathered into one, what waits for it, and what becomes of both when it fails.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+
+namespace relay::broker {
+namespace {
+
+constexpr Millis kSaveRetryDelay{1'000};
+
+}  // namespace
+
+void Core::flush_changes() {
+  if (!unsaved_.empty() && store_works_) {
+    for (auto& change : unsaved_) save_eventually(std::move(change));
+    unsaved_.clear();
+  }
+  for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
+  if (changes_.empty()) return;
+  emit(Persist{next_ticket_, std::move(changes_)});
+  changes_.clear();
+  next_ticket_ = records::Ticket{next_ticket_.value() + 1};
+}
+
+void Core::when_committed(std::move_only_function<void(Saving)> done) {
+  if (changes_.empty()) {
+    if (pending_.empty()) {
+      done(Saving::Done);
+      return;
+    }
+    pending_.push_back({pending_.back().ticket, PendingCall{std::move(done)}});
+    return;
+  }
+  pending_.push_back({next_ticket_, PendingCall{std::move(done)}});
+}
+
+void Core::save_eventually(records::Change saved) {
+  change(saved);
+  pending_.push_back({next_ticket_, PendingSave{std::move(saved)}});
+}
+
+void Core::settle(Pending& pending, Saving saving, std::string_view why) {
+  if (auto* sent = std::get_if<PendingSend>(&pending.what)) {
+    finish(*sent, saving, why);
+  } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
+    const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
+    if (saving == Saving::Done && finished != nullptr && finished_.erase(finished->key) > 0 && expiring_) {
+      finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
+    }
+    if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));
+  } else {
+    std::get<PendingCall>(pending.what).done(saving);
+  }
+}
+
+void Core::committed(records::Ticket up_to) {
+  if (!store_works_) {
+    store_works_ = true;
+    for (auto& [name, agent] : agents_) pump(agent);
+  }
+  while (!pending_.empty() && pending_.front().ticket <= up_to) {
+    Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    settle(pending, Saving::Done, {});
+  }
+}
+
+void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_view why) {
+  note(Note::Level::Warn, format("a commit failed: {}", why));
+  if (store_works_) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
+  store_works_ = false;  // no new deliveries until a commit succeeds: their acknowledgements could not be kept
+  // Answers to what failed are gathered first: running one may append to the list.
+  std::vector<Pending> failed;
+  while (!pending_.empty() && pending_.front().ticket <= to) {
+    failed.push_back(std::move(pending_.front()));
+    pending_.pop_front();
+  }
+  for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
+}
+
+void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
+  uncommitted_total_ -= bytes;
+  if (connection != nullptr) connection->uncommitted_bytes -= bytes;
+  if (paused_uncommitted_.empty() || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
+  for (auto place = paused_uncommitted_.begin(); place != paused_uncommitted_.end();) {
+    Connection* paused = find(*place);
+    if (paused != nullptr && paused->uncommitted_bytes > limits_.max_uncommitted_bytes / 2) {
+      ++place;
+      continue;
+    }
+    place = paused_uncommitted_.erase(place);
+    if (paused != nullptr) resume(*paused, Pause::Uncommitted);
+  }
+}
+
+}  // namespace relay::broker

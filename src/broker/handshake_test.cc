@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::body;
+using testing::payload;
+using testing::text;
+using testing::World;
+using Texts = std::vector<std::string>;
+
+TEST(Broker, TellsTheLoserOfANameBeforeItCloses) {
+  World world;
+  const auto first = world.join("Bob");
+  world.heard(first);
+  const auto second = world.join("Bob");
+  const auto last = world.heard(first, "ERROR").at(0);
+  EXPECT_EQ(text(payload(last), "code"), "DUPLICATE_CONNECTION");
+  EXPECT_EQ(bool_member(payload(last), "fatal"), true);
+  EXPECT_TRUE(world.closed(first));
+  EXPECT_EQ(world.heard(second, "WELCOME").size(), 1u);
+}
+
+TEST(Broker, EndsAFightOverANameByRefusingTheNewcomer) {
+  World world;
+  ConnectionId owner = world.join("Bob");
+  for (int i = 0; i < 2; ++i) owner = world.join("Bob");
+  const auto refused = world.join("Bob");
+  EXPECT_TRUE(world.heard(refused, "WELCOME").empty());
+  EXPECT_TRUE(world.closed(refused));
+  EXPECT_FALSE(world.closed(owner));
+  world.pass(4s);
+  world.say(owner, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{}})");
+  world.pass(4s);
+  world.say(owner, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{}})");
+  world.pass(4s);
+  EXPECT_EQ(world.heard(world.join("Bob"), "WELCOME").size(), 1u);
+}
+
+TEST(Broker, KeepsAClaimedNameForItsOwner) {
+  World world;
+  const std::string claim = R"("session":{"claim_token":"secret"})";
+  const auto owner = world.join("Host", claim);
+  EXPECT_TRUE(world.closed(world.join("Host")));
+  EXPECT_TRUE(world.closed(world.join("Host", R"("session":{"claim_token":"guess"})")));
+  EXPECT_FALSE(world.closed(owner));
+  EXPECT_FALSE(world.closed(world.join("Host", claim)));
+  world.restart();
+  EXPECT_TRUE(world.closed(world.join("Host")));
+}
+
+TEST(Broker, GivesAUserAsManyWindowsAsItLikes) {
+  World world;
+  const std::string user = R"("entityType":"user")";
+  const auto one = world.join("Ann", user);
+  const auto two = world.join("Ann", user);
+  const auto bob = world.join("Bob");
+  world.send(bob, "1", "Ann", "hi");
+  EXPECT_EQ(world.bodies(one), Texts{"hi"});
+  EXPECT_EQ(world.bodies(two), Texts{"hi"});
+  EXPECT_FALSE(world.closed(one));
+}
+
+TEST(Broker, RefusesWhatIsNoHandshake) {
+  World world;
+  const auto early = world.connect();
+  world.send(early, "1", "Bob", "hi");
+  EXPECT_EQ(text(payload(world.heard(early, "ERROR").at(0)), "code"), "BAD_REQUEST");
+  world.request(early, "STATUS");
+  EXPECT_EQ(world.heard(early, "ERROR").size(), 1u);
+  EXPECT_FALSE(world.closed(early));
+  EXPECT_TRUE(world.closed(world.join("system")));
+  EXPECT_TRUE(world.closed(world.join(R"(a\u0007b)")));
+  EXPECT_TRUE(world.closed(world.join(std::string(10'000, 'x'))));
+  const auto twice = world.join("Bob");
+  world.heard(twice);
+  world.hello(twice, "Bob");
+  EXPECT_EQ(bool_member(payload(world.heard(twice, "ERROR").at(0)), "fatal"), false);
+}
+
+TEST(Broker, ClosesAConnectionThatNeverSaysHello) {
+  World world;
+  const auto silent = world.connect();
+  world.pass(5s);
+  EXPECT_EQ(world.heard(silent, "ERROR").size(), 1u);
+  EXPECT_TRUE(world.closed(silent));
+}
+
+TEST(Broker, AnswersBrokenFramesWithOneSentence) {
+  World world;
+  const auto odd = world.join("Odd");
+  world.heard(odd);
+  for (const char* frame : {"5", "[]", R"({"v":1,"type":"NONSENSE","id":"x","ts":1,"payload":{}})",
+                            R"({"v":1,"type":"SEND","id":"x","ts":1})"}) {
+    world.say(odd, frame);
+    EXPECT_EQ(world.heard(odd, "ERROR").size(), 1u) << frame;
+    EXPECT_FALSE(world.closed(odd)) << frame;
+  }
+  world.say(odd, "{\"v\":1,");
+  EXPECT_EQ(bool_member(payload(world.heard(odd, "ERROR").at(0)), "fatal"), true);
+  EXPECT_TRUE(world.closed(odd));
+}
+
+TEST(Broker, TakesAOneShotMessageUnderAFreeNameOnly) {
+  World world;
+  const auto bob = world.join_ours("Bob");
+  const auto tool = world.connect();
+  world.send(tool, "1", "Bob", "ping", R"("from":"tool")");
+  EXPECT_EQ(world.heard(tool, "ACK").size(), 1u);
+  EXPECT_EQ(text(world.heard(bob, "DELIVER").at(0), "from"), "tool");
+  world.send(tool, "2", "Bob", "forged", R"("from":"Bob")");
+  EXPECT_EQ(text(payload(world.heard(tool, "NACK").at(0)), "code"), "NOT_OWNER");
+  world.send(bob, "3", "tool", "answer");  // a sender can be answered
+  EXPECT_EQ(world.heard(bob, "ACK").size(), 1u);
+}
+
+TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
+  for (int i = 1; i <= 3; ++i) world.send(alice, format("{}", i), "Bob", format("{}", i), R"("topic":"chat")");
+  world.ack(bob, world.heard(bob, "DELIVER").at(0));
+  world.leave(bob);
+  bob = world.connect();
+  const auto resume = [&](int last) {
+    world.request(
+        bob, "RESUME",
+        format(R"({{"session_id":"{}","agent":"Bob","streams":[{{"topic":"chat","peer":"Alice","last_seq":{}}}]}})",
+               session, last));
+  };
+  resume(0);
+  EXPECT_EQ(text(payload(world.heard(bob, "NACK").at(0)), "code"), "STALE");
+  resume(2);
+  const auto frames = world.heard(bob);
+  EXPECT_EQ(text(frames.at(0), "type"), "SYNC");
+  EXPECT_EQ(body(frames.at(1)), "3");
+  EXPECT_EQ(frames.size(), 2u);
+}
+
+TEST(Broker, PingsTheSilentAndLetsTheDeadGo) {
+  World world;
+  const auto bob = world.join("Bob");
+  world.heard(bob);
+  world.pass(5500ms);
+  EXPECT_EQ(world.heard(bob, "PING").size(), 1u);
+  world.say(bob, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{"nonce":"x"}})");
+  world.pass(9s);
+  EXPECT_FALSE(world.closed(bob));
+  world.pass(3s);
+  EXPECT_TRUE(world.closed(bob));
+}
+
+TEST(Broker, SparesAPeerThatIsSlowButTakesBytes) {
+  World world;
+  const auto bob = world.join("Bob");
+  for (int i = 0; i < 20; ++i) {
+    world.pass(4s);
+    world.broker().on_written(bob, 1000, world.now());
+    world.settle();
+  }
+  EXPECT_FALSE(world.closed(bob));
+}
+
+TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
+  World world;
+  const auto bob = world.join("Bob");
+  world.now().steady += 60s;
+  world.broker().on_tick(world.now());
+  world.settle();
+  EXPECT_FALSE(world.closed(bob));
+}
+
+}  // namespace
+}  // namespace relay::broker

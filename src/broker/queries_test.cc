@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using testing::body;
+using testing::payload;
+using testing::text;
+using testing::World;
+using Texts = std::vector<std::string>;
+
+TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
+  World world;
+  const auto alice = world.join("Alice", R"("cli":"claude")");
+  world.leave(world.join("Bob"));
+  world.send(alice, "1", "Bob", "first");
+  world.heard(alice);
+  const std::map<std::string, std::string> questions{{"STATUS", "STATUS_RESPONSE"},
+                                                     {"LIST_AGENTS", "LIST_AGENTS_RESPONSE"},
+                                                     {"LIST_CONNECTED_AGENTS", "LIST_CONNECTED_AGENTS_RESPONSE"},
+                                                     {"HEALTH", "HEALTH_RESPONSE"},
+                                                     {"METRICS", "METRICS_RESPONSE"},
+                                                     {"MESSAGES_QUERY", "MESSAGES_RESPONSE"}};
+  for (const auto& [question, answer] : questions) {
+    world.request(alice, question, "{}", "id-" + question);
+    const auto frames = world.heard(alice);
+    ASSERT_EQ(frames.size(), 1u) << question;
+    EXPECT_EQ(text(frames[0], "type"), answer);
+    EXPECT_EQ(text(frames[0], "id"), "id-" + question);
+  }
+  world.request(alice, "INBOX", R"({"agent":"Bob"})");
+  const auto inbox = world.heard(alice, "INBOX_RESPONSE").at(0);
+  EXPECT_EQ(text(payload(inbox).at("messages").as_array().at(0).as_object(), "body"), "first");
+  world.request(alice, "LIST_AGENTS", R"({"includeIdle":true})");
+  EXPECT_EQ(payload(world.heard(alice).at(0)).at("agents").as_array().size(), 2u);
+}
+
+TEST(Broker, RemovesAnAgentThatIsAway) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.leave(world.join("Bob"));
+  world.send(alice, "1", "Bob", "never read");
+  world.heard(alice);
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
+  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "removed"), true);
+  world.send(alice, "2", "Bob", "x");
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "UNKNOWN_RECIPIENT");
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Alice"})");
+  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
+}
+
+TEST(Broker, SaysUnsupportedToSpawnFrames) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.request(alice, "SPAWN", R"({"name":"W","cli":"claude","task":"t"})", "s1");
+  const auto result = world.heard(alice, "SPAWN_RESULT").at(0);
+  EXPECT_EQ(text(payload(result), "replyTo"), "s1");
+  EXPECT_EQ(bool_member(payload(result), "success"), false);
+}
+
+TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  for (int i = 0; i < 450; ++i) world.send(alice, format("a{}", i), "Bob", format("{}", i));
+  const auto cli = world.join("cli", R"("_isSystemComponent":true)");
+  world.heard(cli);
+  world.hold_commits();
+  world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"sinceKey":0})");
+  world.send(alice, "b", "Bob", "450");
+  world.release_commits();
+  world.send(alice, "c", "Bob", "451");
+  Texts seen;
+  for (const auto& frame : world.heard(cli, "AGENT_EVENT"))
+    seen.push_back(text(*object_member(payload(frame), "message"), "body"));
+  ASSERT_EQ(seen.size(), 452u);
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
+}
+
+TEST(Broker, AnnouncesNewcomersToPublishedClients) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.join("Bob", R"("cli":"codex")");
+  EXPECT_EQ(text(payload(world.heard(alice, "AGENT_READY").at(0)), "name"), "Bob");
+}
+
+TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  world.heard(alice);
+  world.hold_commits();
+  world.send(alice, "1", "Bob", "last words");
+  world.broker().shut_down(world.now());
+  world.settle();
+  EXPECT_FALSE(world.broker().quiet());
+  world.release_commits();
+  const auto frames = world.heard(alice);
+  EXPECT_EQ(text(frames.at(0), "type"), "ACK");
+  EXPECT_EQ(text(frames.at(1), "type"), "BYE");
+  EXPECT_TRUE(world.closed(alice));
+}
+
+}  // namespace
+}  // namespace relay::broker

@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::body;
+using testing::payload;
+using testing::text;
+using testing::token_of;
+using testing::with_token;
+using testing::World;
+using Texts = std::vector<std::string>;
+
+TEST(Broker, BroadcastsToEveryoneButTheSender) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  const auto carol = world.join("Carol", R"("entityType":"user")");
+  world.send(alice, "1", "*", "hear me");
+  EXPECT_TRUE(world.bodies(alice).empty());
+  const auto frame = world.heard(bob, "DELIVER").at(0);
+  EXPECT_EQ(text(*object_member(frame, "delivery"), "originalTo"), "*");
+  EXPECT_EQ(text(frame, "to"), "Bob");
+  EXPECT_EQ(world.bodies(carol), Texts{"hear me"});
+}
+
+TEST(Broker, CountsASessionThatWasJustLostAsAudience) {
+  World world;
+  const auto alice = world.join("Alice");
+  auto bob = world.join("Bob");
+  world.leave(bob);
+  world.send(alice, "1", "*", "quick");
+  bob = world.join("Bob");
+  EXPECT_EQ(world.bodies(bob), Texts{"quick"});
+  world.leave(bob);
+  world.pass(2min);
+  const auto later = world.join("Dora");
+  world.send(later, "2", "*", "much later");
+  bob = world.join("Bob");
+  EXPECT_EQ(world.bodies(bob), Texts{"quick"});  // never acknowledged; the later one was not for it
+}
+
+TEST(Broker, BroadcastsATopicToItsSubscribersAlsoAfterAResume) {
+  World world;
+  auto alice = world.join("Alice");
+  auto bob = world.join("Bob");
+  const auto token = token_of(world, bob);
+  const auto carol = world.join("Carol");
+  world.say(bob, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"review","payload":{}})");
+  world.send(alice, "1", "*", "look", R"("topic":"review")");
+  EXPECT_EQ(world.bodies(bob), Texts{"look"});
+  EXPECT_TRUE(world.bodies(carol).empty());
+  world.restart();
+  alice = world.join("Alice");
+  bob = world.join("Bob", with_token(token));
+  world.bodies(bob);
+  world.send(alice, "2", "*", "again", R"("topic":"review")");
+  EXPECT_EQ(world.bodies(bob), Texts{"again"});
+}
+
+TEST(Broker, NamesTheNearestWhenNobodyIsCalledThat) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.join("Bobby");
+  world.heard(alice);
+  world.send(alice, "1", "Boby", "hi");
+  const auto nack = world.heard(alice, "NACK").at(0);
+  EXPECT_EQ(text(payload(nack), "code"), "UNKNOWN_RECIPIENT");
+  EXPECT_NE(text(payload(nack), "message").find("Bobby"), std::string::npos);
+  const auto published = world.join("Dave");
+  world.heard(published);
+  world.send(published, "1", "Nobody", "hi");
+  EXPECT_EQ(text(payload(world.heard(published, "ERROR").at(0)), "code"), "NOT_FOUND");
+}
+
+TEST(Broker, CarriesChannelMessagesToTheMembersOnly) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  const auto carol = world.join("Carol");
+  for (const auto id : {alice, bob}) world.request(id, "CHANNEL_JOIN", R"({"channel":"#Dev"})");
+  EXPECT_EQ(text(world.heard(alice, "CHANNEL_JOIN").at(0), "from"), "Bob");
+  world.request(alice, "CHANNEL_MESSAGE", R"({"channel":"#dev","body":"hi devs"})", "c1");
+  const auto frame = world.heard(bob, "CHANNEL_MESSAGE").at(0);
+  EXPECT_EQ(text(frame, "from"), "Alice");
+  EXPECT_EQ(body(frame), "hi devs");
+  EXPECT_TRUE(world.heard(carol, "CHANNEL_MESSAGE").empty());
+  EXPECT_TRUE(world.heard(alice, "CHANNEL_MESSAGE").empty());
+  world.took_everything(bob);  // published clients do not acknowledge these
+  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+  world.request(carol, "CHANNEL_MESSAGE", R"({"channel":"#dev","body":"let me in"})", "c2");
+  EXPECT_EQ(world.heard(carol, "ERROR").size(), 1u);
+}
+
+TEST(Broker, KeepsChannelsAcrossARestart) {
+  World world;
+  world.request(world.join("Bob"), "CHANNEL_JOIN", R"({"channel":"#dev"})");
+  world.restart();
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  world.request(alice, "CHANNEL_JOIN", R"({"channel":"#dev"})");
+  EXPECT_EQ(world.heard(bob, "CHANNEL_JOIN").size(), 1u);
+}
+
+TEST(Broker, LetsAShadowHearBothDirections) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  const auto shadow = world.join("Shade");
+  world.request(shadow, "SHADOW_BIND", R"({"primaryAgent":"Alice","speakOn":["SESSION_END"]})");
+  world.send(alice, "1", "Bob", "out");
+  world.send(bob, "2", "Alice", "in");
+  const auto frames = world.heard(shadow, "DELIVER");
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(text(*object_member(payload(frames[0]), "data"), "_shadowDirection"), "outgoing");
+  EXPECT_EQ(text(*object_member(payload(frames[1]), "data"), "_shadowOf"), "Alice");
+  world.leave(alice);
+  EXPECT_EQ(body(world.heard(shadow, "DELIVER").at(0)), "SHADOW_TRIGGER:SESSION_END");
+  world.request(shadow, "SHADOW_UNBIND", R"({"primaryAgent":"Alice"})");
+  world.send(bob, "3", "Alice", "unseen");
+  EXPECT_TRUE(world.bodies(shadow).empty());
+}
+
+TEST(Broker, ForwardsTheAnswerToABlockingMessage) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  world.heard(alice);
+  const std::string sync = R"("payload_meta":{"sync":{"correlationId":"c1","timeoutMs":1000,"blocking":true}})";
+  world.send(alice, "1", "Bob", "ready?", sync);
+  const auto frame = world.heard(bob, "DELIVER").at(0);
+  world.ack(bob, frame);
+  EXPECT_TRUE(world.heard(alice, "ACK").empty());  // the automatic one carries no correlation id
+  world.say(
+      bob,
+      format(
+          R"({{"v":1,"type":"ACK","id":"x","ts":1,"payload":{{"ack_id":"{}","seq":1,"correlationId":"c1","response":"OK"}}}})",
+          text(frame, "id")));
+  const auto answer = world.heard(alice, "ACK").at(0);
+  EXPECT_EQ(text(answer, "from"), "Bob");
+  EXPECT_EQ(text(payload(answer), "response"), "OK");
+  world.send(alice, "2", "Bob", "and now?", sync);
+  world.heard(alice);
+  world.pass(1500ms);
+  EXPECT_EQ(text(payload(world.heard(alice, "ERROR").at(0)), "code"), "INTERNAL");
+}
+
+TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join("Bob");
+  const auto carol = world.join("Carol");
+  world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nTYPE: majority\nPARTICIPANTS: Bob, Carol\nTIMEOUT: 5000)");
+  const auto asked = world.heard(bob, "DELIVER").at(0);
+  EXPECT_EQ(text(asked, "from"), "Alice");
+  const auto text_of = body(asked);
+  const auto begin = text_of.find("ID: ") + 4;
+  const auto id = text_of.substr(begin, text_of.find('\n', begin) - begin);
+  world.send(bob, "2", "_consensus", "VOTE " + id + " approve fine");
+  world.send(carol, "3", "_consensus", "VOTE " + id + " approve");
+  for (const auto who : {alice, bob, carol}) {
+    const auto frames = world.heard(who, "DELIVER");
+    EXPECT_EQ(text(frames.back(), "from"), "_consensus");
+    EXPECT_NE(body(frames.back()).find("APPROVED"), std::string::npos);
+  }
+  world.send(alice, "4", "_consensus", R"(PROPOSE: Again\nPARTICIPANTS: Bob\nTIMEOUT: 1000)");
+  world.heard(bob);
+  world.restart();  // an open vote survives
+  const auto back = world.join("Bob");
+  world.pass(2s);
+  EXPECT_NE(world.bodies(back).back().find("NO_CONSENSUS"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::broker
