@@ -199,5 +199,30 @@ TEST(Broker, DoesNotSendAgainWhatWasAcknowledgedWhileTheStoreFailed) {
   EXPECT_TRUE(world.bodies(bob).empty());
 }
 
+TEST(Broker, SavesWhatFailedBeforeWhatCameLater) {
+  World world;
+  const auto bob = world.join_ours("Bob");
+  world.fail_commits(true);
+  world.request(bob, "CHANNEL_JOIN", R"({"channel":"#dev"})");
+  world.fail_commits(false);
+  world.request(bob, "CHANNEL_LEAVE", R"({"channel":"#dev"})");
+  world.pass(std::chrono::seconds{3});
+  const auto snapshot = *world.store().load();
+  for (const auto& membership : snapshot.memberships) EXPECT_NE(membership.channel, "#dev");
+}
+
+TEST(Broker, SendsItsOwnMessagesAgainWhenACommitFails) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join("Bob");
+  world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob\nTIMEOUT: 1000)");
+  world.heard(bob);
+  world.fail_commits(true);
+  world.pass(std::chrono::milliseconds{1500});
+  world.fail_commits(false);
+  world.pass(std::chrono::seconds{3});
+  EXPECT_EQ(world.bodies(bob).size(), 1u);
+}
+
 }  // namespace
 }  // namespace relay::broker

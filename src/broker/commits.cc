@@ -12,15 +12,30 @@ constexpr Millis kSaveRetryDelay{1'000};
 }  // namespace
 
 void Core::flush_changes() {
-  if (!unsaved_.empty() && store_works_) {
-    for (auto& change : unsaved_) save_eventually(std::move(change));
-    unsaved_.clear();
-  }
+  if (store_works_ || !changes_.empty()) retry_unsaved();
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
   if (changes_.empty()) return;
   emit(Persist{next_ticket_, std::move(changes_)});
   changes_.clear();
   next_ticket_ = records::Ticket{next_ticket_.value() + 1};
+}
+
+void Core::retry_unsaved() {
+  if (unsaved_.empty() && unsent_.empty()) return;
+  // Older than whatever is being gathered, so they go in front of it, and are settled before it.
+  const auto first =
+      std::ranges::find_if(pending_, [&](const Pending& pending) { return pending.ticket == next_ticket_; });
+  std::deque<Pending> later{std::make_move_iterator(first), std::make_move_iterator(pending_.end())};
+  pending_.erase(first, pending_.end());
+  records::Changes gathered = std::exchange(changes_, {});
+  for (auto& change : std::exchange(unsaved_, {})) save_eventually(std::move(change));
+  for (auto& post : std::exchange(unsent_, {})) {
+    change(records::AddMessage{*post.message});
+    for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
+    pending_.push_back({next_ticket_, std::move(post)});
+  }
+  std::ranges::move(gathered, std::back_inserter(changes_));
+  std::ranges::move(later, std::back_inserter(pending_));
 }
 
 void Core::when_committed(std::move_only_function<void(Saving)> done) {
@@ -45,7 +60,8 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
     finish(*sent, saving, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
     const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
-    if (saving == Saving::Done && finished != nullptr && finished_.erase(finished->key) > 0 && expiring_) {
+    if (saving == Saving::Done && finished != nullptr && records::is_final(finished->state) &&
+        finished_.erase(finished->key) > 0 && expiring_) {
       finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
     }
     if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));

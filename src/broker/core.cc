@@ -43,6 +43,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     if (agent == nullptr || (agent->session && agent->session->started > session.started)) continue;
     if (agent->session) unindex_session(*agent);
     agent->session = std::move(session);
+    agent->session_saved = true;
     agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
     index_session(*agent);
   }
@@ -332,7 +333,7 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       if (agent != nullptr) pump(*agent);
       return;
     case TimerKind::SyncTimeout:
-      if (const auto place = syncs_.find(entry.name); place != syncs_.end()) {
+      if (const auto place = syncs_.find(entry.name); place != syncs_.end() && place->second.due <= now_.steady) {
         if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
           error(*asker, ErrorCode::Internal, format("nobody answered the blocking message {} in time", entry.name));
         }
@@ -340,11 +341,17 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       }
       return;
     case TimerKind::Proposal: return proposal_due(entry.name);
+    case TimerKind::WatchRetry:
+      if (connection != nullptr && connection->watch) {
+        connection->watch->asking = false;
+        catch_up(*connection);
+      }
+      return;
     case TimerKind::SaveRetry:
       if (store_works_) return;
       // Something must be tried for success to be noticed; a failed try arms this again.
       store_works_ = true;
-      if (unsaved_.empty()) {
+      if (unsaved_.empty() && unsent_.empty()) {
         for (auto& [name, paused] : agents_) pump(paused);
         return;
       }

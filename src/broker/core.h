@@ -43,6 +43,7 @@ struct PendingSend {
   std::size_t bytes = 0;
   bool answer = false;
   bool receipts = false;
+  bool own = false;                  // made by the broker itself: nobody would send it again, so it is tried again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
 };
@@ -66,7 +67,7 @@ class Core {
  public:
   Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now);
 
-  // --- broker.cc
+  // --- core.cc
   void connect(ConnectionId id, PeerProcess peer);
   void frame(ConnectionId id, std::string_view frame);
   void bad_stream(ConnectionId id, std::string_view reason);
@@ -94,7 +95,7 @@ class Core {
   void stats(QueryId id, Result<records::StoreStats> stats);
 
  private:
-  // --- broker.cc
+  // --- core.cc and commits.cc
   void handle(Connection& connection, std::string_view frame);
   void dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame);
   void run_timer(SteadyTime due, const TimerEntry& entry);
@@ -124,6 +125,7 @@ class Core {
   void flush_changes();
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
+  void retry_unsaved();
   void release_uncommitted(Connection* connection, std::size_t bytes);
   /// Saves a change nobody waits for; tried again later if the store fails.
   void save_eventually(records::Change change);
@@ -141,6 +143,7 @@ class Core {
   /// May this newcomer have the name? Evicts the present owner if so, answers the newcomer if not.
   bool take_name(Connection& newcomer, AgentState& agent, bool entitled);
   void open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello);
+  void open_when_saved(Connection& connection, AgentState& agent);
   void welcome(Connection& connection, const AgentState& agent);
   void activate(Connection& connection, AgentState& agent);
   void detach(Connection& connection);
@@ -164,6 +167,8 @@ class Core {
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
   bool already_answered(Sending& sending);
+  /// Registers a blocking SEND; false when it was refused.
+  bool await_answer(Sending& sending);
   bool within_rate(Sending& sending);
   /// Will it still fit a frame once names, numbers and splices surround it?
   bool fits_a_frame(Sending& sending);
@@ -238,6 +243,7 @@ class Core {
   void on_health(Connection& connection, const protocol::Envelope& envelope);
   void on_metrics(Connection& connection, const protocol::Envelope& envelope);
   void on_remove_agent(Connection& connection, const protocol::Envelope& envelope);
+  void forget_agent(const std::string& name);
   void on_unsupported(Connection& connection, const protocol::Envelope& envelope, protocol::MessageType answer);
   void on_log(Connection& connection, const protocol::Envelope& envelope);
   void on_session_state(Connection& connection, const protocol::Envelope& envelope);
@@ -247,7 +253,6 @@ class Core {
     protocol::MessageType answer{};
     bool inbox = false;
     bool watch = false;
-    bool ascending = false;
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   std::optional<Asked> take_asked(QueryId id);
@@ -264,6 +269,7 @@ class Core {
   Moment now_;
   SteadyTime started_;
   Key newest_;
+  Key newest_shown_;                          // the newest message known to be committed
 
   Effects effects_;
   Timers timers_;
@@ -273,6 +279,7 @@ class Core {
   std::deque<Pending> pending_;
   std::size_t uncommitted_total_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
+  std::vector<PendingSend> unsent_;           // messages of our own making whose commit failed
   records::Changes unsaved_;  // changes nobody waits for whose commit failed
   bool store_works_ = true;
   bool shutting_down_ = false;
@@ -288,6 +295,9 @@ class Core {
   std::map<std::string, records::Proposal> proposals_;   // the open ones
   struct WaitingSync {
     ConnectionId asker;
+    std::string message;  // the id of the SEND, so that sending it again is no second question
+    std::string to;       // who may answer; empty when anybody may
+    SteadyTime due{};
   };
   std::map<std::string, WaitingSync> syncs_;  // by correlation id
   struct AwaitedReceipts {

@@ -137,7 +137,8 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return error(connection, protocol::ErrorCode::BadRequest, ack.error().message());
   if (!ack->correlation_id.empty()) {
-    if (const auto place = syncs_.find(ack->correlation_id); place != syncs_.end()) {
+    const auto place = syncs_.find(ack->correlation_id);
+    if (place != syncs_.end() && (place->second.to.empty() || place->second.to == connection.agent.value())) {
       if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
         say(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
       }

@@ -44,7 +44,7 @@ enum class Numbered : std::uint8_t {
   Next,      // the one that is due
   Seen,      // taken before
   Refused,   // refused for good before
-  TooEarly,  // one before it is missing: a retryable refusal has not come again yet
+  TooEarly,  // one before it is missing: after a retryable refusal it has not come again yet
 };
 
 /// The outboxes of one sender.
@@ -55,7 +55,8 @@ class OutboxMarks {
 
   void restore(records::OutboxMark mark);
 
-  [[nodiscard]] Numbered look_up(const std::string& epoch, std::uint64_t number) const;
+  /// `floor` is where an epoch that is not known (any more) is taken to stand.
+  [[nodiscard]] Numbered look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor = 0) const;
   /// The number was answered (taken or refused for good); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,
                                      bool refused, WallMs now);

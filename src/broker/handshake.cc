@@ -47,6 +47,7 @@ bool Core::is_claimed(const AgentState& agent) const {
 }
 
 bool Core::in_audience(const AgentState& agent) const {
+  if (agent.removing) return false;
   if (agent.connected()) return true;
   return agent.session && agent.session->ended == 0 && now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
 }
@@ -74,6 +75,9 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
                           format("{} agents are known already; remove one with REMOVE_AGENT first", agents_.size()));
     }
     agent = &add_agent(hello->agent);
+  }
+  if (agent->removing) {
+    return refuse_hello(ErrorCode::Busy, format("'{}' is being removed; try again in a moment", hello->agent));
   }
   const std::string claim_hash = hello->claim_token.empty() ? std::string{} : sha256_hex(hello->claim_token);
   const bool owner = !claim_hash.empty() && equal_in_constant_time(claim_hash, agent->record.claim_hash);
@@ -165,8 +169,9 @@ void Core::update_record(AgentState& agent, const protocol::Hello& hello) {
 
 void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello) {
   if (agent.connected()) {
-    // Another window of a user: it shares the session that is open.
+    // Another window of a user: it shares the session that is open, or waits with the first for it to be stored.
     agent.connections.push_back(connection.id);
+    if (!agent.session_saved) return open_when_saved(connection, agent);
     welcome(connection, agent);
     activate(connection, agent);
     return;
@@ -190,29 +195,34 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
       .topics = {},
       .shadows = {},
   };
+  agent.session_saved = false;
   agent.connections.push_back(connection.id);
-  connection.phase = Phase::Opening;
-  pause(connection, Pause::Opening);
   change(records::PutAgent{agent.record});
   change(records::PutSession{*agent.session});
-  if (join_channel(std::string{protocol::kGeneralChannel}, agent.name())) {
-    change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});
-  }
+  // Asked for every time: a membership whose commit failed would otherwise be missing after a restart.
+  join_channel(std::string{protocol::kGeneralChannel}, agent.name());
+  change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});
+  open_when_saved(connection, agent);
+}
+
+void Core::open_when_saved(Connection& connection, AgentState& agent) {
+  connection.phase = Phase::Opening;
+  pause(connection, Pause::Opening);
   when_committed([this, id = connection.id, name = agent.name()](Saving saving) {
     AgentState* opened = find_agent(name.value());
-    if (opened != nullptr && saving == Saving::Done) opened->saved = true;
+    if (opened != nullptr && saving == Saving::Done) opened->saved = opened->session_saved = true;
     Connection* waiting = find(id);
     if (waiting == nullptr || waiting->phase != Phase::Opening || opened == nullptr) return;
-    if (saving == Saving::Failed) {
-      error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment",
-            Fatal::No);
-      close(*waiting, "the session could not be stored");
-      opened->session.reset();
-      if (!opened->saved && !opened->connected()) agents_.erase(name.value());
+    if (saving == Saving::Done) {
+      welcome(*waiting, *opened);
+      activate(*waiting, *opened);
       return;
     }
-    welcome(*waiting, *opened);
-    activate(*waiting, *opened);
+    error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment", Fatal::No);
+    close(*waiting, "the session could not be stored");
+    if (opened->connected()) return;
+    opened->session.reset();
+    if (!opened->saved) agents_.erase(name.value());
   });
 }
 
@@ -222,13 +232,12 @@ void Core::welcome(Connection& connection, const AgentState& agent) {
 }
 
 void Core::activate(Connection& connection, AgentState& agent) {
-  const bool first_window = agent.connections.size() == 1;
   connection.phase = Phase::Active;
   connection.session = agent.session->id;
   connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
   timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
   agent.connected_at = now_.steady;
-  if (first_window) agent.mailbox.connect(connection.capabilities.max_inflight);
+  if (!agent.mailbox.connected()) agent.mailbox.connect(connection.capabilities.max_inflight);
   note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
   pump(agent);
   announce(agent);
@@ -272,6 +281,9 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
       !equal_in_constant_time(agent->session->id.value(), wanted->session_id)) {
     return stale("this session is not known any more; say HELLO");
   }
+  if (wanted->resume_token.empty() && !agent->record.claim_hash.empty()) {
+    return stale("a claimed name is resumed with its token only; say HELLO");
+  }
   if (!wanted->resume_token.empty() &&
       !equal_in_constant_time(sha256_hex(wanted->resume_token), agent->session->token_hash)) {
     return stale("the resume token does not fit; say HELLO");
@@ -297,8 +309,15 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   if (!take_name(connection, *agent, true)) return;
   connection.agent = agent->name();
   connection.capabilities = agent->session->capabilities;
-  agent->resume_token = wanted->resume_token;
-  agent->resume_positions = wanted->streams;
+  if (!wanted->resume_token.empty()) agent->resume_token = wanted->resume_token;
+  // Positions hold for what exists now; a stream that begins later begins at 1 whatever was said here.
+  agent->resume_positions.clear();
+  for (const auto& stream : streams) {
+    if (const auto* position = position_of(stream)) {
+      agent->resume_positions.push_back(
+          {stream.topic.value(), stream.from.value(), std::min(position->last_seq, stream.last.value())});
+    }
+  }
   agent->connections.push_back(connection.id);
   std::vector<protocol::SyncStream> sync;
   std::size_t bytes = 0;

@@ -174,5 +174,33 @@ TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
   EXPECT_FALSE(world.closed(bob));
 }
 
+TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
+  World world;
+  const std::string user = R"("entityType":"user")";
+  const auto bob = world.join("Bob");
+  world.hold_commits();
+  const auto one = world.join("Ann", user);
+  const auto two = world.join("Ann", user);
+  EXPECT_TRUE(world.heard(two, "WELCOME").empty());
+  world.release_commits();
+  world.send(bob, "1", "Ann", "hi");
+  EXPECT_EQ(world.bodies(one).size(), 1u);
+  EXPECT_EQ(world.bodies(two).size(), 1u);
+}
+
+TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
+  world.leave(bob);
+  bob = world.connect();
+  world.request(bob, "RESUME",
+                format(R"({{"session_id":"{}","agent":"Bob","streams":{{"default":{{"last_seq":40}}}}}})", session));
+  world.heard(bob);
+  world.send(alice, "1", "Bob", "first ever");
+  EXPECT_EQ(world.bodies(bob).size(), 1u);
+}
+
 }  // namespace
 }  // namespace relay::broker

@@ -50,6 +50,7 @@ struct Connection {
   std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
   std::deque<std::string> held;      // frames that came before HELLO was committed
   std::optional<Watch> watch;
+  std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
 
   [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
   [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
@@ -72,6 +73,8 @@ struct AgentState {
   std::uint64_t received = 0;
   bool resend_armed = false;
   bool saved = false;
+  bool session_saved = false;               // the open session is in the store
+  bool removing = false;                    // REMOVE_AGENT is being committed
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] const AgentName& name() const { return record.name; }

@@ -291,24 +291,34 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
   if (agent->connected()) {
     return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
   }
+  agent->removing = true;
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
+  when_committed(
+      [this, id = connection.id, request = std::string{envelope.id}, name = wanted->name, answer](Saving saving) {
+        if (saving == Saving::Done)
+          forget_agent(name);
+        else if (AgentState* kept = find_agent(name))
+          kept->removing = false;
+        Connection* asker = find(id);
+        if (asker == nullptr || asker->phase != Phase::Active) return;
+        if (saving == Saving::Done)
+          answer(*asker, request, true, true, format("{} was removed", name));
+        else
+          answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
+      });
+}
+
+void Core::forget_agent(const std::string& name) {
+  AgentState* agent = find_agent(name);
+  if (agent == nullptr) return;
   if (agent->session) unindex_session(*agent);
-  streams_.forget(agent->name());
   for (auto place = channels_.begin(); place != channels_.end();) {
     place->second.erase(agent->name());
     place = place->second.empty() ? channels_.erase(place) : std::next(place);
   }
-  const std::string name = agent->name().value();
+  // Its streams keep their numbers: somebody who comes back under the name must not be taken for a repetition.
   agents_.erase(name);
   emit(RosterChanged{});
-  when_committed([this, id = connection.id, request = std::string{envelope.id}, name, answer](Saving saving) {
-    Connection* asker = find(id);
-    if (asker == nullptr || asker->phase != Phase::Active) return;
-    if (saving == Saving::Done)
-      answer(*asker, request, true, true, format("{} was removed", name));
-    else
-      answer(*asker, request, false, false, format("{} could not be removed from the store; try again", name));
-  });
 }
 
 void Core::on_unsupported(Connection& connection, const protocol::Envelope& envelope, MessageType answer) {

@@ -7,6 +7,7 @@ namespace {
 
 using testing::body;
 using testing::payload;
+using testing::seq_of;
 using testing::text;
 using testing::World;
 using Texts = std::vector<std::string>;
@@ -103,6 +104,36 @@ TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
   EXPECT_EQ(text(frames.at(1), "type"), "BYE");
   EXPECT_TRUE(world.closed(alice));
+}
+
+TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {
+  World world;
+  const std::string ours = R"("capabilities":{"send_ack":true,"outbox":"e"})";
+  auto alice = world.join("Alice", ours);
+  const auto bob = world.join_ours("Bob");
+  for (int i = 1; i <= 3; ++i) world.send(alice, format("e-{}", i), "Bob", "x");
+  world.leave(alice);
+  world.request(bob, "REMOVE_AGENT", R"({"name":"Alice"})");
+  world.heard(bob);
+  alice = world.join("Alice", ours);
+  world.heard(alice);
+  world.send(alice, "e-4", "Bob", "back");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(seq_of(world.heard(bob, "DELIVER").at(0)), 4u);
+}
+
+TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.leave(world.join("Bob"));
+  world.send(alice, "1", "Bob", "kept");
+  world.heard(alice);
+  world.fail_commits(true);
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
+  EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
+  world.fail_commits(false);
+  world.pass(std::chrono::seconds{2});
+  EXPECT_EQ(world.bodies(world.join("Bob")), std::vector<std::string>{"kept"});
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kBusyRetryMs = 250;
 constexpr std::int64_t kStorageRetryMs = 1'000;
 constexpr std::size_t kMaxWatchedMessages = 4'096;
+constexpr std::size_t kMaxOpenSyncs = 10'000;
 
 ErrorCode error_code_of(Refusal refusal) {
   switch (refusal) {
@@ -48,6 +49,11 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
     return false;
   }
   AgentState* known = find_agent(envelope.from);
+  if (known != nullptr && known->removing) {
+    refuse(connection, envelope.id, Refusal::Busy, format("'{}' is being removed; try again", envelope.from),
+           kBusyRetryMs);
+    return false;
+  }
   if (known != nullptr && (known->connected() || is_claimed(*known))) {
     refuse(connection, envelope.id, Refusal::NotOwner,
            format("'{}' is somebody who is here; send under another name", envelope.from));
@@ -93,19 +99,35 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   const auto audience = audience_of(sending);
   if (!audience) return refuse(sending, Refusal::UnknownRecipient, audience.error().message());
 
-  if (sending.meta.sync && sending.meta.sync->blocking) {
-    const auto& sync = *sending.meta.sync;
-    if (syncs_.contains(sync.correlation_id)) {
-      const auto reason = format("the correlation id {} is in use already", sync.correlation_id);
-      if (connection.wants_answers()) return refuse(sending, Refusal::BadRequest, reason);
-      return error(connection, ErrorCode::Internal, reason);
-    }
-    const auto timeout =
-        sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
-    syncs_.emplace(sync.correlation_id, WaitingSync{connection.id});
-    timers_.arm(now_.steady + Millis{timeout}, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
-  }
+  if (sending.meta.sync && sending.meta.sync->blocking && !await_answer(sending)) return;
   accept(sending, envelope.to, *audience, Carriage::Deliver);
+}
+
+bool Core::await_answer(Sending& sending) {
+  const auto& sync = *sending.meta.sync;
+  const auto refuse_sync = [&](Refusal refusal, const std::string& reason) {
+    if (sending.connection.wants_answers())
+      refuse(sending, refusal, reason, kBusyRetryMs);
+    else
+      error(sending.connection, ErrorCode::Internal, reason);
+    return false;
+  };
+  const auto timeout =
+      sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
+  if (const auto open = syncs_.find(sync.correlation_id); open != syncs_.end()) {
+    const bool same = open->second.asker == sending.connection.id && open->second.message == sending.envelope.id;
+    return same ||
+           refuse_sync(Refusal::BadRequest, format("the correlation id {} is in use already", sync.correlation_id));
+  }
+  if (syncs_.size() >= kMaxOpenSyncs)
+    return refuse_sync(Refusal::Busy, "too many blocking messages are open; try again later");
+  const std::string_view to = sending.envelope.to;
+  const bool direct = find_agent(to) != nullptr;
+  const SteadyTime due = now_.steady + Millis{timeout};
+  syncs_.emplace(sync.correlation_id, WaitingSync{sending.connection.id, std::string{sending.envelope.id},
+                                                  direct ? std::string{to} : std::string{}, due});
+  timers_.arm(due, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
+  return true;
 }
 
 bool Core::already_answered(Sending& sending) {
@@ -119,7 +141,10 @@ bool Core::already_answered(Sending& sending) {
              format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
       return true;
     }
-    switch (sending.sender->outboxes.look_up(epoch, *sending.number)) {
+    // A mark may have been forgotten (an old epoch, a removed agent, a store begun anew). A connection begins with the
+    // lowest number still unanswered, so everything before its first one was answered once.
+    if (!sending.connection.first_number) sending.connection.first_number = *sending.number;
+    switch (sending.sender->outboxes.look_up(epoch, *sending.number, *sending.connection.first_number - 1)) {
       case Numbered::Next: break;
       case Numbered::Seen: seen = true; break;
       case Numbered::Refused:
@@ -201,7 +226,7 @@ Result<std::vector<AgentState*>> Core::audience_of(Sending& sending) {
     everyone_who([&](const AgentState& agent) { return std::ranges::binary_search(members, agent.name()); });
   } else {
     AgentState* agent = find_agent(to);
-    if (agent == nullptr) return fail(unknown_recipient(to));
+    if (agent == nullptr || agent->removing) return fail(unknown_recipient(to));
     audience.push_back(agent);
   }
   return audience;
@@ -395,6 +420,10 @@ void Core::forget_send(const AgentName& from, const std::string& id, const std::
 void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   Connection* connection = find(sent.connection);
   if (sent.bytes > 0) release_uncommitted(connection, sent.bytes);
+  if (saving == Saving::Failed && sent.own) {
+    unsent_.push_back(std::move(sent));
+    return;
+  }
   if (saving == Saving::Failed) {
     forget_send(sent.from, sent.id, sent.epoch, sent.number);
     for (const auto& delivery : sent.deliveries) {
@@ -417,6 +446,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       receipts_.emplace(sent.message->key, AwaitedReceipts{connection->id, sent.id, sent.deliveries.size()});
     }
   }
+  newest_shown_ = sent.message->key;
   show_watchers(*sent.message);
   for (auto& delivery : sent.deliveries) {
     AgentState* to = find_agent(delivery.to.value());
@@ -443,8 +473,13 @@ void Core::post(std::string_view from, AgentState& to, std::string_view kind, st
       .payload_meta = {},
       .session = {},
   });
-  PendingSend pending{
-      .connection = {}, .id = message->id, .from = message->from, .epoch = {}, .message = message, .deliveries = {}};
+  PendingSend pending{.connection = {},
+                      .id = message->id,
+                      .from = message->from,
+                      .epoch = {},
+                      .own = true,
+                      .message = message,
+                      .deliveries = {}};
   change(records::AddMessage{*message});
   add_delivery(pending, to, Carriage::Deliver, {}, now_.wall + limits_.default_ttl_ms);
   pending_.push_back({next_ticket_, std::move(pending)});

@@ -174,5 +174,25 @@ TEST(Broker, HoldsAVoteAndTellsEveryoneHowItEnded) {
   EXPECT_NE(world.bodies(back).back().find("NO_CONSENSUS"), std::string::npos);
 }
 
+TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join("Bob");
+  const auto mallory = world.join("Mallory");
+  world.heard(alice);
+  const std::string sync = R"("payload_meta":{"sync":{"correlationId":"c1","timeoutMs":9000,"blocking":true}})";
+  world.fail_commits(true);
+  world.send(alice, "1", "Bob", "ready?", sync);
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "STORAGE");
+  world.fail_commits(false);
+  world.send(alice, "1", "Bob", "ready?", sync);
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  const auto answer = R"({"v":1,"type":"ACK","id":"x","ts":1,"payload":{"ack_id":"d","seq":1,"correlationId":"c1"}})";
+  world.say(mallory, answer);
+  EXPECT_TRUE(world.heard(alice, "ACK").empty());
+  world.say(bob, answer);
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+}
+
 }  // namespace
 }  // namespace relay::broker

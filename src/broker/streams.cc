@@ -67,10 +67,4 @@ std::vector<records::Stream> Streams::towards(const AgentName& to) const {
   return streams;
 }
 
-void Streams::forget(const AgentName& agent) {
-  const auto concerns = [&](const records::Stream& s) { return s.to == agent || s.from == agent; };
-  std::erase_if(changed_, [&](const Entry* entry) { return concerns(entry->stream); });
-  std::erase_if(entries_, [&](const auto& item) { return concerns(item.second.stream); });
-}
-
 }  // namespace relay::broker

@@ -23,8 +23,6 @@ class Streams {
 
   /// All streams towards one agent.
   [[nodiscard]] std::vector<records::Stream> towards(const AgentName& to) const;
-  /// Forgets the streams from and to an agent that was removed.
-  void forget(const AgentName& agent);
 
  private:
   struct Entry {

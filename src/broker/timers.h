@@ -22,6 +22,7 @@ enum class TimerKind : std::uint8_t {
   ReloadRetry,  // agent: a page could not be read
   SyncTimeout,  // correlation id: nobody answered
   Proposal,     // proposal id: voting ends
+  WatchRetry,   // connection: a page of the past could not be read
   SaveRetry,    // changes that could not be saved
 };
 

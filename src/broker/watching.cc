@@ -12,6 +12,7 @@ using protocol::MessageType;
 namespace {
 
 constexpr std::size_t kWatchPageRows = 200;
+constexpr Millis kWatchRetryDelay{1'000};
 
 std::string event_of(const records::Message& message) {
   const auto view = protocol::parse_send(message.payload);
@@ -38,7 +39,7 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
   watch.logs = wants(wanted->types, "log");
   watch.request_id = envelope.id;
   watch.live = wanted->since_key < 0;
-  watch.cursor = Key{std::max<std::int64_t>(0, wanted->since_key)};
+  watch.cursor = watch.live ? newest_shown_ : Key{wanted->since_key};
   connection.watch = std::move(watch);
   watchers_.insert(connection.id);
   if (!connection.watch->live) catch_up(connection);
@@ -62,8 +63,11 @@ void Core::catch_up(Connection& connection) {
 void Core::watch_page(Connection& connection, Result<std::vector<records::MessageRow>> rows) {
   if (!connection.watch) return;
   Watch& watch = *connection.watch;
+  if (!rows) {
+    timers_.arm(now_.steady + kWatchRetryDelay, {.kind = TimerKind::WatchRetry, .connection = connection.id.value()});
+    return error(connection, ErrorCode::Internal, rows.error().message());
+  }
   watch.asking = false;
-  if (!rows) return error(connection, ErrorCode::Internal, rows.error().message());
   for (const auto& row : *rows) {
     watch.cursor = row.message.key;
     say(connection, MessageType::AgentEvent, event_of(row.message));

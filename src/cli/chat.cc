@@ -18,6 +18,16 @@
 namespace relay::cli {
 namespace {
 
+/// Lines after the first carry a mark, so that no body can pass for somebody else's line.
+std::string with_margin(const std::string& text) {
+  std::string marked;
+  for (const char c : text) {
+    marked += c;
+    if (c == '\n') marked += "          | ";
+  }
+  return marked;
+}
+
 constexpr std::size_t kMaxUnanswered = 1'000;
 
 /// A file name from any agent name: readable where possible, unique always.
@@ -135,7 +145,7 @@ class Chat final : public client::LinkListener, public LineListener {
                             : relay::format(" (to {})", sanitised(incoming.delivery.original_to, Lines::Join));
     print(relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
                         context_.paint.name(sanitised(envelope.from, Lines::Join)), to_all,
-                        sanitised(body, Lines::Keep)));
+                        with_margin(sanitised(body, Lines::Keep))));
   }
 
   void finish_if_done() {

@@ -1,9 +1,10 @@
 #include "cli/context.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/format.h"
@@ -17,6 +18,25 @@ std::size_t terminal_columns() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return std::max<std::size_t>(size.ws_col, kLeastColumns);
+}
+
+/// All of it, however slowly the other side takes it. Not stdio: a terminal that is read without blocking is written
+/// without blocking too (both ends share one file description), and stdio drops what it could not write at once.
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+      continue;
+    }
+    if (errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -40,15 +60,14 @@ Result<Context> make_context() {
 }
 
 void print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return;
+  if (write_all(STDOUT_FILENO, text)) return;
   if (errno != EPIPE) complain(Error::from_errno("cannot write the output").message(), ExitCode::No);
   std::_Exit(static_cast<int>(ExitCode::No));
 }
 
 ExitCode complain(std::string_view sentence, ExitCode code) {
   const auto line = relay::format("agent-relay: {}\n", sanitised(sentence, Lines::Join));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  (void)write_all(STDERR_FILENO, line);  // there is nobody left to tell
   return code;
 }
 

@@ -136,8 +136,8 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
     if (!in_hand) write_ack(place);  // our acknowledgement got lost
     return;
   }
-  // The daemon keeps to max_inflight; should it not, the delivery stays with it and comes again.
-  if (later_count_ >= kMaxUnacknowledged) return;
+  // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
+  if (later_count_ >= kMaxUnacknowledged) return lose("more deliveries are in hand than one connection may have");
   positions_.advance(place.topic, place.from, place.seq);
   later_[stream].insert(place.seq);
   ++later_count_;
