@@ -16,6 +16,7 @@ using records::Carriage;
 namespace {
 
 constexpr std::string_view kPrivateChannel = "dm:";
+constexpr std::size_t kMaxMemberships = 200'000;  // in a whole workspace
 
 /// Channels are compared without regard to case, as published daemons do.
 std::string folded(std::string_view channel) {
@@ -72,12 +73,15 @@ void Core::unindex_session(const AgentState& agent) {
 // ---------------------------------------------------------------- channels
 
 bool Core::join_channel(const std::string& channel, const AgentName& member) {
-  return channels_[folded(channel)].insert(member).second;
+  const bool joined = channels_[folded(channel)].insert(member).second;
+  if (joined) ++membership_count_;
+  return joined;
 }
 
 bool Core::leave_channel(const std::string& channel, const AgentName& member) {
   const auto place = channels_.find(folded(channel));
   if (place == channels_.end() || place->second.erase(member) == 0) return false;
+  --membership_count_;
   if (place->second.empty()) channels_.erase(place);
   return true;
 }
@@ -105,6 +109,10 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
   const bool for_another = !wanted->member.empty();
   const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
   if (join) {
+    if (membership_count_ >= kMaxMemberships) {
+      return error(connection, ErrorCode::Busy,
+                   format("{} memberships exist already; leave a channel first", membership_count_));
+    }
     const auto joined =
         std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
     if (static_cast<std::size_t>(joined) >= protocol::kMaxChannelsPerAgent) {
@@ -169,6 +177,10 @@ void Core::on_membership_update(Sending& sending) {
       !protocol::check_agent_name(*member)) {
     return refuse(sending, Refusal::BadRequest,
                   "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
+  }
+  if (*action == "join" && membership_count_ >= kMaxMemberships) {
+    return refuse(sending, Refusal::Busy,
+                  format("{} memberships exist already; leave a channel first", membership_count_));
   }
   const AgentName name{*member};
   if (*action == "join" && join_channel(*channel, name))

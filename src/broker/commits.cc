@@ -9,6 +9,17 @@ namespace {
 
 constexpr Millis kSaveRetryDelay{1'000};
 
+/// About what a change and its copy for a second try hold in memory. Sessions are the ones that can be large.
+std::size_t bytes_of(const records::Change& change) {
+  std::size_t bytes = 2 * sizeof(records::Change);
+  if (const auto* put = std::get_if<records::PutSession>(&change)) {
+    for (const auto& topic : put->session.topics) bytes += 2 * (sizeof(std::string) + topic.size());
+    for (const auto& binding : put->session.shadows)
+      bytes += 2 * (sizeof binding + binding.speak_on.size() * sizeof(std::string));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void Core::flush_changes() {
@@ -51,6 +62,7 @@ void Core::when_committed(std::move_only_function<void(Saving)> done) {
 }
 
 void Core::save_eventually(records::Change saved) {
+  saved_bytes_ += bytes_of(saved);
   change(saved);
   pending_.push_back({next_ticket_, PendingSave{std::move(saved)}});
 }
@@ -93,6 +105,16 @@ void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_v
     pending_.pop_front();
   }
   for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
+}
+
+void Core::charge(Connection& connection, std::size_t bytes) {
+  connection.uncommitted_bytes += bytes;
+  uncommitted_total_ += bytes;
+  if (connection.uncommitted_bytes > limits_.max_uncommitted_bytes ||
+      uncommitted_total_ > limits_.max_uncommitted_total) {
+    pause(connection, Pause::Uncommitted);
+    paused_uncommitted_.insert(connection.id);
+  }
 }
 
 void Core::release_uncommitted(Connection* connection, std::size_t bytes) {

@@ -105,7 +105,13 @@ void Core::frame(ConnectionId id, std::string_view frame) {
 void Core::handle(Connection& connection, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (envelope) {
+    const std::size_t before = saved_bytes_;
     dispatch(connection, *envelope, frame);
+    // Frames that are no SEND can make us remember much, too (a long list of topics, saved anew for each of them).
+    const std::size_t remembered = saved_bytes_ - before;
+    if (remembered == 0 || connection.phase == Phase::Closing) return;
+    charge(connection, remembered);
+    when_committed([this, id = connection.id, remembered](Saving) { release_uncommitted(find(id), remembered); });
     return;
   }
   const Error& problem = envelope.error();

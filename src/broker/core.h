@@ -43,7 +43,7 @@ struct PendingSend {
   std::size_t bytes = 0;
   bool answer = false;
   bool receipts = false;
-  bool own = false;                  // made by the broker itself: nobody would send it again, so it is tried again
+  bool own = false;  // made by the broker itself: nobody would send it again, so it is tried again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
 };
@@ -119,6 +119,8 @@ class Core {
   [[nodiscard]] Key next_key() { return newest_ = Key{newest_.value() + 1}; }
 
   void change(records::Change change) { changes_.push_back(std::move(change)); }
+  /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is committed.
+  void charge(Connection& connection, std::size_t bytes);
   /// Runs when everything gathered so far is committed; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
   /// Ends the gathering: whatever is asked of the store next comes after it.
@@ -269,7 +271,7 @@ class Core {
   Moment now_;
   SteadyTime started_;
   Key newest_;
-  Key newest_shown_;                          // the newest message known to be committed
+  Key newest_shown_;  // the newest message known to be committed
 
   Effects effects_;
   Timers timers_;
@@ -278,9 +280,11 @@ class Core {
   records::Ticket next_ticket_{1};
   std::deque<Pending> pending_;
   std::size_t uncommitted_total_ = 0;
+  std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender
+  std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
-  std::vector<PendingSend> unsent_;           // messages of our own making whose commit failed
-  records::Changes unsaved_;  // changes nobody waits for whose commit failed
+  std::vector<PendingSend> unsent_;  // messages of our own making whose commit failed
+  records::Changes unsaved_;         // changes nobody waits for whose commit failed
   bool store_works_ = true;
   bool shutting_down_ = false;
 

@@ -73,8 +73,8 @@ struct AgentState {
   std::uint64_t received = 0;
   bool resend_armed = false;
   bool saved = false;
-  bool session_saved = false;               // the open session is in the store
-  bool removing = false;                    // REMOVE_AGENT is being committed
+  bool session_saved = false;  // the open session is in the store
+  bool removing = false;       // REMOVE_AGENT is being committed
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] const AgentName& name() const { return record.name; }

@@ -313,7 +313,7 @@ void Core::forget_agent(const std::string& name) {
   if (agent == nullptr) return;
   if (agent->session) unindex_session(*agent);
   for (auto place = channels_.begin(); place != channels_.end();) {
-    place->second.erase(agent->name());
+    membership_count_ -= place->second.erase(agent->name());
     place = place->second.empty() ? channels_.erase(place) : std::next(place);
   }
   // Its streams keep their numbers: somebody who comes back under the name must not be taken for a repetition.

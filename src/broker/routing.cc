@@ -320,14 +320,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   remember(sending, pending);
   if (sending.sender != nullptr) ++sending.sender->sent;
 
-  Connection& connection = sending.connection;
-  connection.uncommitted_bytes += pending.bytes;
-  uncommitted_total_ += pending.bytes;
-  if (connection.uncommitted_bytes > limits_.max_uncommitted_bytes ||
-      uncommitted_total_ > limits_.max_uncommitted_total) {
-    pause(connection, Pause::Uncommitted);
-    paused_uncommitted_.insert(connection.id);
-  }
+  charge(sending.connection, pending.bytes);
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 

@@ -194,5 +194,18 @@ TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
   EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
 }
 
+TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
+  World world{{.max_uncommitted_bytes = 100'000}};
+  const auto noisy = world.join("Noisy");
+  world.hold_commits();
+  for (int i = 0; i < 100; ++i) {
+    world.say(noisy, format(R"({{"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"{}{}","payload":{{}}}})",
+                            std::string(200, 't'), i));
+  }
+  EXPECT_TRUE(world.paused(noisy));
+  world.release_commits();
+  EXPECT_FALSE(world.paused(noisy));
+}
+
 }  // namespace
 }  // namespace relay::broker
