@@ -14,6 +14,9 @@ using protocol::MessageType;
 
 namespace {
 
+/// An answer shorter than this holds no row yet: the first one always goes in.
+constexpr std::size_t kEmptyListBytes = 64;
+
 std::size_t rows_wanted(std::size_t asked, std::size_t usual) {
   return asked == 0 ? usual : std::min(asked, protocol::kMaxQueryRows);
 }
@@ -121,12 +124,17 @@ void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
   JsonWriter payload;
   if (!rows) payload.field("error", rows.error().message());
   payload.begin_array("messages");
+  bool cut = false;
   if (rows) {
     for (const auto& row : *rows) {
-      if (payload.size() + row.message.payload.size() > protocol::kMaxResponseBytes && payload.size() > 64) break;
+      cut =
+          payload.size() + row.message.payload.size() > protocol::kMaxResponseBytes && payload.size() > kEmptyListBytes;
+      if (cut) break;
       write_message(payload, row, asked->inbox);
     }
   }
+  payload.end();
+  if (cut) payload.field("more", true);  // the rest did not fit a frame
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 

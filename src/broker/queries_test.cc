@@ -136,5 +136,17 @@ TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
   EXPECT_EQ(world.bodies(world.join("Bob")), std::vector<std::string>{"kept"});
 }
 
+TEST(Broker, SaysSoWhenAnAnswerLeavesMessagesOut) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  for (int i = 0; i < 3; ++i) world.send(alice, format("{}", i), "Bob", std::string(500'000, 'x'));
+  world.heard(alice);
+  world.request(alice, "MESSAGES_QUERY");
+  const auto answer = world.heard(alice, "MESSAGES_RESPONSE").at(0);
+  EXPECT_EQ(payload(answer).at("messages").as_array().size(), 1u);
+  EXPECT_EQ(bool_member(payload(answer), "more"), true);
+}
+
 }  // namespace
 }  // namespace relay::broker

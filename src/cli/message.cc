@@ -51,6 +51,11 @@ Result<std::vector<Message>> messages_in(std::string_view payload) {
   std::vector<Message> messages;
   for (const auto& value : *array)
     if (const auto* entry = value.if_object()) messages.push_back(message_from(*entry));
+  if (bool_member(object, "more").value_or(false)) {
+    complain(
+        "some messages are so large that not all fit one answer; ask for fewer with --limit, or use search and read",
+        ExitCode::Yes);
+  }
   return messages;
 }
 
