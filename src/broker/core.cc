@@ -31,6 +31,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       random_{random},
       now_{now},
       started_{now.steady},
+      store_id_{snapshot.store_id},
       newest_{snapshot.newest} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());

@@ -270,6 +270,7 @@ class Core {
   Random& random_;
   Moment now_;
   SteadyTime started_;
+  std::string store_id_;
   Key newest_;
   Key newest_shown_;  // the newest message known to be committed
 

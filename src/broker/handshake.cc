@@ -228,7 +228,7 @@ void Core::open_when_saved(Connection& connection, AgentState& agent) {
 
 void Core::welcome(Connection& connection, const AgentState& agent) {
   say(connection, MessageType::Welcome,
-      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms}));
+      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms, store_id_}));
 }
 
 void Core::activate(Connection& connection, AgentState& agent) {

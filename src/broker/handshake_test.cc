@@ -202,5 +202,11 @@ TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
   EXPECT_EQ(world.bodies(bob).size(), 1u);
 }
 
+TEST(Broker, TellsWhichStoreItsNumbersBelongTo) {
+  World world;
+  const auto bob = world.join("Bob");
+  EXPECT_EQ(text(*object_member(payload(world.heard(bob, "WELCOME").at(0)), "server"), "store_id"), "memory");
+}
+
 }  // namespace
 }  // namespace relay::broker

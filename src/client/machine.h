@@ -79,6 +79,7 @@ class Link::Machine final : public net::StreamListener {
 
   Transmission transmission_;
   Questions questions_;
+  std::string store_id_;  // of the daemon's store, as WELCOME last said
   StreamPositions positions_;
   std::map<StreamKey, std::set<std::uint64_t>> later_;  // handed up and not yet acknowledged by the program
   std::size_t later_count_ = 0;

@@ -65,6 +65,10 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   session_.resume_token = std::move(welcome->resume_token);
   session_.max_frame_bytes = welcome->max_frame_bytes;
   options_.hello.resume_token = session_.resume_token;
+  // A store begun anew numbers its streams from 1 again: what was taken under the old one says nothing about it.
+  if (!store_id_.empty() && !welcome->store_id.empty() && store_id_ != welcome->store_id)
+    positions_ = StreamPositions{};
+  if (!welcome->store_id.empty()) store_id_ = std::move(welcome->store_id);
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
   watch_for_silence();
   transmission_.on_new_connection();

@@ -1,5 +1,6 @@
 #include "daemon/workspace_settings.h"
 
+#include "base/random.h"
 #include "daemon/machine_usage.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
@@ -45,7 +46,7 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
 Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now) {
   OpenedStore opened;
   switch (settings.storage_type()) {
-    case config::StorageType::Memory: opened.store = std::make_unique<store::MemoryStore>(); break;
+    case config::StorageType::Memory: opened.store = std::make_unique<store::MemoryStore>(SystemRandom{}.hex(8)); break;
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
       auto sqlite =

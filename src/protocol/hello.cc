@@ -137,6 +137,7 @@ std::string write_welcome(const Welcome& welcome) {
   JsonWriter writer;
   writer.field("session_id", welcome.session_id).field("resume_token", welcome.resume_token);
   writer.begin_object("server").field("max_frame_bytes", kMaxFrameBytes).field("heartbeat_ms", welcome.heartbeat_ms);
+  writer.optional("store_id", welcome.store_id);
   return writer.take();
 }
 
@@ -147,8 +148,9 @@ Result<WelcomeView> parse_welcome(std::string_view payload) {
   welcome.session_id = RELAY_TRY(required_text_in(session, kMaxIdBytes));
   welcome.resume_token = RELAY_TRY(text_in(token, kMaxTokenBytes));
   if (const auto object = RELAY_TRY(object_in(server)); !object.empty()) {
-    Field frame_bytes{"max_frame_bytes"}, heartbeat{"heartbeat_ms"};
-    RELAY_TRY(read_fields(object, {&frame_bytes, &heartbeat}));
+    Field frame_bytes{"max_frame_bytes"}, heartbeat{"heartbeat_ms"}, store{"store_id"};
+    RELAY_TRY(read_fields(object, {&frame_bytes, &heartbeat, &store}));
+    welcome.store_id = RELAY_TRY(text_in(store, kMaxIdBytes));
     if (const auto bytes = RELAY_TRY(count_in(frame_bytes)); bytes > 0) {
       welcome.max_frame_bytes = std::min(static_cast<std::size_t>(bytes), kMaxFrameBytes);
     }

@@ -40,6 +40,7 @@ struct Welcome {
   std::string_view session_id;
   std::string_view resume_token;
   std::int64_t heartbeat_ms = kHeartbeatMs;
+  std::string_view store_id = {};  // when it changes, stream numbers begin anew
 };
 std::string write_welcome(const Welcome& welcome);
 
@@ -49,6 +50,7 @@ struct WelcomeView {
   std::string resume_token;
   std::size_t max_frame_bytes = kMaxFrameBytes;
   std::int64_t heartbeat_ms = kHeartbeatMs;
+  std::string store_id;
 };
 Result<WelcomeView> parse_welcome(std::string_view payload);
 

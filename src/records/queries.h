@@ -11,7 +11,8 @@ namespace relay::records {
 
 /// All the broker needs to go on after a restart. Bounded: no message bodies.
 struct Snapshot {
-  Key newest;  // highest key ever used
+  std::string store_id;  // made with the store and gone with it; numbers given out under another one mean nothing here
+  Key newest;            // highest key ever used
   std::vector<Agent> agents;
   std::vector<Session> sessions;  // those not ended
   std::vector<Stream> streams;

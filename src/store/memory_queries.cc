@@ -14,6 +14,7 @@ using namespace records;
 
 Result<Snapshot> MemoryStore::load() {
   Snapshot snapshot;
+  snapshot.store_id = id_;
   snapshot.newest = Key{tables_.newest};
   for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
   for (const auto& [id, session] : tables_.sessions) {

@@ -15,6 +15,9 @@ namespace relay::store {
 
 class MemoryStore final : public MessageStore {
  public:
+  /// Whoever lets several live at the same place after one another gives each an id of its own.
+  explicit MemoryStore(std::string id = "memory") : id_{std::move(id)} {}
+
   Result<records::Snapshot> load() override;
 
   Result<void> begin() override;
@@ -56,6 +59,7 @@ class MemoryStore final : public MessageStore {
   std::size_t remove_unless_pending(std::int64_t message);
   std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
 
+  std::string id_;
   MemoryTables tables_;
   bool in_group_ = false;
   std::vector<std::function<void()>> way_back_;
