@@ -227,8 +227,10 @@ void Core::open_when_saved(Connection& connection, AgentState& agent) {
 }
 
 void Core::welcome(Connection& connection, const AgentState& agent) {
+  // Published clients keep no positions; they hear exactly the WELCOME they know.
+  const std::string_view store_id = connection.capabilities.send_ack ? std::string_view{store_id_} : std::string_view{};
   say(connection, MessageType::Welcome,
-      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms, store_id_}));
+      protocol::write_welcome({agent.session->id.value(), agent.resume_token, limits_.heartbeat_ms, store_id}));
 }
 
 void Core::activate(Connection& connection, AgentState& agent) {

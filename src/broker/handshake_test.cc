@@ -204,7 +204,7 @@ TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
 
 TEST(Broker, TellsWhichStoreItsNumbersBelongTo) {
   World world;
-  const auto bob = world.join("Bob");
+  const auto bob = world.join_ours("Bob");
   EXPECT_EQ(text(*object_member(payload(world.heard(bob, "WELCOME").at(0)), "server"), "store_id"), "memory");
 }
 
