@@ -79,7 +79,9 @@ TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
   const auto refusals = world.heard(alice, "NACK");
   ASSERT_EQ(refusals.size(), 2u);
   EXPECT_EQ(text(payload(refusals[0]), "code"), "STORAGE");
+  EXPECT_EQ(integer_member(payload(refusals[0]), "retry_after_ms"), 1000);
   world.fail_commits(false);
+  world.pass(1s);  // as long as the refusal said
   world.send(alice, "e-2", "Bob", "two");
   EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "BUSY");  // the first one is still missing
   world.send(alice, "e-1", "Bob", "one");
@@ -222,6 +224,65 @@ TEST(Broker, SendsItsOwnMessagesAgainWhenACommitFails) {
   world.fail_commits(false);
   world.pass(std::chrono::seconds{3});
   EXPECT_EQ(world.bodies(bob).size(), 1u);
+}
+
+TEST(Broker, StopsReadingFromAClientWhoseChangesCannotBeSavedForLong) {
+  World world;
+  const auto bob = world.join_ours("Bob");
+  const auto alice = world.join_ours("Alice");
+  world.fail_commits(true);
+  std::size_t read = 0;
+  while (!world.paused(bob) && read < 100'000) {
+    world.request(bob, ++read % 2 == 1 ? "CHANNEL_JOIN" : "CHANNEL_LEAVE", R"({"channel":"#dev"})");
+    if (read % 1000 == 0) world.pass(1s);
+  }
+  EXPECT_TRUE(world.paused(bob));
+  EXPECT_FALSE(world.paused(alice));
+  world.fail_commits(false);
+  world.pass(3s);
+  EXPECT_FALSE(world.paused(bob));
+}
+
+TEST(Broker, ProposesOnceHoweverManyCommitsFail) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  const auto bob = world.join_ours("Bob");
+  world.heard(alice);
+  const auto propose = [&] { world.send(alice, "e-1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob)"); };
+  world.fail_commits(true);
+  propose();
+  world.pass(3s);
+  EXPECT_TRUE(world.heard(alice, "ACK").empty());
+  propose();
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "STORAGE");
+  world.fail_commits(false);
+  world.pass(3s);
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  propose();
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+  EXPECT_EQ(world.bodies(bob).size(), 1u);
+  world.restart();
+  EXPECT_EQ(world.store().load()->proposals.size(), 1u);
+  const auto again = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  world.heard(again);
+  world.send(again, "e-1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob)");
+  EXPECT_EQ(world.heard(again, "ACK").size(), 1u);
+  EXPECT_EQ(world.store().load()->proposals.size(), 1u);
+}
+
+TEST(Broker, CountsADecidingVoteOnceItCanBeStored) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob)");
+  const auto asked = world.heard(bob, "DELIVER").at(0);
+  const std::string id = text(*object_member(payload(asked), "data"), "proposalId");
+  world.fail_commits(true);
+  world.send(bob, "v", "_consensus", "VOTE " + id + " approve");
+  world.fail_commits(false);
+  world.pass(3s);
+  EXPECT_TRUE(world.heard(bob, "NACK").empty());
+  EXPECT_EQ(world.bodies(alice).size(), 1u);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ std::size_t bytes_of(const records::Change& change) {
 }  // namespace
 
 void Core::flush_changes() {
-  if (store_works_ || !changes_.empty()) retry_unsaved();
+  if (store_ == StoreState::Failing) return;
+  retry_unsaved();
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
   if (changes_.empty()) return;
   emit(Persist{next_ticket_, std::move(changes_)});
@@ -32,33 +33,41 @@ void Core::flush_changes() {
 }
 
 void Core::retry_unsaved() {
-  if (unsaved_.empty() && unsent_.empty()) return;
+  if (nothing_unsaved()) return;
   // Older than whatever is being gathered, so they go in front of it, and are settled before it.
   const auto first =
       std::ranges::find_if(pending_, [&](const Pending& pending) { return pending.ticket == next_ticket_; });
   std::deque<Pending> later{std::make_move_iterator(first), std::make_move_iterator(pending_.end())};
   pending_.erase(first, pending_.end());
   records::Changes gathered = std::exchange(changes_, {});
-  for (auto& change : std::exchange(unsaved_, {})) save_eventually(std::move(change));
+  for (auto& unsaved : std::exchange(unsaved_, {})) {
+    change(unsaved);
+    pending_.push_back({next_ticket_, PendingSave{std::move(unsaved)}});
+  }
   for (auto& post : std::exchange(unsent_, {})) {
     change(records::AddMessage{*post.message});
     for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
     pending_.push_back({next_ticket_, std::move(post)});
   }
+  for (auto& call : std::exchange(unsettled_, {})) pending_.push_back({next_ticket_, std::move(call)});
   std::ranges::move(gathered, std::back_inserter(changes_));
   std::ranges::move(later, std::back_inserter(pending_));
 }
 
 void Core::when_committed(std::move_only_function<void(Saving)> done) {
-  if (changes_.empty()) {
-    if (pending_.empty()) {
-      done(Saving::Done);
-      return;
-    }
-    pending_.push_back({pending_.back().ticket, PendingCall{std::move(done)}});
-    return;
+  if (changes_.empty() && pending_.empty()) return done(nothing_unsaved() ? Saving::Done : Saving::Failed);
+  pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)}});
+}
+
+void Core::when_saved(std::move_only_function<void()> done) {
+  PendingCall call{[done = std::move(done)](Saving) mutable { done(); }, Tries::UntilSaved};
+  if (!changes_.empty() || !pending_.empty()) {
+    pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call)});
+  } else if (nothing_unsaved()) {
+    call.done(Saving::Done);
+  } else {
+    unsettled_.push_back(std::move(call));
   }
-  pending_.push_back({next_ticket_, PendingCall{std::move(done)}});
 }
 
 void Core::save_eventually(records::Change saved) {
@@ -77,16 +86,16 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
       finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
     }
     if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));
+  } else if (auto& call = std::get<PendingCall>(pending.what);
+             saving == Saving::Failed && call.tries == Tries::UntilSaved) {
+    unsettled_.push_back(std::move(call));
   } else {
-    std::get<PendingCall>(pending.what).done(saving);
+    call.done(saving);
   }
 }
 
 void Core::committed(records::Ticket up_to) {
-  if (!store_works_) {
-    store_works_ = true;
-    for (auto& [name, agent] : agents_) pump(agent);
-  }
+  if (store_ != StoreState::Works) store_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = std::move(pending_.front());
     pending_.pop_front();
@@ -96,8 +105,9 @@ void Core::committed(records::Ticket up_to) {
 
 void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_view why) {
   note(Note::Level::Warn, format("a commit failed: {}", why));
-  if (store_works_) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
-  store_works_ = false;  // no new deliveries until a commit succeeds: their acknowledgements could not be kept
+  if (store_ != StoreState::Failing) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
+  store_ = StoreState::Failing;
+  store_trouble_ = why;
   // Answers to what failed are gathered first: running one may append to the list.
   std::vector<Pending> failed;
   while (!pending_.empty() && pending_.front().ticket <= to) {
@@ -105,6 +115,26 @@ void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_v
     pending_.pop_front();
   }
   for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
+}
+
+void Core::fail_gathered() {
+  // What was asked of the store before it failed comes back first, or a change could overtake an older one.
+  while (!pending_.empty() && pending_.front().ticket == next_ticket_) {
+    changes_.clear();
+    for (Pending& pending : std::exchange(pending_, {})) settle(pending, Saving::Failed, store_trouble_);
+  }
+}
+
+void Core::try_store_again() {
+  if (store_ != StoreState::Failing) return;
+  if (nothing_unsaved()) return store_recovered();  // for all we know; the next commit will tell
+  store_ = StoreState::Trying;
+  retry_unsaved();
+}
+
+void Core::store_recovered() {
+  store_ = StoreState::Works;
+  for (auto& [name, agent] : agents_) pump(agent);
 }
 
 void Core::charge(Connection& connection, std::size_t bytes) {

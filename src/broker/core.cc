@@ -112,7 +112,7 @@ void Core::handle(Connection& connection, std::string_view frame) {
     const std::size_t remembered = saved_bytes_ - before;
     if (remembered == 0 || connection.phase == Phase::Closing) return;
     charge(connection, remembered);
-    when_committed([this, id = connection.id, remembered](Saving) { release_uncommitted(find(id), remembered); });
+    when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); });
     return;
   }
   const Error& problem = envelope.error();
@@ -354,16 +354,7 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
         catch_up(*connection);
       }
       return;
-    case TimerKind::SaveRetry:
-      if (store_works_) return;
-      // Something must be tried for success to be noticed; a failed try arms this again.
-      store_works_ = true;
-      if (unsaved_.empty() && unsent_.empty()) {
-        for (auto& [name, paused] : agents_) pump(paused);
-        return;
-      }
-      flush_changes();
-      return;
+    case TimerKind::SaveRetry: return try_store_again();
   }
 }
 
@@ -389,6 +380,7 @@ void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
 
 void Core::shut_down() {
   shutting_down_ = true;
+  try_store_again();
   when_committed([this](Saving) { say_goodbye(); });
 }
 
@@ -406,6 +398,7 @@ void Core::say_goodbye() {
 
 Effects Core::take_effects() {
   flush_changes();
+  if (store_ == StoreState::Failing) fail_gathered();
   return std::exchange(effects_, {});
 }
 

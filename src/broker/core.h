@@ -33,6 +33,13 @@ namespace relay::broker {
 
 enum class Saving : std::uint8_t { Done, Failed };
 
+/// Deliveries are sent only while it works: their acknowledgements could not be kept otherwise.
+enum class StoreState : std::uint8_t {
+  Works,
+  Failing,  // a commit failed: nothing is asked of it for a while, what wants saving fails at once
+  Trying,   // asked again; the first commit to end will tell
+};
+
 /// A SEND that waits for its commit.
 struct PendingSend {
   ConnectionId connection;  // who wants the answer; may be gone by then
@@ -54,8 +61,10 @@ struct PendingSave {
 };
 
 /// Anything else that waits for its commit.
+enum class Tries : std::uint8_t { One, UntilSaved };
 struct PendingCall {
   std::move_only_function<void(Saving)> done;
+  Tries tries = Tries::One;
 };
 
 struct Pending {
@@ -119,15 +128,21 @@ class Core {
   [[nodiscard]] Key next_key() { return newest_ = Key{newest_.value() + 1}; }
 
   void change(records::Change change) { changes_.push_back(std::move(change)); }
-  /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is committed.
+  /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is saved.
   void charge(Connection& connection, std::size_t bytes);
-  /// Runs when everything gathered so far is committed; at once when nothing waits.
+  /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
+  /// Runs when everything gathered so far is saved, however many tries that takes.
+  void when_saved(std::move_only_function<void()> done);
+  [[nodiscard]] bool nothing_unsaved() const { return unsaved_.empty() && unsent_.empty() && unsettled_.empty(); }
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
   void retry_unsaved();
+  void fail_gathered();
+  void try_store_again();
+  void store_recovered();
   void release_uncommitted(Connection* connection, std::size_t bytes);
   /// Saves a change nobody waits for; tried again later if the store fails.
   void save_eventually(records::Change change);
@@ -201,13 +216,16 @@ class Core {
   void on_nack(Connection& connection, const protocol::Envelope& envelope);
   void on_receipt(Connection& connection, const protocol::Envelope& envelope);
   void complete(AgentState& agent, const InFlight& item, records::Proof proof);
+  void transmit(AgentState& agent, const Parcel& parcel);
+  void put_off_resend(InFlight& item) const;
   void resend_due(AgentState& agent);
   void arm_resend(AgentState& agent, SteadyTime at);
   void arm_expiry(WallMs at);
   void expire_due();
   void expire_delivery(AgentState& agent, const InFlight& item);
   void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason);
-  void tell_sender(Key message, const AgentName& to, Key delivery, protocol::ReceiptStatus status,
+  /// The delivery has come to its end: a RECEIPT to whoever asked for one.
+  void tell_sender(Key message, Key delivery, protocol::ReceiptStatus status, records::Proof proof,
                    std::string_view reason);
   [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
   [[nodiscard]] bool has_room(const AgentState& agent);
@@ -284,9 +302,11 @@ class Core {
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender
   std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
-  std::vector<PendingSend> unsent_;  // messages of our own making whose commit failed
-  records::Changes unsaved_;         // changes nobody waits for whose commit failed
-  bool store_works_ = true;
+  std::vector<PendingSend> unsent_;     // messages of our own making whose commit failed
+  records::Changes unsaved_;            // changes nobody waits for whose commit failed
+  std::vector<PendingCall> unsettled_;  // what waits until those two are saved
+  StoreState store_ = StoreState::Works;
+  std::string store_trouble_;  // why the last commit failed
   bool shutting_down_ = false;
 
   std::unordered_map<std::uint64_t, Connection> connections_;
@@ -308,7 +328,7 @@ class Core {
   struct AwaitedReceipts {
     ConnectionId connection;
     std::string id;
-    std::size_t left = 0;
+    std::map<Key, AgentName> open;  // deliveries without an end yet
   };
   std::map<Key, AwaitedReceipts> receipts_;  // by message
   std::set<ConnectionId> watchers_;

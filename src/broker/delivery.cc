@@ -53,7 +53,7 @@ bool Core::has_room(const AgentState& agent) {
 }
 
 void Core::pump(AgentState& agent) {
-  if (!agent.mailbox.connected() || !agent.connected() || !store_works_) return;
+  if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
   while (has_room(agent)) {
     InFlight* item = agent.mailbox.send_next([&](const Parcel& parcel) { return done_rule(agent, parcel); });
     if (item == nullptr) break;
@@ -86,18 +86,25 @@ void Core::deliver(AgentState& agent, InFlight& item) {
       return;
     }
   }
-  const std::string frame = frame_of(agent, item.parcel);
+  transmit(agent, item.parcel);
+  if (item.done == DoneWhen::Written) return;
+  put_off_resend(item);
+  arm_resend(agent, item.resend_at);
+}
+
+void Core::transmit(AgentState& agent, const Parcel& parcel) {
+  const std::string frame = frame_of(agent, parcel);
   for (const ConnectionId id : agent.connections) {
     Connection* connection = find(id);
     if (connection != nullptr && connection->phase == Phase::Active) send(*connection, frame);
   }
-  if (item.done == DoneWhen::Written) return;
-  item.resend_after =
-      item.resend_after.count() == 0
-          ? Millis{limits_.ack_timeout_ms}
-          : std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
+}
+
+void Core::put_off_resend(InFlight& item) const {
+  const Millis shortest{limits_.ack_timeout_ms};
+  const Millis longest = std::max(Millis{protocol::kMaxAckTimeoutMs}, shortest);
+  item.resend_after = std::clamp(2 * item.resend_after, shortest, longest);
   item.resend_at = now_.steady + item.resend_after;
-  arm_resend(agent, item.resend_at);
 }
 
 std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const {
@@ -160,7 +167,7 @@ void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
   save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall});
-  tell_sender(delivery.message, agent.name(), delivery.key, ReceiptStatus::Delivered, {});
+  tell_sender(delivery.message, delivery.key, ReceiptStatus::Delivered, proof, {});
 }
 
 void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
@@ -168,7 +175,7 @@ void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_vi
   finished_.insert(item.parcel.delivery.key);
   save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof,
                                           now_.wall, std::string{reason}});
-  tell_sender(item.parcel.delivery.message, agent.name(), item.parcel.delivery.key, ReceiptStatus::Failed, reason);
+  tell_sender(item.parcel.delivery.message, item.parcel.delivery.key, ReceiptStatus::Failed, Proof::Stored, reason);
 }
 
 void Core::expire_delivery(AgentState& agent, const InFlight& item) {
@@ -178,7 +185,7 @@ void Core::expire_delivery(AgentState& agent, const InFlight& item) {
   finished_.insert(delivery.key);
   save_eventually(
       records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
-  tell_sender(delivery.message, agent.name(), delivery.key, ReceiptStatus::Failed, kReason);
+  tell_sender(delivery.message, delivery.key, ReceiptStatus::Failed, Proof::Stored, kReason);
 }
 
 void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
@@ -243,15 +250,8 @@ void Core::resend_due(AgentState& agent) {
     if (item.done == DoneWhen::Written) continue;
     if (item.resend_at <= now_.steady) {
       // A peer that has not taken what it was sent needs time, not another copy.
-      item.resend_after =
-          std::min(2 * item.resend_after, Millis{std::max(protocol::kMaxAckTimeoutMs, limits_.ack_timeout_ms)});
-      item.resend_at = now_.steady + item.resend_after;
-      if (room) {
-        const std::string frame = frame_of(agent, item.parcel);
-        for (const ConnectionId id : agent.connections) {
-          if (Connection* connection = find(id)) send(*connection, frame);
-        }
-      }
+      put_off_resend(item);
+      if (room) transmit(agent, item.parcel);
     }
     next = std::min(next, item.resend_at);
   }
@@ -303,7 +303,8 @@ void Core::expired(records::ExpireResult result) {
       if (to->mailbox.pending > 0) --to->mailbox.pending;
       pump(*to);
     }
-    tell_sender(gone.message, gone.to, gone.delivery, ReceiptStatus::Failed, "it expired before it could be delivered");
+    tell_sender(gone.message, gone.delivery, ReceiptStatus::Failed, Proof::Stored,
+                "it expired before it could be delivered");
   }
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);
@@ -316,22 +317,26 @@ void Core::expire_failed(std::string_view why) {
   expiry_due_ = now_.steady + kReloadRetryDelay;
 }
 
-void Core::tell_sender(Key message, const AgentName& to, Key delivery, ReceiptStatus status, std::string_view reason) {
-  const auto place = receipts_.find(message);
-  if (place == receipts_.end()) return;
-  if (Connection* sender = find(place->second.connection); sender != nullptr && sender->speaks()) {
+void Core::tell_sender(Key message, Key delivery, ReceiptStatus status, Proof proof, std::string_view reason) {
+  const auto awaited = receipts_.find(message);
+  if (awaited == receipts_.end()) return;
+  const auto ended = awaited->second.open.extract(delivery);
+  if (ended.empty()) return;
+  Connection* sender = find(awaited->second.connection);
+  if (sender != nullptr && sender->speaks()) {
     say(*sender, MessageType::Receipt,
         protocol::write_receipt({.status = status,
                                  .delivery_id = records::delivery_id(delivery),
-                                 .message_id = place->second.id,
-                                 .agent = to.value(),
-                                 .proof = status == ReceiptStatus::Delivered ? "accepted" : "",
+                                 .message_id = awaited->second.id,
+                                 .agent = ended.mapped().value(),
+                                 .proof = std::string{status == ReceiptStatus::Delivered ? name_of(proof) : ""},
                                  .reason = std::string{reason},
                                  .available_at = 0,
                                  .retryable = false}));
-    if (place->second.left == 1) --sender->watched_messages;
   }
-  if (--place->second.left == 0) receipts_.erase(place);
+  if (!awaited->second.open.empty()) return;
+  if (sender != nullptr) --sender->watched_messages;
+  receipts_.erase(awaited);
 }
 
 }  // namespace relay::broker

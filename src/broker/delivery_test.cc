@@ -176,5 +176,31 @@ TEST(Broker, RefusesOrSlowsWhoeverIsTooFast) {
   EXPECT_FALSE(world.paused(published));
 }
 
+TEST(Broker, TellsTheSenderThatTheRecipientWasRemoved) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
+  world.leave(world.join_ours("Bob"));
+  world.send(alice, "m1", "Bob", "hello");
+  world.heard(alice);
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
+  const auto receipts = world.heard(alice, "RECEIPT");
+  ASSERT_EQ(receipts.size(), 1u);
+  EXPECT_EQ(text(payload(receipts[0]), "status"), "failed");
+  EXPECT_EQ(text(payload(receipts[0]), "messageId"), "m1");
+  EXPECT_EQ(text(payload(receipts[0]), "reason"), "Bob was removed");
+}
+
+TEST(Broker, TellsTheSenderTheStrongestProof) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "m1", "Bob", "hello");
+  world.heard(alice);
+  const auto deliver = world.heard(bob, "DELIVER").at(0);
+  world.request(bob, "RECEIPT",
+                format(R"({{"status":"delivered","deliveryId":"{}","proof":"submitted"}})", text(deliver, "id")));
+  EXPECT_EQ(text(payload(world.heard(alice, "RECEIPT").at(0)), "proof"), "submitted");
+}
+
 }  // namespace
 }  // namespace relay::broker

@@ -200,7 +200,7 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.field("pending", pending);
   payload.begin_object("storage");
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
-  payload.field("canWrite", store_works_).field("canRead", stats.has_value());
+  payload.field("canWrite", store_ == StoreState::Works).field("canRead", stats.has_value());
   if (stats)
     payload.field("messages", stats->messages).field("bytes", stats->bytes);
   else
@@ -234,7 +234,7 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
   const auto wanted = protocol::parse_health(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   std::vector<std::string> issues;
-  if (!store_works_) issues.emplace_back("messages cannot be stored at the moment");
+  if (store_ != StoreState::Works) issues.emplace_back("messages cannot be stored at the moment");
   std::size_t connected = 0;
   for (const auto& [name, agent] : agents_) {
     if (agent.connected()) ++connected;
@@ -242,14 +242,17 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
       issues.push_back(format("{} messages wait for {}", agent.mailbox.pending, name));
   }
   JsonWriter payload;
-  payload.field("healthScore", store_works_ ? (issues.empty() ? 100 : 75) : 25);
+  payload.field("healthScore", store_ == StoreState::Works ? (issues.empty() ? 100 : 75) : 25);
   payload.field("summary", issues.empty() ? "everything works" : issues.front());
   payload.begin_array("issues");
   for (const auto& issue : issues)
-    payload.begin_element().field("severity", store_works_ ? "medium" : "critical").field("message", issue).end();
+    payload.begin_element()
+        .field("severity", store_ == StoreState::Works ? "medium" : "critical")
+        .field("message", issue)
+        .end();
   payload.end();
   payload.begin_array("recommendations");
-  if (!store_works_) payload.element("see the daemon's log, and run: agent-relay doctor");
+  if (store_ != StoreState::Works) payload.element("see the daemon's log, and run: agent-relay doctor");
   payload.end();
   payload.begin_array("crashes").end().begin_array("alerts").end();
   payload.begin_object("stats")
@@ -320,6 +323,16 @@ void Core::forget_agent(const std::string& name) {
   AgentState* agent = find_agent(name);
   if (agent == nullptr) return;
   if (agent->session) unindex_session(*agent);
+  std::vector<std::pair<Key, Key>> cancelled;  // message, delivery
+  for (const auto& [message, awaited] : receipts_) {
+    for (const auto& [delivery, to] : awaited.open) {
+      if (to == agent->name()) cancelled.emplace_back(message, delivery);
+    }
+  }
+  for (const auto& [message, delivery] : cancelled) {
+    tell_sender(message, delivery, protocol::ReceiptStatus::Failed, records::Proof::Stored,
+                format("{} was removed", name));
+  }
   for (auto place = channels_.begin(); place != channels_.end();) {
     membership_count_ -= place->second.erase(agent->name());
     place = place->second.empty() ? channels_.erase(place) : std::next(place);

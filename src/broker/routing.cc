@@ -382,22 +382,17 @@ void Core::remember(Sending& sending, PendingSend& pending) {
 }
 
 void Core::acknowledge_when_saved(Sending& sending) {
-  PendingSend pending{.connection = {},
-                      .id = std::string{sending.envelope.id},
-                      .from = sending.from,
-                      .epoch = {},
-                      .message = nullptr,
-                      .deliveries = {}};
-  remember(sending, pending);
-  when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from, epoch = pending.epoch,
-                  number = pending.number](Saving saving) {
-    if (saving == Saving::Failed) forget_send(from, id, epoch, number);
+  // What it asked for is done already and will be saved, if not by this commit then by a later one. Its mark shares
+  // that fate, and so does the answer: were it refused now, sending it again would do it again.
+  if (sending.sender != nullptr && sending.number) {
+    save_eventually(records::SetOutboxMark{sending.sender->outboxes.advance(
+        sending.from, sending.connection.capabilities.outbox, *sending.number, false, now_.wall)});
+  } else if (sending.sender != nullptr) {
+    sending.sender->recent.add(sending.envelope.id);
+  }
+  when_saved([this, connection = sending.connection.id, id = std::string{sending.envelope.id}] {
     Connection* asker = find(connection);
-    if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done)
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else
-      refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
+    if (asker != nullptr && asker->wants_answers()) say(*asker, MessageType::Ack, protocol::write_ack(id));
   });
 }
 
@@ -436,7 +431,9 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     if (sent.receipts && sent.answer && !sent.deliveries.empty() &&
         connection->watched_messages < kMaxWatchedMessages) {
       ++connection->watched_messages;
-      receipts_.emplace(sent.message->key, AwaitedReceipts{connection->id, sent.id, sent.deliveries.size()});
+      auto& awaited = receipts_[sent.message->key];
+      awaited = {connection->id, sent.id, {}};
+      for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
     }
   }
   newest_shown_ = sent.message->key;

@@ -185,6 +185,7 @@ TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
   world.send(alice, "1", "Bob", "ready?", sync);
   EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "STORAGE");
   world.fail_commits(false);
+  world.pass(std::chrono::seconds{1});  // as long as the refusal said
   world.send(alice, "1", "Bob", "ready?", sync);
   EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
   const auto answer = R"({"v":1,"type":"ACK","id":"x","ts":1,"payload":{"ack_id":"d","seq":1,"correlationId":"c1"}})";
