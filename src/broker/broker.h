@@ -49,7 +49,8 @@ struct BrokerLimits {
   double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
   double rate_burst = 200'000;
   std::size_t max_known_agents = 100'000;
-  std::size_t max_open_queries = 64;  // per connection
+  std::size_t max_streams = 1'000'000;  // (topic, from → to) with a number: they are never forgotten
+  std::size_t max_open_queries = 64;    // per connection
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.

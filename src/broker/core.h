@@ -193,6 +193,8 @@ class Core {
   void refuse(Sending& sending, protocol::Refusal refusal, std::string_view message, std::int64_t retry_after_ms = 0);
   void refuse(Connection& connection, std::string_view id, protocol::Refusal refusal, std::string_view message,
               std::int64_t retry_after_ms = 0);
+  [[nodiscard]] bool streams_fit(const Topic& topic, const AgentName& from,
+                                 const std::vector<AgentState*>& audience) const;
   void accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience,
               records::Carriage carriage);
   void add_delivery(PendingSend& pending, AgentState& to, records::Carriage carriage, const std::string& shadow_of,

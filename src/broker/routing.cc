@@ -278,6 +278,12 @@ void Core::refuse(Connection& connection, std::string_view id, Refusal refusal, 
   say(connection, MessageType::Nack, protocol::write_nack(id, refusal, message, retry_after_ms));
 }
 
+bool Core::streams_fit(const Topic& topic, const AgentName& from, const std::vector<AgentState*>& audience) const {
+  if (streams_.size() + audience.size() <= limits_.max_streams) return true;
+  return std::ranges::all_of(audience,
+                             [&](const AgentState* to) { return streams_.contains(topic, from, to->name()); });
+}
+
 void Core::accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience, Carriage carriage) {
   const bool direct = audience.size() == 1 && audience.front()->name().value() == to;
   if (direct && audience.front()->mailbox.pending >= limits_.max_backlog) {
@@ -288,6 +294,10 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
                   kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
+  if (!streams_fit(Topic{std::string{envelope.topic}}, sending.from, audience)) {
+    return refuse(sending, Refusal::BadRequest,
+                  format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size()));
+  }
   auto message = std::make_shared<records::Message>(records::Message{
       .key = next_key(),
       .id = std::string{envelope.id},

@@ -208,5 +208,16 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
   EXPECT_FALSE(world.paused(noisy));
 }
 
+TEST(Broker, NumbersABoundedCountOfStreams) {
+  World world{{.max_streams = 10}};
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  world.heard(alice);
+  for (int i = 1; i <= 12; ++i) world.send(alice, format("m{}", i), "Bob", "x", format(R"("topic":"t{}")", i));
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 10u);
+  world.send(alice, "again", "Bob", "x", R"("topic":"t3")");
+  EXPECT_EQ(world.heard(alice, "ACK").size(), 1u);
+}
+
 }  // namespace
 }  // namespace relay::broker

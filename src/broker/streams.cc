@@ -20,6 +20,10 @@ void Streams::restore(records::Stream stream) {
   entries_.insert_or_assign(std::move(key), Entry{.stream = std::move(stream)});
 }
 
+bool Streams::contains(const Topic& topic, const AgentName& from, const AgentName& to) const {
+  return entries_.contains(key_of(topic, from, to));
+}
+
 Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to) {
   auto [place, added] = entries_.try_emplace(key_of(topic, from, to));
   if (added) place->second.stream = {topic, from, to, Seq{}, Seq{}};

@@ -13,6 +13,9 @@ class Streams {
  public:
   void restore(records::Stream stream);
 
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] bool contains(const Topic& topic, const AgentName& from, const AgentName& to) const;
+
   /// The next number of the stream.
   Seq next(const Topic& topic, const AgentName& from, const AgentName& to);
   /// The recipient acknowledged this number.
