@@ -148,6 +148,20 @@ TEST(Broker, RemembersAnOutboxForEver) {
   EXPECT_EQ(world.store().stats()->messages, 2000u);
 }
 
+TEST(Broker, TakesAnOutboxFromWhereItStandsWhenTheStoreWasBegunAnew) {
+  World world;  // knows nothing of e-1 to e-3, which another store answered
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");
+  const auto bob = world.join_ours("Bob");
+  world.heard(alice);
+  world.send(alice, "e-4", "Bob", "four");
+  world.send(alice, "e-6", "Bob", "six");
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "BUSY");
+  world.send(alice, "e-5", "Bob", "five");
+  world.send(alice, "e-6", "Bob", "six");
+  world.send(alice, "e-4", "Bob", "four");
+  EXPECT_EQ(world.bodies(bob), (Texts{"four", "five", "six"}));
+}
+
 TEST(Broker, RepeatsAFinalRefusalOfAnOutbox) {
   World world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true,"outbox":"e"})");

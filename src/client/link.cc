@@ -12,6 +12,7 @@ Link::~Link() = default;
 
 void Link::start() { machine_->start(); }
 void Link::stop() { machine_->stop(); }
+void Link::retry_now() { machine_->retry_now(); }
 LinkState Link::state() const { return machine_->state(); }
 Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
 bool Link::all_answered() const { return machine_->outbox().empty(); }

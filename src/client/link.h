@@ -48,11 +48,14 @@ struct LinkOptions {
   Patience patience = Patience::program();
   /// Where each stream stood when this program last ran; empty for a program that starts anew.
   std::vector<Position> positions;
+  /// The store those positions were taken from (`Session::store_id`); a daemon with another store makes them void.
+  std::string store_id;
 };
 
 struct Session {
   std::string id;
   std::string resume_token;
+  std::string store_id;  // whose numbers the positions are: keep it beside them
   bool resumed = false;  // false: the daemon knows nothing of an earlier session; subscriptions must be said again
   std::size_t max_frame_bytes = protocol::kMaxFrameBytes;
 };
@@ -99,6 +102,9 @@ class Link {
   void start();
   /// Says BYE when READY (what waits is flushed) and stays disconnected. No callback follows.
   void stop();
+
+  /// While waiting to try again: tries at once. Somebody is there who would rather not wait.
+  void retry_now();
 
   [[nodiscard]] LinkState state() const;
   [[nodiscard]] bool ready() const { return state() == LinkState::Ready; }

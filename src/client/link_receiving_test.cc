@@ -35,6 +35,30 @@ TEST_F(LinkReceiving, RecognisesRepetitionsAcrossConnectionsAndSessions) {
   EXPECT_EQ(program.incoming.size(), 2U);
 }
 
+TEST_F(LinkReceiving, TakesTheNumbersOfAStoreBegunAnewForNew) {
+  start();
+  daemon.welcome("s1", "t1", "store-1");
+  deliver(1);
+  reconnect();
+  daemon.welcome("s1", "t1", "store-1");
+  deliver(1);
+  EXPECT_EQ(program.incoming.size(), 1U);
+  reconnect();
+  daemon.welcome("s2", "t2", "store-2");
+  deliver(1);
+  EXPECT_EQ(program.incoming.size(), 2U);
+  EXPECT_EQ(link->session().store_id, "store-2");
+}
+
+TEST_F(LinkReceiving, KeepsNoPositionsOfAnotherStoreThanItStartedWith) {
+  options.positions = {{"", "Bob", 4}};
+  options.store_id = "store-1";
+  start();
+  daemon.welcome("s1", "t1", "store-2");
+  deliver(1);
+  EXPECT_EQ(program.incoming.size(), 1U);
+}
+
 TEST_F(LinkReceiving, WithItsOldPositionsAlsoAcrossItsOwnLife) {
   options.positions = {{"", "Bob", 4}};
   start_ready();

@@ -250,5 +250,17 @@ TEST_F(LinkTest, StopSaysByeAndNothingFollows) {
   EXPECT_FALSE(link->say(MessageType::Log, "{}"));
 }
 
+TEST_F(LinkTest, TriesAtOnceWhenSomebodyAsks) {
+  start_ready();
+  daemon.cut();
+  EXPECT_EQ(daemon.connects, 1);
+  link->retry_now();
+  loop.run_now();
+  EXPECT_EQ(daemon.connects, 2);
+  link->retry_now();  // under way already
+  loop.run_now();
+  EXPECT_EQ(daemon.connects, 2);
+}
+
 }  // namespace
 }  // namespace relay::client

@@ -32,6 +32,7 @@ Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& rand
       backoff_{options_.patience},
       transmission_{outbox},
       questions_{loop} {
+  session_.store_id = options_.store_id;
   auto& can = options_.hello.capabilities;
   can.ack = true;
   can.resume = true;
@@ -58,6 +59,12 @@ void Link::Machine::stop() {
   enter(LinkEvent::Stop);
   drop_stream(net::Drain::Yes);
   questions_.clear();
+}
+
+void Link::Machine::retry_now() {
+  if (state_ != LinkState::Backoff) return;
+  enter(LinkEvent::TimerFired);
+  connect();
 }
 
 void Link::Machine::connect() {
@@ -98,12 +105,15 @@ void Link::Machine::lose(const std::string& reason) {
                          format("cannot reach the daemon at {} ({} attempts): {}; start it with: agent-relay up",
                                 options_.socket_path, backoff_.failures(), reason)});
   }
-  deadline_ = loop_.after(*wait, [this] {
-    enter(LinkEvent::TimerFired);
-    connect();
-  });
+  deadline_ = loop_.after(*wait, [this] { retry_now(); });
   questions_.fail_all(reason);
   if (state_ == LinkState::Backoff && attempt_ == attempt + 1) listener_.on_lost(reason, *wait);
+}
+
+void Link::Machine::forget_positions() {
+  positions_ = StreamPositions{};
+  later_.clear();
+  later_count_ = 0;
 }
 
 void Link::Machine::give_up(Error why) {

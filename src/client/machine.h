@@ -20,6 +20,7 @@ class Link::Machine final : public net::StreamListener {
 
   void start();
   void stop();
+  void retry_now();
   Result<std::string> send(const Outgoing& message);
   void acknowledge(const Place& place);
   void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout);
@@ -39,6 +40,7 @@ class Link::Machine final : public net::StreamListener {
   // Connecting and losing (machine.cc).
   void enter(LinkEvent event);
   void connect();
+  void forget_positions();
   void on_connected(std::unique_ptr<net::Stream> stream);
   void lose(const std::string& reason);
   void give_up(Error why);
@@ -79,7 +81,6 @@ class Link::Machine final : public net::StreamListener {
 
   Transmission transmission_;
   Questions questions_;
-  std::string store_id_;  // of the daemon's store, as WELCOME last said
   StreamPositions positions_;
   std::map<StreamKey, std::set<std::uint64_t>> later_;  // handed up and not yet acknowledged by the program
   std::size_t later_count_ = 0;

@@ -66,9 +66,10 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   session_.max_frame_bytes = welcome->max_frame_bytes;
   options_.hello.resume_token = session_.resume_token;
   // A store begun anew numbers its streams from 1 again: what was taken under the old one says nothing about it.
-  if (!store_id_.empty() && !welcome->store_id.empty() && store_id_ != welcome->store_id)
-    positions_ = StreamPositions{};
-  if (!welcome->store_id.empty()) store_id_ = std::move(welcome->store_id);
+  if (!welcome->store_id.empty()) {
+    if (!session_.store_id.empty() && session_.store_id != welcome->store_id) forget_positions();
+    session_.store_id = std::move(welcome->store_id);
+  }
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
   watch_for_silence();
   transmission_.on_new_connection();

@@ -49,12 +49,14 @@ class ScriptedDaemon final : public net::Network {
     RELAY_ASSERT(end_ != nullptr);
     end_->listener->on_bytes(bytes);
   }
-  void welcome(std::string_view session = "s1", std::string_view token = "t1") {
+  void welcome(std::string_view session = "s1", std::string_view token = "t1", std::string_view store = {}) {
     const auto payload = std::string{"{\"session_id\":\""}
                              .append(session)
                              .append("\",\"resume_token\":\"")
                              .append(token)
-                             .append("\",\"server\":{\"max_frame_bytes\":1048576,\"heartbeat_ms\":5000}}");
+                             .append("\",\"server\":{\"max_frame_bytes\":1048576,\"heartbeat_ms\":5000,\"store_id\":\"")
+                             .append(store)
+                             .append("\"}}");
     say(protocol::MessageType::Welcome, "w", payload);
   }
   void cut() {
