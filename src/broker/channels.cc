@@ -230,13 +230,13 @@ void Core::trigger_shadows(const AgentName& primary, std::string_view trigger) {
   const auto names = place->second;
   for (const AgentName& name : names) {
     AgentState* shadow = find_agent(name.value());
-    if (shadow == nullptr || !shadow->session) continue;
+    if (shadow == nullptr || shadow->removing || !shadow->session) continue;
     for (const auto& binding : shadow->session->shadows) {
       if (binding.primary != primary || std::ranges::find(binding.speak_on, trigger) == binding.speak_on.end())
         continue;
       protocol::JsonWriter data;
       data.field("_shadowTrigger", trigger).field("_shadowOf", primary.value()).begin_object("_triggerContext").end();
-      post(primary.value(), *shadow, "action", format("SHADOW_TRIGGER:{}", trigger), data.take());
+      post(primary.value(), {shadow}, "action", format("SHADOW_TRIGGER:{}", trigger), data.take());
     }
   }
 }

@@ -9,9 +9,21 @@ namespace {
 
 constexpr Millis kSaveRetryDelay{1'000};
 
-/// About what a change and its copy for a second try hold in memory. Sessions are the ones that can be large.
+/// About what a change and its copy for a second try hold in memory.
 std::size_t bytes_of(const records::Change& change) {
   std::size_t bytes = 2 * sizeof(records::Change);
+  if (const auto* put = std::get_if<records::PutProposal>(&change)) {
+    const auto& proposal = put->proposal;
+    bytes += 2 * (proposal.title.size() + proposal.description.size());
+    bytes += 2 * sizeof(AgentName) * proposal.participants.size();
+    for (const auto& vote : proposal.votes) bytes += 2 * (sizeof vote + vote.reason.size());
+  }
+  if (const auto* put = std::get_if<records::PutAgent>(&change)) {
+    const auto& agent = put->agent;
+    for (const auto* text : {&agent.cli, &agent.program, &agent.model, &agent.task, &agent.working_directory,
+                             &agent.team, &agent.display_name, &agent.avatar_url})
+      bytes += 2 * text->size();
+  }
   if (const auto* put = std::get_if<records::PutSession>(&change)) {
     for (const auto& topic : put->session.topics) bytes += 2 * (sizeof(std::string) + topic.size());
     for (const auto& binding : put->session.shadows)
@@ -45,6 +57,12 @@ void Core::retry_unsaved() {
     pending_.push_back({next_ticket_, PendingSave{std::move(unsaved)}});
   }
   for (auto& post : std::exchange(unsent_, {})) {
+    std::erase_if(post.deliveries, [this](const records::Delivery& delivery) {
+      const AgentState* to = find_agent(delivery.to.value());
+      return to == nullptr || to->removing;
+    });
+    // Their numbers were given out by the commit that failed.
+    for (const auto& delivery : post.deliveries) streams_.touch(post.message->topic, post.message->from, delivery.to);
     change(records::AddMessage{*post.message});
     for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
     pending_.push_back({next_ticket_, std::move(post)});
@@ -127,7 +145,10 @@ void Core::fail_gathered() {
 
 void Core::try_store_again() {
   if (store_ != StoreState::Failing) return;
-  if (nothing_unsaved()) return store_recovered();  // for all we know; the next commit will tell
+  if (nothing_unsaved()) {  // it works for all we know; the next commit will tell
+    for (auto& call : std::exchange(unsettled_, {})) call.done(Saving::Done);
+    return store_recovered();
+  }
   store_ = StoreState::Trying;
   retry_unsaved();
 }

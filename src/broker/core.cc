@@ -32,7 +32,8 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       now_{now},
       started_{now.steady},
       store_id_{snapshot.store_id},
-      newest_{snapshot.newest} {
+      newest_{snapshot.newest},
+      newest_shown_{snapshot.newest} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
     agent.record = std::move(record);
@@ -115,11 +116,23 @@ void Core::handle(Connection& connection, std::string_view frame) {
     when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); });
     return;
   }
-  const Error& problem = envelope.error();
-  const bool stream_lives = is(problem, protocol::Errc::NotAnObject) || is(problem, protocol::Errc::UnknownType) ||
-                            is(problem, protocol::Errc::MissingField) || is(problem, protocol::Errc::BadField);
-  error(connection, ErrorCode::BadRequest, problem.message(), stream_lives ? Fatal::No : Fatal::Yes);
-  if (!stream_lives) close(connection, problem.message());
+  refuse_frame(connection, frame, envelope.error());
+}
+
+void Core::refuse_frame(Connection& connection, std::string_view frame, const Error& problem) {
+  const bool flawed = is(problem, protocol::Errc::MissingField) || is(problem, protocol::Errc::BadField);
+  if (!flawed && !is(problem, protocol::Errc::NotAnObject) && !is(problem, protocol::Errc::UnknownType)) {
+    error(connection, ErrorCode::BadRequest, problem.message(), Fatal::Yes);
+    return close(connection, problem.message());
+  }
+  // A message that can be named is refused by its id, and its outbox number counts: the next one must not wait for it.
+  const auto head = protocol::parse_head(frame);
+  const bool message = head && (head->type == MessageType::Send || head->type == MessageType::ChannelMessage);
+  if (!flawed || !message || connection.phase != Phase::Active || !connection.wants_answers())
+    return error(connection, ErrorCode::BadRequest, problem.message());
+  AgentState* sender = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  Sending sending{connection, *head, sender, connection.agent, frame.size(), {}, {}, {}};
+  if (!already_answered(sending)) refuse(sending, protocol::Refusal::BadRequest, problem.message());
 }
 
 void Core::bad_stream(ConnectionId id, std::string_view reason) {
@@ -334,7 +347,7 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       if (connection != nullptr) resume(*connection, Pause::Rate);
       return;
     case TimerKind::Resend:
-      if (agent != nullptr) resend_due(*agent);
+      if (agent != nullptr) resend_due(*agent, due);
       return;
     case TimerKind::ReloadRetry:
       if (agent != nullptr) pump(*agent);
@@ -349,8 +362,8 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       return;
     case TimerKind::Proposal: return proposal_due(entry.name);
     case TimerKind::WatchRetry:
-      if (connection != nullptr && connection->watch) {
-        connection->watch->asking = false;
+      if (connection != nullptr && connection->watch && !connection->watch->live) {
+        connection->watch->page.reset();
         catch_up(*connection);
       }
       return;

@@ -53,6 +53,7 @@ struct PendingSend {
   bool own = false;  // made by the broker itself: nobody would send it again, so it is tried again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
+  std::vector<records::Delivery> refused = {};  // by recipients with a full mailbox
 };
 
 /// A change nobody waits for; tried again when its commit fails.
@@ -106,6 +107,7 @@ class Core {
  private:
   // --- core.cc and commits.cc
   void handle(Connection& connection, std::string_view frame);
+  void refuse_frame(Connection& connection, std::string_view frame, const Error& problem);
   void dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame);
   void run_timer(SteadyTime due, const TimerEntry& entry);
   void say_goodbye();
@@ -134,7 +136,7 @@ class Core {
   void when_committed(std::move_only_function<void(Saving)> done);
   /// Runs when everything gathered so far is saved, however many tries that takes.
   void when_saved(std::move_only_function<void()> done);
-  [[nodiscard]] bool nothing_unsaved() const { return unsaved_.empty() && unsent_.empty() && unsettled_.empty(); }
+  [[nodiscard]] bool nothing_unsaved() const { return unsaved_.empty() && unsent_.empty(); }
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();
   void settle(Pending& pending, Saving saving, std::string_view why);
@@ -159,8 +161,8 @@ class Core {
   [[nodiscard]] bool in_audience(const AgentState& agent) const;
   /// May this newcomer have the name? Evicts the present owner if so, answers the newcomer if not.
   bool take_name(Connection& newcomer, AgentState& agent, bool entitled);
-  void open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello);
-  void open_when_saved(Connection& connection, AgentState& agent);
+  void open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello, std::string earlier_claim);
+  void open_when_saved(Connection& connection, AgentState& agent, std::string earlier_claim);
   void welcome(Connection& connection, const AgentState& agent);
   void activate(Connection& connection, AgentState& agent);
   void detach(Connection& connection);
@@ -201,13 +203,15 @@ class Core {
                     WallMs expires_at);
   void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
   void remember(Sending& sending, PendingSend& pending);
+  /// A SEND to us whose answer was lost with a failed commit comes again.
+  [[nodiscard]] bool carried_out_before(const Sending& sending) const;
   /// For a SEND that becomes something other than a message: its answer, once that is committed.
   void acknowledge_when_saved(Sending& sending);
   /// A commit failed: the same id may come again.
   void forget_send(const AgentName& from, const std::string& id, const std::string& epoch, std::uint64_t number);
   /// A message of our own making (votes, triggers), stored and delivered like any other.
-  void post(std::string_view from, AgentState& to, std::string_view kind, std::string_view body, std::string_view data,
-            std::string_view thread = {});
+  void post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
+            std::string_view body, std::string_view data, std::string_view thread = {});
   [[nodiscard]] std::string unknown_recipient(std::string_view name) const;
 
   // --- delivery.cc
@@ -220,15 +224,21 @@ class Core {
   void complete(AgentState& agent, const InFlight& item, records::Proof proof);
   void transmit(AgentState& agent, const Parcel& parcel);
   void put_off_resend(InFlight& item) const;
-  void resend_due(AgentState& agent);
+  void resend_due(AgentState& agent, SteadyTime due);
   void arm_resend(AgentState& agent, SteadyTime at);
   void arm_expiry(WallMs at);
   void expire_due();
   void expire_delivery(AgentState& agent, const InFlight& item);
   void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason);
+  struct AwaitedReceipts {
+    ConnectionId connection;
+    std::string id;
+    std::map<Key, AgentName> open;  // deliveries without an end yet
+  };
   /// The delivery has come to its end: a RECEIPT to whoever asked for one.
   void tell_sender(Key message, Key delivery, protocol::ReceiptStatus status, records::Proof proof,
                    std::string_view reason);
+  void end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited);
   [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
   [[nodiscard]] bool has_room(const AgentState& agent);
 
@@ -277,12 +287,13 @@ class Core {
     bool watch = false;
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
+  QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   std::optional<Asked> take_asked(QueryId id);
 
   // --- watching.cc
   void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
   void catch_up(Connection& connection);
-  void watch_page(Connection& connection, Result<std::vector<records::MessageRow>> rows);
+  void watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows);
   void show_watchers(const records::Message& message);
 
   BrokerLimits limits_;
@@ -327,12 +338,7 @@ class Core {
     SteadyTime due{};
   };
   std::map<std::string, WaitingSync> syncs_;  // by correlation id
-  struct AwaitedReceipts {
-    ConnectionId connection;
-    std::string id;
-    std::map<Key, AgentName> open;  // deliveries without an end yet
-  };
-  std::map<Key, AwaitedReceipts> receipts_;  // by message
+  std::map<Key, AwaitedReceipts> receipts_;   // by message
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
   std::uint64_t next_query_ = 1;

@@ -119,12 +119,13 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
     }
   }
   const bool channel = delivery.carriage == Carriage::ChannelMessage;
+  const bool own_address = channel || message.to == agent.name().value() || message.to == protocol::kConsensus;
   const std::string id = records::delivery_id(delivery.key);
   const std::string message_id = records::short_id(message.key);
   const std::string block = protocol::write_delivery({
       .seq = delivery.seq.value(),
       .session_id = agent.session->id.value(),
-      .original_to = message.to != agent.name().value() && !channel ? std::string_view{message.to} : std::string_view{},
+      .original_to = own_address ? std::string_view{} : std::string_view{message.to},
       .message_id = message_id,
   });
   return protocol::write_envelope({
@@ -162,7 +163,7 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
 
 void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
   const auto& delivery = item.parcel.delivery;
-  --agent.mailbox.pending;
+  agent.mailbox.settled_one();
   finished_.insert(delivery.key);
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
@@ -171,7 +172,7 @@ void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
 }
 
 void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
-  --agent.mailbox.pending;
+  agent.mailbox.settled_one();
   finished_.insert(item.parcel.delivery.key);
   save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof,
                                           now_.wall, std::string{reason}});
@@ -181,7 +182,7 @@ void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_vi
 void Core::expire_delivery(AgentState& agent, const InFlight& item) {
   const auto& delivery = item.parcel.delivery;
   constexpr std::string_view kReason = "it expired before it could be delivered";
-  --agent.mailbox.pending;
+  agent.mailbox.settled_one();
   finished_.insert(delivery.key);
   save_eventually(
       records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
@@ -200,6 +201,7 @@ void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
   if (refusal && is_retryable(*refusal)) {
     const Millis wait{std::clamp(nack->retry_after_ms, limits_.ack_timeout_ms, protocol::kMaxAckTimeoutMs)};
     place->second.resend_at = now_.steady + wait;
+    arm_resend(*agent, place->second.resend_at);
     return;
   }
   fail_delivery(*agent, *agent->mailbox.finish(*key), nack->message.empty() ? nack->code : nack->message);
@@ -236,13 +238,14 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
 }
 
 void Core::arm_resend(AgentState& agent, SteadyTime at) {
-  if (agent.resend_armed) return;
-  agent.resend_armed = true;
+  if (agent.resend_at && *agent.resend_at <= at) return;
+  agent.resend_at = at;
   timers_.arm(at, {.kind = TimerKind::Resend, .name = agent.name().value()});
 }
 
-void Core::resend_due(AgentState& agent) {
-  agent.resend_armed = false;
+void Core::resend_due(AgentState& agent, SteadyTime due) {
+  if (agent.resend_at != due) return;  // another one was armed for an earlier time
+  agent.resend_at.reset();
   if (!agent.mailbox.connected()) return;
   auto next = SteadyTime::max();
   const bool room = has_room(agent);
@@ -300,7 +303,7 @@ void Core::expired(records::ExpireResult result) {
     if (finished_.contains(gone.delivery) || finished.contains(gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
       to->mailbox.drop(gone.delivery);
-      if (to->mailbox.pending > 0) --to->mailbox.pending;
+      to->mailbox.settled_one();
       pump(*to);
     }
     tell_sender(gone.message, gone.delivery, ReceiptStatus::Failed, Proof::Stored,
@@ -322,8 +325,7 @@ void Core::tell_sender(Key message, Key delivery, ReceiptStatus status, Proof pr
   if (awaited == receipts_.end()) return;
   const auto ended = awaited->second.open.extract(delivery);
   if (ended.empty()) return;
-  Connection* sender = find(awaited->second.connection);
-  if (sender != nullptr && sender->speaks()) {
+  if (Connection* sender = find(awaited->second.connection); sender != nullptr && sender->speaks()) {
     say(*sender, MessageType::Receipt,
         protocol::write_receipt({.status = status,
                                  .delivery_id = records::delivery_id(delivery),
@@ -334,8 +336,11 @@ void Core::tell_sender(Key message, Key delivery, ReceiptStatus status, Proof pr
                                  .available_at = 0,
                                  .retryable = false}));
   }
-  if (!awaited->second.open.empty()) return;
-  if (sender != nullptr) --sender->watched_messages;
+  if (awaited->second.open.empty()) end_receipts(awaited);
+}
+
+void Core::end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited) {
+  if (Connection* sender = find(awaited->second.connection)) --sender->watched_messages;
   receipts_.erase(awaited);
 }
 

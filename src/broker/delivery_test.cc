@@ -202,5 +202,19 @@ TEST(Broker, TellsTheSenderTheStrongestProof) {
   EXPECT_EQ(text(payload(world.heard(alice, "RECEIPT").at(0)), "proof"), "submitted");
 }
 
+TEST(Broker, SendsAgainWhatWasPutOffAndThenRefusedForNow) {
+  World world{{.heartbeat_ms = 600'000}};
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.send(alice, "m", "Bob", "hi");
+  const auto id = text(world.heard(bob, "DELIVER").at(0), "id");
+  world.request(bob, "RECEIPT", format(R"({{"status":"deferred","deliveryId":"{}"}})", id));
+  world.pass(std::chrono::minutes{2});
+  EXPECT_TRUE(world.bodies(bob).empty());
+  world.request(bob, "NACK", format(R"({{"nack_id":"{}","code":"BUSY"}})", id));
+  world.pass(std::chrono::seconds{6});
+  EXPECT_EQ(world.bodies(bob), (std::vector<std::string>{"hi"}));
+}
+
 }  // namespace
 }  // namespace relay::broker

@@ -77,7 +77,9 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
     agent = &add_agent(hello->agent);
   }
   if (agent->removing) {
-    return refuse_hello(ErrorCode::Busy, format("'{}' is being removed; try again in a moment", hello->agent));
+    const std::string reason = format("'{}' is being removed; try again in a moment", hello->agent);
+    error(connection, ErrorCode::Busy, reason, Fatal::No);
+    return close(connection, reason);
   }
   const std::string claim_hash = hello->claim_token.empty() ? std::string{} : sha256_hex(hello->claim_token);
   const bool owner = !claim_hash.empty() && equal_in_constant_time(claim_hash, agent->record.claim_hash);
@@ -92,7 +94,8 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   connection.agent = agent->name();
   connection.capabilities = hello->capabilities;
   update_record(*agent, *hello);
-  if (!claim_hash.empty()) agent->record.claim_hash = claim_hash;
+  std::string earlier_claim = agent->record.claim_hash;
+  if (!owner) agent->record.claim_hash = claim_hash;  // a claim that has lapsed is no longer anybody's
   agent->record.last_seen = now_.wall;
   agent->resume_positions.clear();
   if (resumes) {
@@ -107,7 +110,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   if (!hello->resume_token.empty()) {
     error(connection, ErrorCode::ResumeTooOld, "this session cannot be resumed; a new one begins");
   }
-  open_session(connection, *agent, *hello);
+  open_session(connection, *agent, *hello, std::move(earlier_claim));
 }
 
 void Core::open_query_connection(Connection& connection, const protocol::Hello& hello) {
@@ -167,11 +170,12 @@ void Core::update_record(AgentState& agent, const protocol::Hello& hello) {
   take(record.avatar_url, hello.avatar_url);
 }
 
-void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello) {
+void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello,
+                        std::string earlier_claim) {
   if (agent.connected()) {
     // Another window of a user: it shares the session that is open, or waits with the first for it to be stored.
     agent.connections.push_back(connection.id);
-    if (!agent.session_saved) return open_when_saved(connection, agent);
+    if (!agent.session_saved) return open_when_saved(connection, agent, std::move(earlier_claim));
     welcome(connection, agent);
     activate(connection, agent);
     return;
@@ -202,27 +206,35 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
   // Asked for every time: a membership whose commit failed would otherwise be missing after a restart.
   join_channel(std::string{protocol::kGeneralChannel}, agent.name());
   change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});
-  open_when_saved(connection, agent);
+  open_when_saved(connection, agent, std::move(earlier_claim));
 }
 
-void Core::open_when_saved(Connection& connection, AgentState& agent) {
+void Core::open_when_saved(Connection& connection, AgentState& agent, std::string earlier_claim) {
   connection.phase = Phase::Opening;
   pause(connection, Pause::Opening);
-  when_committed([this, id = connection.id, name = agent.name()](Saving saving) {
+  when_committed([this, id = connection.id, name = agent.name(), claim = std::move(earlier_claim)](Saving saving) {
     AgentState* opened = find_agent(name.value());
-    if (opened != nullptr && saving == Saving::Done) opened->saved = opened->session_saved = true;
+    if (opened == nullptr) return;
     Connection* waiting = find(id);
-    if (waiting == nullptr || waiting->phase != Phase::Opening || opened == nullptr) return;
+    if (waiting != nullptr && waiting->phase != Phase::Opening) waiting = nullptr;  // it left meanwhile
     if (saving == Saving::Done) {
+      opened->saved = opened->session_saved = true;
+      if (waiting == nullptr) return;
       welcome(*waiting, *opened);
       activate(*waiting, *opened);
       return;
     }
-    error(*waiting, ErrorCode::Internal, "the session could not be stored (STORAGE); try again in a moment", Fatal::No);
-    close(*waiting, "the session could not be stored");
+    if (waiting != nullptr) {
+      constexpr std::string_view kReason = "the session could not be stored (STORAGE); try again in a moment";
+      error(*waiting, ErrorCode::Internal, kReason, Fatal::No);
+      close(*waiting, "the session could not be stored");
+    }
     if (opened->connected()) return;
     opened->session.reset();
-    if (!opened->saved) agents_.erase(name.value());
+    opened->record.claim_hash = claim;
+    if (opened->saved) return;
+    leave_channel(std::string{protocol::kGeneralChannel}, name);
+    agents_.erase(name.value());
   });
 }
 
@@ -279,7 +291,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     say(connection, MessageType::Nack, protocol::write_nack(envelope.id, protocol::Refusal::Stale, why));
   };
   AgentState* agent = find_agent(wanted->agent);
-  if (agent == nullptr || !agent->session || agent->session->ended != 0 ||
+  if (agent == nullptr || agent->removing || !agent->session || agent->session->ended != 0 ||
       !equal_in_constant_time(agent->session->id.value(), wanted->session_id)) {
     return stale("this session is not known any more; say HELLO");
   }

@@ -208,5 +208,33 @@ TEST(Broker, TellsWhichStoreItsNumbersBelongTo) {
   EXPECT_EQ(text(*object_member(payload(world.heard(bob, "WELCOME").at(0)), "server"), "store_id"), "memory");
 }
 
+TEST(Broker, AClaimThatLapsedDoesNotLockOutTheNextOwner) {
+  World world{{.claim_lease_ms = 1000}};
+  world.leave(world.join_ours("Alice", R"("claim_token":"first")"));
+  world.pass(std::chrono::seconds{2});
+  auto next = world.join_ours("Alice");
+  const auto token = testing::token_of(world, next);
+  ASSERT_FALSE(token.empty());
+  world.leave(next);
+  next = world.join_ours("Alice", testing::with_token(token));
+  EXPECT_FALSE(world.closed(next));
+  EXPECT_FALSE(world.heard(next, "WELCOME").empty());
+}
+
+TEST(Broker, DoesNotResumeASessionWhoseAgentIsBeingRemoved) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  const auto welcome = world.heard(bob, "WELCOME").at(0);
+  world.leave(bob);
+  world.hold_commits();
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
+  const auto late = world.connect();
+  world.request(late, "RESUME",
+                format(R"({{"agent":"Bob","session_id":"{}","resume_token":"{}"}})",
+                       text(payload(welcome), "session_id"), text(payload(welcome), "resume_token")));
+  EXPECT_EQ(text(payload(world.heard(late, "NACK").at(0)), "code"), "STALE");
+}
+
 }  // namespace
 }  // namespace relay::broker

@@ -7,7 +7,7 @@ namespace relay::broker {
 void Mailbox::connect(std::uint32_t window) {
   disconnect();
   window_ = window;
-  more_in_store_ = pending > 0;
+  more_in_store_ = true;  // for all we know
 }
 
 void Mailbox::disconnect() {
@@ -52,6 +52,7 @@ void Mailbox::page_arrived(records::BacklogPage page) {
     return;
   }
   more_in_store_ = more_in_store_ || page.more;
+  pending = std::max<std::uint64_t>(pending, flight_.size() + page.items.size());
   for (auto& item : page.items) {
     cursor_ = item.delivery.key;
     ready_.push_back({std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message))});

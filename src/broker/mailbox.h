@@ -42,6 +42,8 @@ class Mailbox {
   /// Deliveries that are not final, those being committed included.
   std::uint64_t pending = 0;
 
+  void settled_one() { pending -= pending > 0 ? 1 : 0; }
+
   void connect(std::uint32_t window);
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }

@@ -29,8 +29,8 @@ struct Watch {
   std::string request_id;
   Key cursor;
   bool live = false;
-  bool asking = false;
-  bool missed = false;  // something was stored while a page was being read
+  std::optional<QueryId> page;  // asked for, not here yet
+  bool missed = false;          // something was stored while a page was being read
 };
 
 struct Connection {
@@ -65,13 +65,14 @@ struct AgentState {
   TokenBucket bucket;
   RecentIds recent;
   OutboxMarks outboxes;
+  RecentIds carried_out;             // what it asked of us that is done, though the answer could not be stored yet
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  bool resend_armed = false;
+  std::optional<SteadyTime> resend_at;  // when the timer is due
   bool saved = false;
   bool session_saved = false;  // the open session is in the store
   bool removing = false;       // REMOVE_AGENT is being committed

@@ -72,6 +72,10 @@ std::optional<QueryId> Core::ask(Connection& connection, std::string_view reques
           format("{} questions are open already; wait for an answer", connection.open_queries));
     return std::nullopt;
   }
+  return add_question(connection, request_id, answer);
+}
+
+QueryId Core::add_question(Connection& connection, std::string_view request_id, MessageType answer) {
   ++connection.open_queries;
   flush_changes();  // the answer covers everything this connection said before
   const QueryId id{next_query_++};
@@ -120,7 +124,7 @@ void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
   const auto asked = take_asked(id);
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
-  if (asked->watch) return watch_page(*connection, std::move(rows));
+  if (asked->watch) return watch_page(*connection, id, std::move(rows));
   JsonWriter payload;
   if (!rows) payload.field("error", rows.error().message());
   payload.begin_array("messages");
@@ -159,8 +163,10 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
               view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");
   payload.end();
   payload.begin_array("deliveries");
+  bool cut = false;
   for (const auto& entry : trace->deliveries) {
-    if (payload.size() > protocol::kMaxResponseBytes) break;
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
     payload.begin_element()
         .field("deliveryId", records::delivery_id(entry.delivery.key))
         .field("to", entry.delivery.to.value());
@@ -174,6 +180,8 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
     }
     payload.end().end();
   }
+  payload.end();
+  if (cut) payload.field("more", true);
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
@@ -214,10 +222,12 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   JsonWriter payload;
   payload.begin_array("agents");
+  bool cut = false;
   for (const auto& entry : roster()) {
     if (protocol::is_internal_name(entry.agent.name.value())) continue;
     if (!entry.connected && (connected_only || !wanted->include_idle)) continue;
-    if (payload.size() > protocol::kMaxResponseBytes) break;
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
     payload.begin_element().field("name", entry.agent.name.value());
     payload.optional("cli", entry.agent.cli);
     payload.field("idle", !entry.connected);
@@ -226,6 +236,8 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
+  payload.end();
+  if (cut) payload.field("more", true);
   respond(connection, connected_only ? MessageType::ListConnectedAgentsResponse : MessageType::ListAgentsResponse,
           envelope.id, payload.take());
 }
@@ -268,10 +280,12 @@ void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   JsonWriter payload;
   payload.begin_array("agents");
+  bool cut = false;
   for (const auto& entry : roster()) {
     const std::string& name = entry.agent.name.value();
     if (!entry.connected || protocol::is_internal_name(name) || (!wanted->empty() && *wanted != name)) continue;
-    if (payload.size() > protocol::kMaxResponseBytes) break;
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
     const AgentState& agent = *find_agent(name);
     const Connection* first = find(agent.connections.front());
     const auto pid = first == nullptr ? 0 : first->peer.pid;
@@ -282,6 +296,7 @@ void Core::on_metrics(Connection& connection, const protocol::Envelope& envelope
     payload.field("uptimeMs", std::chrono::duration_cast<Millis>(now_.steady - agent.connected_at).count()).end();
   }
   payload.end();
+  if (cut) payload.field("more", true);
   const MachineUsage machine = info_.machine_usage ? info_.machine_usage() : MachineUsage{};
   payload.begin_object("system").field("totalMemory", machine.total_memory).field("freeMemory", machine.free_memory);
   payload.field("heapUsed", machine.own_memory).end();

@@ -351,7 +351,8 @@ void Core::add_delivery(PendingSend& pending, AgentState& to, Carriage carriage,
   if (to.mailbox.pending >= limits_.max_backlog) {
     // One of many who cannot take more: the others still hear it, and the ledger says who did not.
     delivery.state = records::DeliveryState::Failed;
-    change(records::AddDelivery{std::move(delivery)});
+    change(records::AddDelivery{delivery});
+    pending.refused.push_back(std::move(delivery));
     return;
   }
   ++to.mailbox.pending;
@@ -367,7 +368,9 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
     if (shadows == shadows_.end()) return;
     for (const AgentName& name : shadows->second) {
       AgentState* shadow = find_agent(name.value());
-      if (shadow == nullptr || name == pending.from || std::ranges::find(audience, shadow) != audience.end()) continue;
+      if (shadow == nullptr || shadow->removing || name == pending.from ||
+          std::ranges::find(audience, shadow) != audience.end())
+        continue;
       for (const auto& binding : shadow->session->shadows) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
         add_delivery(pending, *shadow, incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing, primary.value(),
@@ -391,18 +394,31 @@ void Core::remember(Sending& sending, PendingSend& pending) {
   }
 }
 
+bool Core::carried_out_before(const Sending& sending) const {
+  return sending.sender != nullptr && sending.sender->carried_out.contains(sending.envelope.id);
+}
+
 void Core::acknowledge_when_saved(Sending& sending) {
-  // What it asked for is done already and will be saved, if not by this commit then by a later one. Its mark shares
-  // that fate, and so does the answer: were it refused now, sending it again would do it again.
-  if (sending.sender != nullptr && sending.number) {
-    save_eventually(records::SetOutboxMark{sending.sender->outboxes.advance(
-        sending.from, sending.connection.capabilities.outbox, *sending.number, false, now_.wall)});
-  } else if (sending.sender != nullptr) {
-    sending.sender->recent.add(sending.envelope.id);
-  }
-  when_saved([this, connection = sending.connection.id, id = std::string{sending.envelope.id}] {
+  PendingSend pending{.connection = {},
+                      .id = std::string{sending.envelope.id},
+                      .from = sending.from,
+                      .epoch = {},
+                      .message = nullptr,
+                      .deliveries = {}};
+  remember(sending, pending);
+  when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from, epoch = pending.epoch,
+                  number = pending.number](Saving saving) {
+    if (saving == Saving::Failed) {
+      // It is done, and will be saved by a later commit: when it comes again, only the answer is missing.
+      if (AgentState* sender = find_agent(from.value())) sender->carried_out.add(id);
+      forget_send(from, id, epoch, number);
+    }
     Connection* asker = find(connection);
-    if (asker != nullptr && asker->wants_answers()) say(*asker, MessageType::Ack, protocol::write_ack(id));
+    if (asker == nullptr || !asker->wants_answers()) return;
+    if (saving == Saving::Done)
+      say(*asker, MessageType::Ack, protocol::write_ack(id));
+    else
+      refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
   });
 }
 
@@ -425,7 +441,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   if (saving == Saving::Failed) {
     forget_send(sent.from, sent.id, sent.epoch, sent.number);
     for (const auto& delivery : sent.deliveries) {
-      if (AgentState* to = find_agent(delivery.to.value())) --to->mailbox.pending;
+      if (AgentState* to = find_agent(delivery.to.value())) to->mailbox.settled_one();
     }
     if (connection != nullptr && connection->speaks()) {
       refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why),
@@ -438,12 +454,16 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       const auto seq = sent.deliveries.size() == 1 ? std::optional{sent.deliveries.front().seq.value()} : std::nullopt;
       say(*connection, MessageType::Ack, protocol::write_ack(sent.id, seq));
     }
-    if (sent.receipts && sent.answer && !sent.deliveries.empty() &&
-        connection->watched_messages < kMaxWatchedMessages) {
-      ++connection->watched_messages;
+    if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
       auto& awaited = receipts_[sent.message->key];
       awaited = {connection->id, sent.id, {}};
+      ++connection->watched_messages;
       for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
+      for (const auto& delivery : sent.refused) awaited.open.emplace(delivery.key, delivery.to);
+      if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
+      for (const auto& delivery : sent.refused)
+        tell_sender(sent.message->key, delivery.key, protocol::ReceiptStatus::Failed, records::Proof::Stored,
+                    "too many messages wait for it already");
     }
   }
   newest_shown_ = sent.message->key;
@@ -456,8 +476,9 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   }
 }
 
-void Core::post(std::string_view from, AgentState& to, std::string_view kind, std::string_view body,
-                std::string_view data, std::string_view thread) {
+void Core::post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
+                std::string_view body, std::string_view data, std::string_view thread) {
+  if (audience.empty()) return;
   protocol::JsonWriter payload;
   payload.field("kind", kind).field("body", body).raw("data", data).optional("thread", thread);
   auto message = std::make_shared<records::Message>(records::Message{
@@ -465,7 +486,7 @@ void Core::post(std::string_view from, AgentState& to, std::string_view kind, st
       .id = fresh_id(),
       .ts = now_.wall,
       .from = AgentName{std::string{from}},
-      .to = to.name().value(),
+      .to = audience.size() == 1 ? audience.front()->name().value() : std::string{protocol::kConsensus},
       .topic = {},
       .kind = std::string{kind},
       .thread = std::string{thread},
@@ -480,8 +501,9 @@ void Core::post(std::string_view from, AgentState& to, std::string_view kind, st
                       .own = true,
                       .message = message,
                       .deliveries = {}};
+  saved_bytes_ += 2 * message->payload.size() + audience.size() * 2 * sizeof(records::Delivery);
   change(records::AddMessage{*message});
-  add_delivery(pending, to, Carriage::Deliver, {}, now_.wall + limits_.default_ttl_ms);
+  for (AgentState* to : audience) add_delivery(pending, *to, Carriage::Deliver, {}, now_.wall + limits_.default_ttl_ms);
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 

@@ -18,6 +18,8 @@ class Streams {
 
   /// The next number of the stream.
   Seq next(const Topic& topic, const AgentName& from, const AgentName& to);
+  /// Its numbers were not stored after all: they belong into the next commit.
+  void touch(const Topic& topic, const AgentName& from, const AgentName& to) { mark(entry(topic, from, to)); }
   /// The recipient acknowledged this number.
   void acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Seq seq);
 

@@ -23,6 +23,7 @@ std::string consensus_data(const records::Proposal& proposal) {
 
 void Core::on_consensus(Sending& sending) {
   const std::string body = sending.view.body.empty() ? std::string{} : protocol::decode_string(sending.view.body);
+  if (carried_out_before(sending)) return acknowledge_when_saved(sending);
   auto command = parse_consensus_command(body);
   if (!command) return refuse(sending, Refusal::BadRequest, command.error().message());
   if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
@@ -56,10 +57,12 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
   timers_.arm(now_.steady + Millis{duration}, {.kind = TimerKind::Proposal, .name = proposal.id});
   const std::string text = proposal_text(proposal);
   const std::string data = consensus_data(proposal);
+  std::vector<AgentState*> audience;
   for (const AgentName& name : proposal.participants) {
     AgentState* agent = find_agent(name.value());
-    if (agent != nullptr && name != proposer) post(proposer.value(), *agent, "action", text, data, thread);
+    if (agent != nullptr && !agent->removing && name != proposer) audience.push_back(agent);
   }
+  post(proposer.value(), audience, "action", text, data, thread);
   save_eventually(records::PutProposal{proposal});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));
@@ -93,10 +96,12 @@ void Core::conclude(records::Proposal& open, Outcome outcome) {
   const std::string data = consensus_data(proposal);
   std::vector<AgentName> concerned = proposal.participants;
   if (std::ranges::find(concerned, proposal.proposer) == concerned.end()) concerned.push_back(proposal.proposer);
+  std::vector<AgentState*> audience;
   for (const AgentName& name : concerned) {
-    if (AgentState* agent = find_agent(name.value()))
-      post(protocol::kConsensus, *agent, "action", text, data, proposal.thread);
+    AgentState* agent = find_agent(name.value());
+    if (agent != nullptr && !agent->removing) audience.push_back(agent);
   }
+  post(protocol::kConsensus, audience, "action", text, data, proposal.thread);
 }
 
 void Core::proposal_due(const std::string& id) {

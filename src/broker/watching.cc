@@ -47,27 +47,26 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
 
 void Core::catch_up(Connection& connection) {
   Watch& watch = *connection.watch;
-  if (watch.asking || !watch.messages || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
-  const auto id = ask(connection, watch.request_id, MessageType::AgentEvent);
-  if (!id) return;
-  asked_[*id].watch = true;
-  watch.asking = true;
+  if (watch.page || !watch.messages || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
+  const QueryId id = add_question(connection, watch.request_id, MessageType::AgentEvent);
+  asked_[id].watch = true;
+  watch.page = id;
   watch.missed = false;
   records::MessageQuery query;
   query.limit = kWatchPageRows;
   query.ascending = true;
   query.after = watch.cursor;
-  emit(AskMessages{*id, std::move(query)});
+  emit(AskMessages{id, std::move(query)});
 }
 
-void Core::watch_page(Connection& connection, Result<std::vector<records::MessageRow>> rows) {
-  if (!connection.watch) return;
+void Core::watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows) {
+  if (!connection.watch || connection.watch->page != id) return;  // of a subscription that was replaced
   Watch& watch = *connection.watch;
   if (!rows) {
     timers_.arm(now_.steady + kWatchRetryDelay, {.kind = TimerKind::WatchRetry, .connection = connection.id.value()});
     return error(connection, ErrorCode::Internal, rows.error().message());
   }
-  watch.asking = false;
+  watch.page.reset();
   for (const auto& row : *rows) {
     watch.cursor = row.message.key;
     say(connection, MessageType::AgentEvent, event_of(row.message));
@@ -85,6 +84,7 @@ void Core::show_watchers(const records::Message& message) {
     Connection* connection = find(id);
     if (connection == nullptr || !connection->watch->messages) continue;
     Watch& watch = *connection->watch;
+    if (message.key <= watch.cursor) continue;  // a page was read between its commit and the news of it
     if (watch.live && connection->waiting_bytes >= limits_.max_waiting_bytes) watch.live = false;
     if (!watch.live) {
       watch.missed = true;

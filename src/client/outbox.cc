@@ -9,6 +9,7 @@
 #include "protocol/envelope.h"
 #include "protocol/json_scanner.h"
 #include "protocol/limits.h"
+#include "protocol/utf8.h"
 
 namespace relay::client {
 namespace {
@@ -40,6 +41,8 @@ Result<void> check(const Outgoing& message) {
   if (message.to.size() > protocol::kMaxNameBytes || message.topic.size() > protocol::kMaxTopicBytes)
     return fail(Errc::BadMessage, format("the addressee or the topic is too long; {} and {} bytes are allowed",
                                          protocol::kMaxNameBytes, protocol::kMaxTopicBytes));
+  if (protocol::has_control_characters(message.to) || protocol::has_control_characters(message.topic))
+    return fail(Errc::BadMessage, "the addressee or the topic contains a control character; leave it out");
   if (!protocol::is_utf8(message.to) || !protocol::is_utf8(message.topic) || !is_object(message.payload) ||
       (!message.payload_meta.empty() && !is_object(message.payload_meta)))
     return fail(Errc::BadMessage, "the message is no valid JSON object in UTF-8; check its payload");

@@ -57,6 +57,7 @@ TEST(Outbox, RefusesWhatTheDaemonCouldNotRead) {
   EXPECT_TRUE(is(code_of({"Bob", "{"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({"Bob", "{\"body\":\"\xff\"}"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({"Bob", "{}", "", "[]"}), Errc::BadMessage));
+  EXPECT_TRUE(is(code_of({"Bob\tCarol", "{}"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({std::string(1000, 'b'), "{}"}), Errc::BadMessage));
   EXPECT_TRUE(is(code_of({"Bob", R"({"body":")" + std::string(2 << 20, 'x') + R"("})"}), Errc::TooLarge));
   EXPECT_TRUE(outbox.empty());

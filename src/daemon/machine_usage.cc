@@ -74,4 +74,11 @@ broker::MachineUsage usage_of_machine() {
   return usage;
 }
 
+std::string boot_id() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
 }  // namespace relay::daemon

@@ -49,8 +49,8 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
     case config::StorageType::Memory: opened.store = std::make_unique<store::MemoryStore>(SystemRandom{}.hex(8)); break;
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
-      auto sqlite =
-          RELAY_TRY(store::SqliteStore::open({.path = opened.path, .durability = durability_of(settings), .now = now}));
+      auto sqlite = RELAY_TRY(store::SqliteStore::open(
+          {.path = opened.path, .durability = durability_of(settings), .now = now, .boot_id = boot_id()}));
       opened.warning = sqlite->warning();
       opened.store = std::move(sqlite);
       break;

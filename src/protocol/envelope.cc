@@ -144,6 +144,19 @@ Result<Envelope> parse_envelope(std::string_view frame) {
   return envelope;
 }
 
+std::optional<Envelope> parse_head(std::string_view frame) {
+  EnvelopeFields fields;
+  if (!is_utf8(frame) || !fields.read(frame) || !check_version(fields.v)) return std::nullopt;
+  const auto type = read_type(fields.type);
+  Envelope head;
+  const auto id = TextReader{head.decoded, frame.size()}.read(fields.id, kMaxIdBytes);
+  if (!type || !id || id->empty()) return std::nullopt;
+  head.type = *type;
+  head.id = *id;
+  head.payload = "{}";
+  return head;
+}
+
 std::string write_envelope(const OutEnvelope& envelope) {
   std::string out;
   out.reserve(kFixedBytes + envelope.id.size() + envelope.from.size() + envelope.to.size() + envelope.topic.size() +

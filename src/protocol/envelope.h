@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,9 @@ struct Envelope {
 /// control characters. A field that is null counts as absent, an absent `ts` is 0, unknown members are ignored.
 /// On UnknownType the error's message names the type; the connection may live on.
 Result<Envelope> parse_envelope(std::string_view frame);
+
+/// Type and id alone, of a frame that is good up to there: enough to refuse it by its name.
+std::optional<Envelope> parse_head(std::string_view frame);
 
 /// What goes out. Empty text fields and empty slices are left out, as published clients expect.
 struct OutEnvelope {

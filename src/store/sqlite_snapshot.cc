@@ -145,14 +145,8 @@ Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
 }  // namespace
 
 Result<Snapshot> load_snapshot(Connection& connection) {
-  // Before the first session is stored, so before anybody is told it.
-  RELAY_TRY(connection.execute("INSERT OR IGNORE INTO meta(name,value) VALUES('store_id',lower(hex(randomblob(8))))"));
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   Snapshot snapshot;
-  {
-    auto row = RELAY_TRY(connection.prepare("SELECT value FROM meta WHERE name='store_id'"));
-    if (RELAY_TRY(row.step())) snapshot.store_id = row.text(0);
-  }
   snapshot.newest = RELAY_TRY(newest_key(connection));
   for (const auto load : {load_agents, load_sessions, load_streams, load_memberships, load_marks, load_proposals,
                           load_recent_ids, load_backlogs}) {

@@ -10,6 +10,7 @@
 #include "store/sqlite_snapshot.h"
 #include "store/sqlite_text.h"
 #include "store/sqlite_writer.h"
+#include "store/store_identity.h"
 
 namespace relay::store {
 
@@ -141,7 +142,14 @@ SqliteStore::~SqliteStore() { parts_->rollback(); }
 
 const std::string& SqliteStore::warning() const { return parts_->warning; }
 
-Result<Snapshot> SqliteStore::load() { return load_snapshot(*parts_->connection); }
+Result<Snapshot> SqliteStore::load() {
+  RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
+  parts_->full_sync = true;
+  auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
+  auto snapshot = RELAY_TRY(load_snapshot(*parts_->connection));
+  snapshot.store_id = std::move(id);
+  return snapshot;
+}
 
 Result<void> SqliteStore::begin() {
   RELAY_TRY(parts_->sync_commits(true));

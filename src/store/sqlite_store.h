@@ -27,7 +27,8 @@ struct SqliteOptions {
   Durability durability = Durability::Power;
   std::string vfs = {};  // a registered SQLite file system; empty is the machine's own
   Sharing sharing = Sharing::Shared;
-  WallMs now = 0;  // names a damaged file that must be set aside
+  WallMs now = 0;            // names a damaged file that must be set aside
+  std::string boot_id = {};  // of the machine; another one than last time means that unsynced commits may be gone
 };
 
 class SqliteStore final : public MessageStore {

@@ -322,5 +322,20 @@ TEST(SqliteOnSimDisk, SyncsEachGroupOnceInPowerModeAndNeverInProcessMode) {
   }
 }
 
+TEST_F(SqliteFile, IsAnotherStoreOnceUnsyncedCommitsMayBeGone) {
+  const auto id_under = [&](Durability durability, const std::string& boot) {
+    auto store = *SqliteStore::open({.path = path_, .durability = durability, .boot_id = boot});
+    return store->load()->store_id;
+  };
+  const auto first = id_under(Durability::Power, "boot-1");
+  EXPECT_EQ(id_under(Durability::Power, "boot-2"), first);
+  EXPECT_EQ(id_under(Durability::Process, "boot-2"), first);
+  EXPECT_EQ(id_under(Durability::Process, "boot-2"), first);
+  const auto second = id_under(Durability::Process, "boot-3");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(id_under(Durability::Power, "boot-3"), second);
+  EXPECT_EQ(id_under(Durability::Power, "boot-4"), second);
+}
+
 }  // namespace
 }  // namespace relay::store

@@ -145,6 +145,8 @@ void ThreadedStoreQueue::refuse_changes(Asked& asked) {
 }
 
 void ThreadedStoreQueue::tell_failure(Shared& shared, BatchOutcome outcome, StoreListener& listener) {
+  // First: what they make the listener ask for is behind the hole, and fails with the rest.
+  for (auto& reply : outcome.before) reply(listener);
   {
     const std::lock_guard lock{shared.mutex};
     shared.failure_unheard = false;
@@ -157,7 +159,6 @@ void ThreadedStoreQueue::tell_failure(Shared& shared, BatchOutcome outcome, Stor
     });
   }
   shared.changed.notify_one();
-  for (auto& reply : outcome.before) reply(listener);
   listener.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
   for (auto& reply : outcome.after) reply(listener);
 }

@@ -1,0 +1,38 @@
+#include "store/store_identity.h"
+
+#include <optional>
+
+namespace relay::store {
+namespace {
+
+Result<std::optional<std::string>> read_meta(Connection& connection, std::string_view name) {
+  auto row = RELAY_TRY(connection.prepare("SELECT value FROM meta WHERE name=?1"));
+  row.bind(name);
+  if (!RELAY_TRY(row.step())) return std::optional<std::string>{};
+  return std::optional{std::string{row.text(0)}};
+}
+
+Result<void> write_boot(Connection& connection, std::string_view boot) {
+  auto row = RELAY_TRY(connection.prepare("INSERT OR REPLACE INTO meta(name,value) VALUES('boot',?1)"));
+  row.bind(boot);
+  RELAY_TRY(row.step());
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> identify_store(Connection& connection, const SqliteOptions& options) {
+  const auto id = RELAY_TRY(read_meta(connection, "store_id"));
+  const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
+  const std::string now = options.durability == Durability::Process ? options.boot_id : std::string{};
+  const bool may_have_lost = !boot.empty() && boot != options.boot_id;
+  if (id && !may_have_lost && boot == now) return *id;  // nothing to write: a full disk is no reason not to open
+  if (!id || may_have_lost) {
+    RELAY_TRY(
+        connection.execute("INSERT OR REPLACE INTO meta(name,value) VALUES('store_id',lower(hex(randomblob(8))))"));
+  }
+  RELAY_TRY(write_boot(connection, now));
+  return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
+}
+
+}  // namespace relay::store

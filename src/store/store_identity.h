@@ -1,0 +1,18 @@
+/// Which store this is: a random name, told to clients, that their stream positions belong to.
+///
+/// Invariant: numbers given out under one name never go back. A store that is begun anew has a new name; so has one in
+/// Process mode after the machine itself went down, because its last commits may be gone.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "store/sqlite_handle.h"
+#include "store/sqlite_store.h"
+
+namespace relay::store {
+
+/// The name, made or renewed if need be. The connection syncs what it commits.
+Result<std::string> identify_store(Connection& connection, const SqliteOptions& options);
+
+}  // namespace relay::store
