@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "base/unique_fd.h"
 #include "daemon/daemon.h"
 #include "daemon/instance_lock.h"
 #include "daemon/private_file.h"
@@ -160,6 +163,22 @@ TEST_F(ProjectFilesTest, NeverReplacesAFileThatIsNoLink) {
   announce_project(home, project, socket);
   withdraw_project(project, socket);
   EXPECT_EQ(content_of(project.link), "precious");
+}
+
+TEST_F(ProjectFilesTest, LeavesALinkToADaemonThatAnswers) {
+  const std::string other = directory.file("other.sock");
+  UniqueFd listening{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  other.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listening.get(), 4), 0);
+  fs::create_directories(project.root + "/.agent-relay");
+  fs::create_symlink(other, project.link);
+  announce_project(home, project, socket);
+  EXPECT_EQ(fs::read_symlink(project.link), other);
+  listening = UniqueFd{};
+  announce_project(home, project, socket);
+  EXPECT_EQ(fs::read_symlink(project.link), socket);
 }
 
 TEST_F(ProjectFilesTest, PointsFromTheUsualPlaceToAFallbackAndBackAgain) {

@@ -33,18 +33,19 @@ std::string target_of(const std::string& link) {
   return count < 0 ? std::string{} : std::string(buffer, static_cast<std::size_t>(count));
 }
 
-/// A socket another daemon of the published kind left or still uses at this very place.
+/// Another daemon is there: of the published kind, or of another home.
 bool somebody_listens(const std::string& path) {
   const auto answer = net::connect_now(path);
   return answer.has_value() || !is(answer.error(), net::Errc::NoOneListens);
 }
 
-/// Points `link` at `target`; replaces a link or a dead socket, nothing else.
+/// Points `link` at `target`; replaces a link or a socket nobody listens behind, nothing else: two homes that serve the
+/// same project do not fight over it.
 Result<void> place_link(const std::string& target, const std::string& link) {
   const auto there = kind_of(link);
   if (there == S_IFLNK && target_of(link) == target) return {};
   if (there && *there != S_IFLNK && *there != S_IFSOCK) return fail(format("{} is in the way of a link", link));
-  if (there == S_IFSOCK && somebody_listens(link)) return fail(format("another daemon listens at {}", link));
+  if (there && somebody_listens(link)) return fail(format("another daemon listens at {}", link));
   const std::string fresh = link + ".new";
   ::unlink(fresh.c_str());
   if (::symlink(target.c_str(), fresh.c_str()) != 0) return fail_errno(format("cannot make the link {}", link));

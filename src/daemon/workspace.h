@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxOutputBytes = 8 << 20;  // unread output of one
 inline constexpr Millis kRosterBurstMs{200};             // changes this close together share one report
 inline constexpr Millis kFirstRetention{60'000};         // after the start
 inline constexpr Millis kRetentionEvery{3'600'000};
-inline constexpr Millis kMaxShutdownWait{5'000};  // for commits that are still under way
+inline constexpr Millis kMaxShutdownWait{5'000};  // for commits under way, before the goodbye
 
 struct WorkspaceOptions {
   broker::BrokerLimits limits;

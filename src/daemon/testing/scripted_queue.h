@@ -1,6 +1,7 @@
 /// A store queue that answers when the test says so, and remembers what was asked.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "store/store_queue.h"
@@ -13,18 +14,21 @@ class ScriptedQueue final : public store::StoreQueue {
   struct Script {
     store::StoreListener* listener = nullptr;
     std::vector<records::Ticket> asked;  // commits, in order
+    std::vector<records::BacklogRequest> loads;
     std::vector<store::QueryId> queries;
     int rounds_of_retention = 0;
 
     void commit_all() {
       if (!asked.empty()) listener->on_committed(asked.back());
+      for (const auto& load : std::exchange(loads, {}))
+        listener->on_backlog(records::BacklogPage{load.to, load.after, {}, false}, load.to);
     }
   };
 
   ScriptedQueue(Script& script, store::StoreListener& listener) : script_{script} { script_.listener = &listener; }
 
   void persist(records::Ticket ticket, records::Changes) override { script_.asked.push_back(ticket); }
-  void load_backlog(records::BacklogRequest) override {}
+  void load_backlog(records::BacklogRequest request) override { script_.loads.push_back(std::move(request)); }
   void expire(records::ExpireRequest) override {}
   void query(store::QueryId id, store::Query) override { script_.queries.push_back(id); }
   void forget(store::Retention, WallMs) override { ++script_.rounds_of_retention; }
