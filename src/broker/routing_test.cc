@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "broker/testing/world.h"
+#include "records/short_id.h"
 
 namespace relay::broker {
 namespace {
@@ -25,6 +26,19 @@ TEST(Broker, BroadcastsToEveryoneButTheSender) {
   EXPECT_EQ(text(*object_member(frame, "delivery"), "originalTo"), "*");
   EXPECT_EQ(text(frame, "to"), "Bob");
   EXPECT_EQ(world.bodies(carol), Texts{"hear me"});
+}
+
+TEST(Broker, NamesTheMessageInItsAnswerButNotWhenItIsARepetition) {
+  World world;
+  const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true})");
+  world.join("Bob");
+  world.send(alice, "1", "Bob", "hello");
+  world.send(alice, "1", "Bob", "hello");
+  const auto answers = world.heard(alice, "ACK");
+  ASSERT_EQ(answers.size(), 2u);
+  const auto id = text(payload(answers.at(0)), "short_id");
+  EXPECT_TRUE(records::key_of_short_id(id)) << id;
+  EXPECT_EQ(text(payload(answers.at(1)), "short_id"), "");
 }
 
 TEST(Broker, CountsASessionThatWasJustLostAsAudience) {

@@ -16,6 +16,9 @@ TEST(Ack, ComesBackAsItWasWritten) {
   EXPECT_EQ(ack.seq, 42u);
   EXPECT_EQ(ack.correlation_id, "c");
   EXPECT_EQ(parse_ack(R"({"ack_id":"d-1"})")->seq, 0u);
+  EXPECT_EQ(write_ack("m", 1, "7kq2m9xa"), R"({"ack_id":"m","seq":1,"short_id":"7kq2m9xa"})");
+  EXPECT_EQ(parse_ack(write_ack("m", 1, "7kq2m9xa"))->short_id, "7kq2m9xa");
+  EXPECT_EQ(parse_ack(write_ack("m"))->short_id, "");
 }
 
 TEST(Ack, NamesWhatItAcknowledges) {
