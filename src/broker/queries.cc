@@ -39,6 +39,7 @@ void Core::on_inbox(Connection& connection, const protocol::Envelope& envelope) 
   query.from = wanted->from;
   query.channel = wanted->channel;
   query.unread_only = wanted->unread_only;
+  query.before = Key{wanted->before_key};
   emit(AskMessages{*id, std::move(query)});
 }
 
@@ -57,6 +58,7 @@ void Core::on_messages_query(Connection& connection, const protocol::Envelope& e
   query.id = wanted->id;
   query.search = wanted->search;
   query.after = Key{wanted->after_key};
+  query.before = Key{wanted->before_key};
   emit(AskMessages{*id, std::move(query)});
 }
 

@@ -103,21 +103,22 @@ Result<std::string> parse_shadow_unbind(std::string_view payload) {
 }
 
 Result<InboxRequest> parse_inbox(std::string_view payload) {
-  Field agent{"agent"}, limit{"limit"}, unread{"unreadOnly"}, from{"from"}, channel{"channel"};
-  RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel}));
+  Field agent{"agent"}, limit{"limit"}, unread{"unreadOnly"}, from{"from"}, channel{"channel"}, before{"beforeKey"};
+  RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel, &before}));
   InboxRequest request;
   request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
   request.limit = RELAY_TRY(limit_in(limit));
   request.unread_only = RELAY_TRY(flag_in(unread, false));
   request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
   request.channel = RELAY_TRY(text_in(channel, kMaxTopicBytes));
+  request.before_key = RELAY_TRY(count_in(before));
   return request;
 }
 
 Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   Field limit{"limit"}, since{"sinceTs"}, from{"from"}, to{"to"}, thread{"thread"}, order{"order"}, id{"id"},
-      search{"search"}, after{"afterKey"};
-  RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after}));
+      search{"search"}, after{"afterKey"}, before{"beforeKey"};
+  RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after, &before}));
   MessagesRequest request;
   request.limit = RELAY_TRY(limit_in(limit));
   request.since = RELAY_TRY(time_in(since));
@@ -132,6 +133,7 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   request.id = RELAY_TRY(text_in(id, kMaxIdBytes));
   request.search = RELAY_TRY(text_in(search, kMaxSearchBytes));
   request.after_key = RELAY_TRY(count_in(after));
+  request.before_key = RELAY_TRY(count_in(before));
   return request;
 }
 

@@ -40,6 +40,7 @@ struct InboxRequest {
   std::size_t limit = 0;  // 0: the default
   bool unread_only = false;
   std::string from, channel;
+  std::int64_t before_key = 0;  // this project's: only what came earlier; 0: all
 };
 Result<InboxRequest> parse_inbox(std::string_view payload);
 
@@ -49,9 +50,10 @@ struct MessagesRequest {
   std::string from, to, thread;
   bool ascending = false;
   // This project's:
-  std::string id;              // a short id or a prefix of one
-  std::string search;          // full text
-  std::int64_t after_key = 0;  // only what came later
+  std::string id;               // a short id or a prefix of one
+  std::string search;           // full text
+  std::int64_t after_key = 0;   // only what came later
+  std::int64_t before_key = 0;  // only what came earlier; 0: all
 };
 Result<MessagesRequest> parse_messages_query(std::string_view payload);
 

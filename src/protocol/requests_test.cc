@@ -65,7 +65,7 @@ TEST(QueryRequests, Inbox) {
 TEST(QueryRequests, Messages) {
   const auto query = *parse_messages_query(
       R"({"limit":5,"sinceTs":1000,"from":"A","to":"B","thread":"t","order":"asc","id":"7kq2","search":"green build",)"
-      R"("afterKey":77})");
+      R"("afterKey":77,"beforeKey":99})");
   EXPECT_EQ(query.limit, 5u);
   EXPECT_EQ(query.since, 1000);
   EXPECT_EQ(query.from, "A");
@@ -75,9 +75,12 @@ TEST(QueryRequests, Messages) {
   EXPECT_EQ(query.id, "7kq2");
   EXPECT_EQ(query.search, "green build");
   EXPECT_EQ(query.after_key, 77);
+  EXPECT_EQ(query.before_key, 99);
+  EXPECT_EQ(parse_inbox(R"({"beforeKey":99})")->before_key, 99);
   EXPECT_FALSE(parse_messages_query("{}")->ascending);
   EXPECT_FALSE(parse_messages_query(R"({"order":"desc"})")->ascending);
-  for (const auto* bad : {R"({"order":"up"})", R"({"sinceTs":"x"})", R"({"afterKey":-1})", R"({"search":5})"}) {
+  for (const auto* bad :
+       {R"({"order":"up"})", R"({"sinceTs":"x"})", R"({"afterKey":-1})", R"({"beforeKey":-1})", R"({"search":5})"}) {
     EXPECT_FALSE(parse_messages_query(bad)) << bad;
   }
 }

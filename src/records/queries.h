@@ -79,6 +79,7 @@ struct MessageQuery {
   std::string id;      // short id or prefix
   std::string search;  // full-text query, plain words
   Key after;           // only newer keys
+  Key before;          // only older keys; 0: all
 };
 struct MessageRow {
   Message message;

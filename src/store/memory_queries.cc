@@ -75,6 +75,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   const WordQuery words{query.search};
   const auto fits = [&](const Message& message) {
     if (message.key <= query.after || message.ts < query.since) return false;
+    if (query.before.value() > 0 && message.key >= query.before) return false;
     if (!query.from.empty() && message.from.value() != query.from) return false;
     if (!query.to.empty() && message.to != query.to) return false;
     if (!query.channel.empty() && message.to != query.channel) return false;

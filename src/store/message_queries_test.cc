@@ -50,6 +50,9 @@ TEST_P(MessageStoreSuite, FiltersAndOrdersMessages) {
   EXPECT_EQ(keys(Ask{}.since(kStart + 5)), (Keys{7, 5}));
   EXPECT_EQ(keys(Ask{}.since(kStart + 100)), Keys{});
   EXPECT_EQ(keys(Ask{}.after(3)), (Keys{7, 5}));
+  EXPECT_EQ(keys(Ask{}.before(5)), (Keys{3, 1}));
+  EXPECT_EQ(keys(Ask{}.after(1).before(7).ascending()), (Keys{3, 5}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").before(7)), (Keys{5, 1}));
   EXPECT_EQ(keys(Ask{}.from("Nobody")), Keys{});
   EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), Keys{7});
   EXPECT_EQ(keys(Ask{}.delivered_to("Bob").after(5)), Keys{7});

@@ -134,6 +134,7 @@ Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const Me
     where.add("m.ts>={}", query.since);
   }
   if (after > 0) where.add("m.key>{}", after);
+  if (query.before.value() > 0) where.add("m.key<{}", query.before.value());
   return where;
 }
 

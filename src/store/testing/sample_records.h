@@ -64,6 +64,7 @@ class Ask {
   Ask& id(std::string id) { return query_.id = std::move(id), *this; }
   Ask& search(std::string words) { return query_.search = std::move(words), *this; }
   Ask& after(std::int64_t key) { return query_.after = Key{key}, *this; }
+  Ask& before(std::int64_t key) { return query_.before = Key{key}, *this; }
   operator const records::MessageQuery&() const { return query_; }
 
  private:
