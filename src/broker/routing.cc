@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/nearest.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
 #include "records/short_id.h"
@@ -240,7 +241,7 @@ std::string Core::unknown_recipient(std::string_view name) const {
   }
   std::ranges::sort(known);
   std::string text = format("nobody here is called '{}'", name);
-  const auto nearest = protocol::nearest_names(name, known);
+  const auto nearest = nearest_names(name, known);
   for (std::size_t i = 0; i < nearest.size(); ++i) {
     text += format("{}{}", i == 0 ? "; did you mean " : i + 1 == nearest.size() ? " or " : ", ", nearest[i]);
   }

@@ -6,13 +6,13 @@
 #include <deque>
 
 #include "base/format.h"
-#include "protocol/names.h"
+#include "base/nearest.h"
 
 namespace relay::cli {
 namespace {
 
 std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  const auto near = protocol::nearest_names(word, known, 1);
+  const auto near = nearest_names(word, known, 1);
   return near.empty() ? std::string{} : relay::format("; did you mean {}?", near.front());
 }
 

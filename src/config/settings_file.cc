@@ -17,6 +17,7 @@
 #include <toml++/toml.h>
 
 #include "base/format.h"
+#include "base/nearest.h"
 #include "config/setting_value.h"
 #include "config/settings.h"
 
@@ -36,8 +37,8 @@ class FileReader {
       } else if (const auto* inner = node.as_table(); inner != nullptr && is_table_name(name)) {
         RELAY_TRY(read(*inner, name + "."));
       } else {
-        return fail(Errc::UnknownSetting, relay::format("{}: there is no setting {}; known are: {}",
-                                                        where(key.source()), printable(name), known_names()));
+        return fail(Errc::UnknownSetting, relay::format("{}: there is no setting {}; {}", where(key.source()),
+                                                        printable(name), advice_about(name)));
       }
     }
     return {};
@@ -84,6 +85,16 @@ class FileReader {
     for (const auto& row : setting_table())
       if (row.name.size() > name.size() && row.name.starts_with(name) && row.name[name.size()] == '.') return true;
     return false;
+  }
+
+  static std::string advice_about(std::string_view name) {
+    std::vector<std::string_view> known;
+    for (const auto& row : setting_table()) {
+      known.push_back(row.name);
+      if (const auto dot = row.name.find('.'); dot != std::string_view::npos) known.push_back(row.name.substr(0, dot));
+    }
+    const auto near = nearest_names(name, known, 1);
+    return near.empty() ? "known are: " + known_names() : relay::format("did you mean {}?", near.front());
   }
 
   static std::string known_names() {

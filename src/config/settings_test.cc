@@ -78,6 +78,10 @@ TEST(Settings, AnErrorNamesFileLineColumnAndWhatIsAllowed) {
   EXPECT_TRUE(error_of("[storage]\nkind = 'sqlite'")
                   .starts_with("/h/config.toml:2:1: there is no setting storage.kind; known are: dashboard_port,"))
       << error_of("[storage]\nkind = 'sqlite'");
+  EXPECT_EQ(error_of("[retention]\nmax_byte = 1"),
+            "/h/config.toml:2:1: there is no setting retention.max_byte; did you mean retention.max_bytes?");
+  EXPECT_EQ(error_of("[retenton]\nmax_bytes = 1"),
+            "/h/config.toml:1:2: there is no setting retenton; did you mean retention?");
   EXPECT_TRUE(error_of("debug = ").starts_with("/h/config.toml:1:")) << error_of("debug = ");
 }
 

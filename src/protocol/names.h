@@ -41,13 +41,5 @@ bool is_internal_name(std::string_view name);
 /// Channels and topics: 1 to kMaxTopicBytes bytes of UTF-8 without control characters.
 Result<void> check_channel_name(std::string_view name);
 
-/// At most this many names are compared, so that a wrong address in a crowd stays cheap.
-inline constexpr std::size_t kMaxNamesCompared = 4'096;
-
-/// Up to `most` of `known`, nearest first by edit distance (case does not count, swapped neighbours are one slip), none
-/// that is too far to be a slip of the fingers.
-std::vector<std::string_view> nearest_names(std::string_view wanted, const std::vector<std::string_view>& known,
-                                            std::size_t most = 3);
-
 }  // namespace protocol
 }  // namespace relay

@@ -69,35 +69,5 @@ TEST(Names, KnowTheReservedAndTheInternal) {
   EXPECT_FALSE(is_internal_name("system"));
 }
 
-using Names = std::vector<std::string_view>;
-
-TEST(NearestNames, FindTheSlipOfTheFingers) {
-  const Names known = {"Alice", "Alicia", "Bob", "codex-1", "codex-2", "Reviewer"};
-  EXPECT_EQ(nearest_names("alice", known), (Names{"Alice"}));
-  EXPECT_EQ(nearest_names("Alcie", known), (Names{"Alice"}));
-  EXPECT_EQ(nearest_names("Bbo", known), (Names{"Bob"}));
-  EXPECT_EQ(nearest_names("codex-3", known), (Names{"codex-1", "codex-2"}));
-  EXPECT_EQ(nearest_names("Reveiwr", known), (Names{"Reviewer"}));
-}
-
-TEST(NearestNames, StayQuietWhenNothingIsNear) {
-  const Names known = {"Alice", "Bob"};
-  EXPECT_TRUE(nearest_names("Zebra", known).empty());
-  EXPECT_TRUE(nearest_names("", known).empty());
-  EXPECT_TRUE(nearest_names(std::string(10'000, 'a'), known).empty());
-  EXPECT_TRUE(nearest_names("Alice", {}).empty());
-}
-
-TEST(NearestNames, GiveNoMoreThanAsked) {
-  const Names known = {"ab1", "ab2", "ab3", "ab4"};
-  EXPECT_EQ(nearest_names("ab0", known, 2), (Names{"ab1", "ab2"}));
-}
-
-TEST(NearestNames, LookAtABoundedCrowd) {
-  Names crowd(kMaxNamesCompared, "somebody-else");
-  crowd.push_back("Alice");
-  EXPECT_TRUE(nearest_names("Alic", crowd).empty());
-}
-
 }  // namespace
 }  // namespace relay::protocol
