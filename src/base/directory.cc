@@ -101,13 +101,25 @@ Result<void> DiskDirectory::sync() {
   return {};
 }
 
+std::string_view describe(LockErrc code) {
+  switch (code) {
+    case LockErrc::Held: return "held by another program";
+  }
+  return "";
+}
+
 Result<std::unique_ptr<DirectoryLock>> DiskDirectory::lock(const std::string& name) {
   UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)};
   if (!fd) return fail_errno(format("cannot open {}", full(name)));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return fail(format("{} is held by another program; only one may use it", full(name)));
+    if (errno == EWOULDBLOCK)
+      return fail(LockErrc::Held, format("{} is held by another program; only one may use it", full(name)));
     return fail_errno(format("cannot lock {}", full(name)));
   }
+  // Only a courtesy to whoever finds it held: the lock itself is the kernel's.
+  const auto holder = format("{}\n", ::getpid());
+  [[maybe_unused]] const bool noted =
+      ::ftruncate(fd.get(), 0) == 0 && ::pwrite(fd.get(), holder.data(), holder.size(), 0) > 0;
   return std::make_unique<DiskLock>(std::move(fd));
 }
 

@@ -24,6 +24,9 @@ class AppendFile {
   virtual Result<void> sync() = 0;
 };
 
+enum class LockErrc { Held };
+std::string_view describe(LockErrc code);
+
 /// Held until destroyed, or until the program dies.
 class DirectoryLock {
  public:
@@ -42,7 +45,7 @@ class Directory {
   /// Atomic: whoever looks sees the old or the new.
   virtual Result<void> replace(const std::string& name, const std::string& with) = 0;
   virtual Result<void> sync() = 0;
-  /// One holder per name, among all programs.
+  /// One holder per name, among all programs; otherwise LockErrc::Held. On a disk the file then says the holder's pid.
   virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) = 0;
 };
 

@@ -83,7 +83,8 @@ Result<void> MemoryDirectory::sync() {
 }
 
 Result<std::unique_ptr<DirectoryLock>> MemoryDirectory::lock(const std::string& name) {
-  if (!locks_.insert(name).second) return fail(format("{} is held by another program; only one may use it", name));
+  if (!locks_.insert(name).second)
+    return fail(LockErrc::Held, format("{} is held by another program; only one may use it", name));
   return std::make_unique<Lock>(*this, name);
 }
 
