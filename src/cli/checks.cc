@@ -162,7 +162,8 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
     if (const auto error = string_member(*storage, "error"); error || !bool_member(*storage, "canWrite").value_or(true))
       findings.push_back(
           problem("storage", error.value_or("the store cannot be written"), "look at the disk and the log"));
-  if (const auto newest = query_messages(*connection, {{"limit", 1}, {"order", "desc"}}); newest && !newest->empty())
+  if (const auto newest = newest_messages(*connection, protocol::MessageType::MessagesQuery, {}, 1);
+      newest && !newest->empty())
     if (newest->front().timestamp > context.now() + kClockTolerance)
       findings.push_back(problem("clock", "the newest message is from the future", "the clock went back: set it"));
 }

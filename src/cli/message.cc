@@ -1,5 +1,9 @@
 #include "cli/message.h"
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
 #include "base/format.h"
 #include "cli/text.h"
 #include "cli/times.h"
@@ -43,24 +47,32 @@ Message message_from(json::object raw) {
   return message;
 }
 
-Result<std::vector<Message>> messages_in(std::string_view payload) {
+Result<Page> page_in(std::string_view payload) {
   const auto object = RELAY_TRY(parse_json_object(payload));
   if (const auto error = string_member(object, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
   const auto* array = array_member(object, "messages");
   if (array == nullptr) return fail(Errc::BadAnswer, "the daemon's answer has no messages; are both of one version?");
-  std::vector<Message> messages;
+  Page page{{}, bool_member(object, "more").value_or(false)};
   for (const auto& value : *array)
-    if (const auto* entry = value.if_object()) messages.push_back(message_from(*entry));
-  if (bool_member(object, "more").value_or(false)) {
-    complain(
-        "some messages are so large that not all fit one answer; ask for fewer with --limit, or use search and read",
-        ExitCode::Yes);
-  }
-  return messages;
+    if (const auto* entry = value.if_object()) page.messages.push_back(message_from(*entry));
+  return page;
 }
 
-Result<std::vector<Message>> query_messages(Connection& connection, const json::object& query) {
-  return messages_in(RELAY_TRY(connection.ask(protocol::MessageType::MessagesQuery, json::serialize(query))));
+Result<std::vector<Message>> newest_messages(Connection& connection, protocol::MessageType type, json::object query,
+                                             std::int64_t limit) {
+  std::vector<Message> all;
+  auto before = std::numeric_limits<std::int64_t>::max();
+  while (std::cmp_less(all.size(), limit)) {
+    query["limit"] = limit - static_cast<std::int64_t>(all.size());
+    const auto payload = RELAY_TRY(connection.ask(type, json::serialize(query)));
+    auto page = RELAY_TRY(page_in(payload));
+    std::move(page.messages.begin(), page.messages.end(), std::back_inserter(all));
+    if (!page.more || page.messages.empty()) break;
+    // A daemon that cannot go on from a key would tell the same again and again.
+    if (all.back().key <= 0 || all.back().key >= before) break;
+    query["beforeKey"] = before = all.back().key;
+  }
+  return all;
 }
 
 std::string message_line(const Message& message, const Context& context) {

@@ -23,11 +23,16 @@ struct Message {
 };
 
 Message message_from(json::object raw);
-/// The `messages` of an INBOX_RESPONSE or MESSAGES_RESPONSE; an `error` in it is an error.
-Result<std::vector<Message>> messages_in(std::string_view payload);
+/// An INBOX_RESPONSE or MESSAGES_RESPONSE; an `error` in it is an error.
+struct Page {
+  std::vector<Message> messages;
+  bool more = false;  // others did not fit the frame
+};
+Result<Page> page_in(std::string_view payload);
 
-/// MESSAGES_QUERY; the answer as the daemon orders it.
-Result<std::vector<Message>> query_messages(Connection& connection, const json::object& query);
+/// The newest `limit` that fit an INBOX or MESSAGES_QUERY, newest first, asked for in as many pages as it takes.
+Result<std::vector<Message>> newest_messages(Connection& connection, protocol::MessageType type, json::object query,
+                                             std::int64_t limit);
 
 /// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, cut to the terminal if there is one.
 std::string message_line(const Message& message, const Context& context);

@@ -22,9 +22,10 @@ Message message(std::string body) {
 }
 
 TEST(Messages, AreReadFromTheDaemonsAnswer) {
-  const auto messages = messages_in(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
+  const auto messages = page_in(R"({"messages":[{"id":"a","key":7,"from":"Alice","to":"Bob","body":"hi",
       "timestamp":1748779200000,"status":"delivered","kind":"message"}]})")
-                            .value();
+                            .value()
+                            .messages;
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0].key, 7);
   EXPECT_EQ(messages[0].body, "hi");
@@ -32,10 +33,10 @@ TEST(Messages, AreReadFromTheDaemonsAnswer) {
 }
 
 TEST(Messages, AnErrorInTheAnswerIsOurs) {
-  EXPECT_EQ(messages_in(R"({"error":"the store is away","messages":[]})").error().message(),
+  EXPECT_EQ(page_in(R"({"error":"the store is away","messages":[]})").error().message(),
             "the daemon refused: the store is away");
-  EXPECT_FALSE(messages_in("{}").has_value());
-  EXPECT_FALSE(messages_in("[]").has_value());
+  EXPECT_FALSE(page_in("{}").has_value());
+  EXPECT_FALSE(page_in("[]").has_value());
 }
 
 TEST(MessageLine, IsOneLineWhateverTheBody) {

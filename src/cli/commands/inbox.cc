@@ -19,9 +19,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, kMostRows, protocol::kDefaultInboxRows));
   const auto name = invocation.argument(0).empty() ? context.own_name() : invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const json::object query = {{"agent", name}, {"limit", limit}, {"unreadOnly", invocation.has("--unread")}};
-  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Inbox, json::serialize(query)));
-  auto messages = RELAY_CLI_TRY(messages_in(payload));
+  auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::Inbox,
+                                                {{"agent", name}, {"unreadOnly", invocation.has("--unread")}}, limit));
   for (auto& message : messages)
     if (message.to.empty()) message.to = name;
   std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });

@@ -28,15 +28,14 @@ class Conversation {
 
   /// The newest `limit` messages, and everything up to the newest key counts as printed.
   Result<void> print_past(Connection& connection, std::int64_t limit) {
-    for (const auto& message : RELAY_TRY(query_messages(connection, {{"limit", 1}, {"order", "desc"}})))
-      last_key_ = message.key;
+    const auto newest = [&](json::object query, std::int64_t most) {
+      return newest_messages(connection, protocol::MessageType::MessagesQuery, std::move(query), most);
+    };
+    for (const auto& message : RELAY_TRY(newest({}, 1))) last_key_ = message.key;
     std::map<std::int64_t, Message> found;
-    for (auto query : queries()) {
-      query["limit"] = limit;
-      query["order"] = "desc";
-      for (auto& message : RELAY_TRY(query_messages(connection, query)))
+    for (const auto& query : queries())
+      for (auto& message : RELAY_TRY(newest(query, limit)))
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
-    }
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
     return {};

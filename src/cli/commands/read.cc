@@ -15,7 +15,8 @@ constexpr int kMostChoices = 20;
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto messages = RELAY_CLI_TRY(query_messages(connection, {{"id", id}, {"limit", kMostChoices}}));
+  const auto messages =
+      RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMostChoices));
   if (messages.empty())
     return complain(relay::format("no message has an id that begins with {}; see: agent-relay log", id), ExitCode::No);
   if (messages.size() > 1) {

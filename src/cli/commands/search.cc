@@ -19,10 +19,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   const auto words = invocation.rest(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  json::object query = {{"search", words}, {"limit", limit}};
+  json::object query = {{"search", words}};
   if (const auto from = invocation.value("--from")) query["from"] = *from;
   if (const auto to = invocation.value("--to")) query["to"] = *to;
-  auto messages = RELAY_CLI_TRY(query_messages(connection, query));
+  auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, query, limit));
   std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);

@@ -1,0 +1,49 @@
+// Lists that do not fit one answer of the daemon: all of what was asked for is shown.
+#include <gtest/gtest.h>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+constexpr int kMessages = 8;
+constexpr std::size_t kBytes = 300'000;  // three do not fit an answer of 768 KiB
+
+class Paging : public ::testing::Test {
+ protected:
+  Paging() {
+    box_.ok({"up"});
+    box_.ok({"chat", "--name", "Bob"});
+    for (int i = 0; i < kMessages; ++i)
+      box_.ok({"send", "Bob", "-", "--from", "Alice"}, "large number" + std::to_string(i) + std::string(kBytes, ' '));
+  }
+
+  /// Which of the messages a listing shows, in its order.
+  static std::string order_in(const std::string& out) {
+    std::string found;
+    for (auto at = out.find("number"); at != std::string::npos; at = out.find("number", at + 1)) found += out[at + 6];
+    return found;
+  }
+
+  Sandbox box_;
+};
+
+TEST_F(Paging, TheLogIsWhole) {
+  EXPECT_EQ(order_in(box_.ok({"log", "--json"})), "01234567");
+  EXPECT_EQ(order_in(box_.ok({"log", "Alice", "--json"})), "01234567");
+  EXPECT_EQ(order_in(box_.ok({"log", "--limit", "5", "--json"})), "34567");
+}
+
+TEST_F(Paging, TheInboxIsWhole) {
+  EXPECT_EQ(order_in(box_.ok({"inbox", "Bob", "--json"})), "01234567");
+  EXPECT_EQ(order_in(box_.ok({"inbox", "Bob", "--unread", "--limit", "7", "--json"})), "1234567");
+}
+
+TEST_F(Paging, TheSearchIsWhole) {
+  EXPECT_TRUE(eventually([&] { return order_in(box_.run({"search", "large", "--json"}).out) == "01234567"; }))
+      << "the index fills by itself";
+  EXPECT_EQ(order_in(box_.ok({"search", "large", "--limit", "6", "--json"})), "234567");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
