@@ -56,6 +56,8 @@ std::string_view describe(Errc code) {
     case Errc::TimedOut: return "timed out";
     case Errc::Lost: return "the daemon went away";
     case Errc::Refused: return "refused";
+    case Errc::TooLarge: return "too large";
+    case Errc::NameInUse: return "the name is in use";
     case Errc::BadAnswer: return "an answer that cannot be read";
   }
   return "";

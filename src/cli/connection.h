@@ -22,8 +22,10 @@ namespace relay::cli {
 enum class Errc {
   NoDaemon,  // nobody listens there
   TimedOut,
-  Lost,     // the daemon went away in mid-sentence
-  Refused,  // the daemon said no
+  Lost,       // the daemon went away in mid-sentence
+  Refused,    // the daemon said no
+  TooLarge,   // a text that would not fit a frame
+  NameInUse,  // somebody else has it
   BadAnswer,
 };
 std::string_view describe(Errc code);

@@ -51,7 +51,7 @@ class Peer : public ::testing::Test {
 TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
   const auto connection = Connection::open(directory_ + "/nothing");
   ASSERT_FALSE(connection.has_value());
-  EXPECT_EQ(exit_code_of(connection.error()), ExitCode::NoDaemon);
+  EXPECT_EQ(ending_of(connection.error()).code, ExitCode::NoDaemon);
   EXPECT_EQ(connection.error().message(), "cannot reach the daemon at " + directory_ +
                                               "/nothing: no one is listening; start it with: agent-relay up");
 }
@@ -85,7 +85,7 @@ TEST_F(Peer, SilenceEndsAtTheDeadline) {
   auto connection = connected();
   const auto frame = connection.receive(in(std::chrono::milliseconds{1}));
   ASSERT_FALSE(frame.has_value());
-  EXPECT_EQ(exit_code_of(frame.error()), ExitCode::TimedOut);
+  EXPECT_EQ(ending_of(frame.error()).code, ExitCode::TimedOut);
 }
 
 TEST_F(Peer, ALostDaemonIsSaid) {

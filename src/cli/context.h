@@ -1,4 +1,4 @@
-/// What every command is given: the world it runs in, and where its words go. Results to stdout, talk to stderr.
+/// What every command is given: the world it runs in.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/text.h"
 #include "config/environment.h"
 #include "config/places.h"
@@ -30,10 +30,5 @@ struct Context {
 };
 
 Result<Context> make_context();
-
-/// To stdout. A reader that went away (`| head`) ends the program quietly.
-void print(std::string_view text);
-/// One sentence to stderr, and how the command ends.
-ExitCode complain(std::string_view sentence, ExitCode code);
 
 }  // namespace relay::cli

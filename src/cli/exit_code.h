@@ -1,8 +1,23 @@
 /// How a command ends, as its exit code. Documented in help and docs/cli.md; scripts rely on it.
 #pragma once
 
+#include <string_view>
+
 namespace relay::cli {
 
 enum class ExitCode : int { Yes = 0, No = 1, Usage = 2, NoDaemon = 3, TimedOut = 4, Refused = 5 };
+
+/// The same as a word, for programs: `NO_DAEMON`.
+constexpr std::string_view word_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::Yes: return "OK";
+    case ExitCode::No: return "FAILED";
+    case ExitCode::Usage: return "USAGE";
+    case ExitCode::NoDaemon: return "NO_DAEMON";
+    case ExitCode::TimedOut: return "TIMED_OUT";
+    case ExitCode::Refused: return "REFUSED";
+  }
+  return "";
+}
 
 }  // namespace relay::cli

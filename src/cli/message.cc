@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "cli/text.h"
 #include "cli/times.h"
+#include "records/short_id.h"
 
 namespace relay::cli {
 namespace {
@@ -73,6 +74,14 @@ Result<std::vector<Message>> newest_messages(Connection& connection, protocol::M
     query["beforeKey"] = before = all.back().key;
   }
   return all;
+}
+
+Result<void> check_id_given(std::string_view id) {
+  if (id.size() >= records::kMinPrefixLetters) return {};
+  return fail(
+      relay::format("\"{}\" is too short for an id: give at least its first {} letters, such as 7kq2; "
+                    "agent-relay log shows the ids",
+                    id, records::kMinPrefixLetters));
 }
 
 std::string message_line(const Message& message, const Context& context) {

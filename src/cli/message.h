@@ -34,6 +34,9 @@ Result<Page> page_in(std::string_view payload);
 Result<std::vector<Message>> newest_messages(Connection& connection, protocol::MessageType type, json::object query,
                                              std::int64_t limit);
 
+/// Whether this can be a message's id or the beginning of one. The error is a usage error.
+Result<void> check_id_given(std::string_view id);
+
 /// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, cut to the terminal if there is one.
 std::string message_line(const Message& message, const Context& context);
 /// The whole message with a head, for `read`.

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <deque>
 
 #include "base/format.h"
@@ -38,6 +39,16 @@ bool is_choice(std::string_view choices, std::string_view value) {
          value.find('|') == std::string_view::npos;
 }
 
+/// A value one could give.
+std::string_view example_of(const Option& option) {
+  if (!option.choices.empty()) return option.choices.substr(0, option.choices.find('|'));
+  if (option.value == "TIME") return "30s";
+  if (option.value == "NAME") return "Alice";
+  if (option.value == "N") return "10";
+  if (option.value == "PATH") return "/tmp/relay.sock";
+  return "build";
+}
+
 /// Holds what CLI11 writes into while it parses.
 class CommandParser {
  public:
@@ -60,8 +71,7 @@ class CommandParser {
     try {
       app_.parse(std::move(words));
     } catch (const CLI::CallForHelp&) { return WantsHelp{&command_}; } catch (const CLI::ParseError& error) {
-      return fail(
-          relay::format("agent-relay {}: {}; see: agent-relay {} --help", command_.name, error.what(), command_.name));
+      return mistake(error.what());
     }
     Run run{&command_, {}};
     for (const auto& [option, parsed] : flags_)
@@ -69,6 +79,7 @@ class CommandParser {
     for (const auto& [option, parsed] : values_) {
       if (parsed->count() == 0) continue;
       const auto value = parsed->as<std::string>();
+      if (is_option(value)) return needs_value(*option);  // `--from --wait`
       if (!option->choices.empty() && !is_choice(option->choices, value))
         return fail(relay::format("{} cannot be \"{}\": choose one of {}", option->name, value, option->choices));
       run.invocation.set(option->name, value);
@@ -77,6 +88,23 @@ class CommandParser {
   }
 
  private:
+  /// CLI11 begins with the option's name; what it says then is about types we do not use.
+  [[nodiscard]] Failure mistake(std::string_view what) const {
+    for (const auto& [option, parsed] : values_)
+      if (what.substr(0, what.find(':')) == option->name) return needs_value(*option);
+    return fail(relay::format("agent-relay {}: {}; see: agent-relay {} --help", command_.name, what, command_.name));
+  }
+
+  static Failure needs_value(const Option& option) {
+    return fail(
+        relay::format("{} needs {}, for example: {} {}", option.name, option.value, option.name, example_of(option)));
+  }
+
+  [[nodiscard]] bool is_option(std::string_view word) const {
+    return std::any_of(command_.options.begin(), command_.options.end(),
+                       [&](const Option& option) { return option.name == word; });
+  }
+
   Result<Intent> take_arguments(Run run) {
     std::size_t least = 0;
     bool many = false;
@@ -115,7 +143,7 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words) {
   if (words.empty()) return WantsHelp{};
   const auto& first = words.front();
   if (first == "--help" || first == "-h") return WantsHelp{};
-  if (first == "--version" || first == "-V") return WantsVersion{};
+  if (first == "--version" || first == "-V" || first == "version") return WantsVersion{};
   if (first == "help") {
     if (words.size() == 1) return WantsHelp{};
     const auto* command = command_named(words[1]);

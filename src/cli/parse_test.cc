@@ -89,5 +89,16 @@ TEST(Parse, RunningAnAgentIsAnsweredWithASentence) {
   EXPECT_NE(error_of({"-n", "Alice", "claude"}).find("cannot run an agent"), std::string::npos);
 }
 
+TEST(Parse, AMissingValueIsNamedWithAnExample) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"send", "Bob", "x", "--from"}, {"send", "Bob", "x", "--from", "--wait"}})
+    EXPECT_EQ(parse_command_line(words).error().message(), "--from needs NAME, for example: --from Alice");
+}
+
+TEST(Parse, TheVersionHasThreeNames) {
+  for (const auto* word : {"--version", "-V", "version"})
+    EXPECT_TRUE(std::holds_alternative<WantsVersion>(parse_command_line({word}).value())) << word;
+}
+
 }  // namespace
 }  // namespace relay::cli

@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 
@@ -28,11 +29,18 @@ ExitCode carry_out(const Run& wish) {
   return wish.command->run(wish.invocation, context);
 }
 
+/// Asked of the words themselves, so that a mistake among them is told in JSON too.
+bool wants_json(const std::vector<std::string>& words) {
+  const auto options_end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), options_end, "--json") != options_end;
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
   try {
+    if (wants_json(words)) answer_in_json();
     const auto intent = parse_command_line(words);
     if (!intent) return static_cast<int>(complain(intent.error().message(), ExitCode::Usage));
     return static_cast<int>(std::visit([](const auto& wish) { return carry_out(wish); }, *intent));

@@ -23,13 +23,4 @@ Result<Connection> join_workspace(const Context& context) {
   return connection;
 }
 
-ExitCode exit_code_of(const Error& error) {
-  if (is(error, Errc::NoDaemon) || is(error, Errc::Lost)) return ExitCode::NoDaemon;
-  if (is(error, Errc::TimedOut)) return ExitCode::TimedOut;
-  if (is(error, Errc::Refused)) return ExitCode::Refused;
-  return ExitCode::No;
-}
-
-ExitCode complain(const Error& error) { return complain(error.message(), exit_code_of(error)); }
-
 }  // namespace relay::cli

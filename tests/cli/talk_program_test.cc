@@ -51,13 +51,14 @@ TEST_F(Talk, AnEmptyInboxIsNoFailure) {
 
 TEST_F(Talk, ANameNobodyHasIsRefusedWithTheNearest) {
   const auto ran = box_.run({"send", "Bbo", "hello"});
-  EXPECT_EQ(ran.code, 1);
-  EXPECT_NE(ran.err.find("did you mean Bob?"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.code, 5);
+  EXPECT_NE(ran.err.find("did you mean Bob? agent-relay agents --all lists"), std::string::npos) << ran.err;
   const auto far = box_.run({"send", "Zacharias", "hello"});
-  EXPECT_EQ(far.code, 1);
+  EXPECT_EQ(far.code, 5);
   EXPECT_NE(far.err.find("agent-relay agents --all"), std::string::npos) << far.err;
   const auto as_json = box_.run({"send", "Bbo", "hello", "--json"});
-  EXPECT_EQ(string_member(parse_json_object(as_json.out).value(), "code"), "UNKNOWN_RECIPIENT");
+  const auto answer = parse_json_object(as_json.out).value();
+  EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "UNKNOWN_RECIPIENT");
 }
 
 TEST_F(Talk, ALivingNameCannotBeBorrowed) {
@@ -83,7 +84,7 @@ TEST_F(Talk, TheTextCanComeFromStdin) {
   box_.ok({"send", "Bob", "-"}, std::string(500'000, 'x'));
   EXPECT_NE(box_.ok({"read", newest_id()}).find(std::string(500'000, 'x')), std::string::npos);
   const auto large = box_.run({"send", "Bob", "-"}, std::string(2'000'000, 'x'));
-  EXPECT_EQ(large.code, 1);
+  EXPECT_EQ(large.code, 5) << "as if the daemon had refused it";
   EXPECT_NE(large.err.find("larger than 1048576 bytes"), std::string::npos) << large.err;
   EXPECT_EQ(box_.run({"send", "Bob", "-"}, "").code, 2) << "nothing to say";
   EXPECT_EQ(box_.run({"send", "Bob", "-"}, "\xff\xfe").code, 2) << "not UTF-8";
@@ -131,6 +132,16 @@ TEST_F(Talk, TheLogShowsTheConversationInOrder) {
   EXPECT_NE(last.find("three"), std::string::npos);
   EXPECT_EQ(last.find("two"), std::string::npos);
   EXPECT_EQ(box_.ok({"log", "--limit", "0"}), "");
+}
+
+TEST_F(Talk, TheLogAndInboxOfANameNobodyHasSaySo) {
+  for (const auto* command : {"log", "inbox"}) {
+    const auto ran = box_.run({command, "Bbo"});
+    EXPECT_EQ(ran.code, 1) << command;
+    EXPECT_NE(ran.err.find("nobody here is called 'Bbo'; did you mean Bob?"), std::string::npos) << ran.err;
+    EXPECT_EQ(box_.run({command, "Bob"}).code, 0) << "known, only silent";
+  }
+  EXPECT_EQ(box_.run({"inbox"}).code, 0) << "one's own, before one has joined";
 }
 
 TEST_F(Talk, WordsAreFound) {

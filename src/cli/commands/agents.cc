@@ -36,9 +36,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   else if (!columns.empty())
     print(columns.text(context.paint));
   else
-    complain(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
-                                     : "nobody is here now; see who was with: agent-relay agents --all",
-             ExitCode::Yes);
+    remark(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
+                                   : "nobody is here now; see who was with: agent-relay agents --all");
   return ExitCode::Yes;
 }
 

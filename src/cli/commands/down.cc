@@ -17,14 +17,19 @@ ExitCode end_daemon(Connection& daemon) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto daemon = reach_daemon(context);
-  if (!daemon && is(daemon.error(), Errc::NoDaemon))  // what was wished for is already so
-    return complain("no daemon is running", ExitCode::Yes);
+  if (!daemon && is(daemon.error(), Errc::NoDaemon)) {  // what was wished for is already so
+    remark("no daemon is running");
+    return ExitCode::Yes;
+  }
   if (!daemon) return complain(daemon.error());
   if (invocation.has("--all")) return end_daemon(*daemon);
   const auto open = RELAY_CLI_TRY(list_workspaces(*daemon));
   const auto& root = context.project.root;
   const bool is_open = std::any_of(open.begin(), open.end(), [&](const auto& one) { return one.root == root; });
-  if (!is_open) return complain(relay::format("the workspace of {} is not open", root), ExitCode::Yes);
+  if (!is_open) {
+    remark(relay::format("the workspace of {} is not open", root));
+    return ExitCode::Yes;
+  }
   RELAY_CLI_TRY(close_workspace(*daemon, root));
   print(
       relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/invocation.h"
 #include "cli/message.h"
+#include "cli/people.h"
 #include "cli/workspace.h"
 #include "protocol/limits.h"
 
@@ -21,13 +22,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::Inbox,
                                                 {{"agent", name}, {"unreadOnly", invocation.has("--unread")}}, limit));
+  if (messages.empty() && !invocation.argument(0).empty())
+    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
+      return complain(sentence, ExitCode::No);
   for (auto& message : messages)
     if (message.to.empty()) message.to = name;
   std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
   const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
   print_messages(messages, context, shape);
-  if (messages.empty() && shape == Shape::Lines)
-    complain(relay::format("the inbox of {} is empty", name), ExitCode::Yes);
+  if (messages.empty() && shape == Shape::Lines) remark(relay::format("the inbox of {} is empty", name));
   return ExitCode::Yes;
 }
 

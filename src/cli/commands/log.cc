@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/invocation.h"
 #include "cli/message.h"
+#include "cli/people.h"
 #include "cli/workspace.h"
 #include "protocol/limits.h"
 
@@ -26,8 +27,8 @@ class Conversation {
   Conversation(const Invocation& invocation, const Context& context)
       : context_{context}, name_{invocation.argument(0)}, json_{invocation.has("--json")} {}
 
-  /// The newest `limit` messages, and everything up to the newest key counts as printed.
-  Result<void> print_past(Connection& connection, std::int64_t limit) {
+  /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
+  Result<std::size_t> print_past(Connection& connection, std::int64_t limit) {
     const auto newest = [&](json::object query, std::int64_t most) {
       return newest_messages(connection, protocol::MessageType::MessagesQuery, std::move(query), most);
     };
@@ -38,7 +39,7 @@ class Conversation {
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
-    return {};
+    return found.size();
   }
 
   /// Prints what is said from now on. Returns only when the connection is lost.
@@ -94,7 +95,7 @@ ExitCode follow_for_ever(Conversation& conversation, Connection connection, cons
   for (;;) {
     const auto why = conversation.follow(connection);
     if (is(why, Errc::Refused)) return complain(why);
-    complain("the daemon went away; waiting for it to come back", ExitCode::NoDaemon);
+    remark("the daemon went away; waiting for it to come back");
     auto pause = kFirstRetry;
     for (;;) {
       auto again = join_workspace(context);
@@ -105,7 +106,7 @@ ExitCode follow_for_ever(Conversation& conversation, Connection connection, cons
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestRetry);
     }
-    complain("the daemon is back", ExitCode::Yes);
+    remark("the daemon is back");
   }
 }
 
@@ -113,7 +114,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 0, protocol::kMaxQueryRows, kDefaultRows));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   Conversation conversation{invocation, context};
-  RELAY_CLI_TRY(conversation.print_past(connection, limit));
+  const auto printed = RELAY_CLI_TRY(conversation.print_past(connection, limit));
+  const auto name = invocation.argument(0);
+  if (printed == 0 && !name.empty())
+    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty()) {
+      if (!invocation.has("--follow")) return complain(sentence, ExitCode::No);
+      remark(sentence);  // who is not here yet may come
+    }
   if (!invocation.has("--follow")) return ExitCode::Yes;
   return follow_for_ever(conversation, std::move(connection), context);
 }

@@ -14,15 +14,16 @@ constexpr int kMostChoices = 20;
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
+  RELAY_CLI_USAGE(check_id_given(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto messages =
       RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::MessagesQuery, {{"id", id}}, kMostChoices));
   if (messages.empty())
     return complain(relay::format("no message has an id that begins with {}; see: agent-relay log", id), ExitCode::No);
   if (messages.size() > 1) {
-    complain(relay::format("several messages have an id that begins with {}; give more of it:", id), ExitCode::No);
-    print_messages(messages, context, invocation.has("--json") ? Shape::Json : Shape::Lines);
-    return ExitCode::No;
+    std::string ids;
+    for (const auto& message : messages) ids += (ids.empty() ? "" : ", ") + message.id;
+    return complain(relay::format("several ids begin with {}; give more of one: {}", id, ids), ExitCode::No);
   }
   print(invocation.has("--json") ? json::serialize(messages.front().raw) + "\n"
                                  : message_page(messages.front(), context));

@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
+#include "cli/people.h"
 #include "cli/workspace.h"
 #include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
@@ -29,15 +30,12 @@ Result<std::string> read_stdin() {
     if (count == 0) break;
     text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > protocol::kMaxFrameBytes)
-      return fail(relay::format("the text on stdin is larger than {} bytes; send it as a file and say where it is",
+      return fail(Errc::TooLarge,
+                  relay::format("the text on stdin is larger than {} bytes; send it as a file and say where it is",
                                 protocol::kMaxFrameBytes));
   }
   if (text.ends_with('\n')) text.pop_back();  // the shell's, not the sender's
   return text;
-}
-
-ExitCode exit_code_of_refusal(std::string_view code) {
-  return code == name_of(protocol::Refusal::UnknownRecipient) ? ExitCode::No : ExitCode::Refused;
 }
 
 /// How one send ended.
@@ -88,7 +86,7 @@ class Sending {
         if (is(frame.error(), Errc::TimedOut))
           return Outcome{ExitCode::TimedOut, "pending",
                          "it was not delivered in time; it is stored and will be delivered later", ""};
-        return Outcome{exit_code_of(frame.error()), "pending",
+        return Outcome{ending_of(frame.error()).code, "pending",
                        frame.error().message() + "; the message is stored and will be delivered later", ""};
       }
       const auto& envelope = frame->envelope;
@@ -101,8 +99,7 @@ class Sending {
         case protocol::MessageType::Nack: {
           const auto nack = RELAY_TRY(protocol::parse_nack(envelope.payload));
           if (nack.nack_id != id_) break;
-          return Outcome{exit_code_of_refusal(nack.code), "refused", nack.message.empty() ? nack.code : nack.message,
-                         nack.code};
+          return Outcome{ExitCode::Refused, "refused", nack.message.empty() ? nack.code : nack.message, nack.code};
         }
         case protocol::MessageType::Receipt: {
           const auto receipt = RELAY_TRY(protocol::parse_receipt(envelope.payload));
@@ -130,7 +127,8 @@ class Sending {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto to = invocation.argument(0);
-  if (to.empty()) return complain("give the name of somebody to send to", ExitCode::Usage);
+  RELAY_CLI_USAGE(check_recipient(to));
+  RELAY_CLI_USAGE(speaker(invocation, "--from", context));
   if (invocation.has("--wait") && (to == "*" || to.starts_with('#')))
     return complain(relay::format("--wait needs one recipient, not {}; leave it out", to), ExitCode::Usage);
   const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kDefaultWait));
@@ -146,17 +144,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
   Sending sending{invocation, context};
   const auto outcome = RELAY_CLI_TRY(sending.run(text, timeout, ttl));
-  if (invocation.has("--json")) {
-    json::object answer = {{"id", sending.id()}, {"to", to}, {"status", outcome.status}};
-    if (!outcome.refusal.empty()) answer["code"] = outcome.refusal;
-    if (!outcome.sentence.empty()) answer["message"] = outcome.sentence;
-    print(json::serialize(answer) + "\n");
-  }
-  if (outcome.sentence.empty()) return outcome.code;
-  const bool unknown = outcome.refusal == name_of(protocol::Refusal::UnknownRecipient);
-  const bool suggested = outcome.sentence.ends_with('?');
-  return complain(outcome.sentence + (unknown && !suggested ? "; see who is: agent-relay agents --all" : ""),
-                  outcome.code);
+  if (!outcome.refusal.empty()) return complain({.nack_id = {}, .code = outcome.refusal, .message = outcome.sentence});
+  if (!outcome.sentence.empty()) return complain(outcome.sentence, outcome.code);
+  if (invocation.has("--json"))
+    print(json::serialize(json::object{{"id", sending.id()}, {"to", to}, {"status", outcome.status}}) + "\n");
+  return ExitCode::Yes;
 }
 
 constexpr Argument kArguments[] = {

@@ -60,6 +60,7 @@ std::string ledger(const json::object& answer, const Context& context) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
+  RELAY_CLI_USAGE(check_id_given(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto payload =
       RELAY_CLI_TRY(connection.ask(protocol::MessageType::Trace, json::serialize(json::object{{"id", id}})));

@@ -62,25 +62,21 @@ ExitCode run_in_foreground(const Invocation& invocation, Context& context, confi
   options.ready_fd = static_cast<int>(ready_fd);
   if (detached && ::chdir("/") != 0) return complain(Error::from_errno("cannot leave this directory"));
   const auto ended = daemon::run_daemon(options);
-  const bool already_running = !ended && is(ended.error(), daemon::Errc::AlreadyRunning);
-  if (ended) return static_cast<ExitCode>(*ended);
-  return complain(ended.error().message(), already_running ? ExitCode::Refused : ExitCode::No);
+  return ended ? static_cast<ExitCode>(*ended) : complain(ended.error());
 }
 
 /// For example a damaged database that was set aside.
 void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) {
   for (const auto& workspace : open)
-    if (workspace.root == context.project.root && !workspace.warning.empty())
-      complain(workspace.warning, ExitCode::Yes);
+    if (workspace.root == context.project.root && !workspace.warning.empty()) remark(workspace.warning);
 }
 
 ExitCode open_in(Connection& daemon, const Invocation& invocation, Context& context, const config::Settings& settings) {
   const auto open = RELAY_CLI_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
   for (const auto* flag : {"--durability", "--storage", "--no-http"})
     if (invocation.has(flag))
-      complain(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
-                             flag),
-               ExitCode::Yes);
+      remark(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
+                           flag));
   warn_about(open, context);
   print(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
   return ExitCode::Yes;

@@ -1,0 +1,63 @@
+#include "cli/output.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/format.h"
+#include "base/result.h"
+#include "cli/text.h"
+#include "protocol/json_writer.h"
+
+namespace relay::cli {
+namespace {
+
+bool json_wanted = false;  // the command line's, for the life of the process
+
+/// All of it, however slowly the other side takes it. Not stdio: a terminal that is read without blocking is written
+/// without blocking too (both ends share one file description), and stdio drops what it could not write at once.
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+      continue;
+    }
+    if (errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void answer_in_json() { json_wanted = true; }
+
+void print(std::string_view text) {
+  if (write_all(STDOUT_FILENO, text)) return;
+  if (errno != EPIPE) remark(Error::from_errno("cannot write the output").message());
+  std::_Exit(static_cast<int>(ExitCode::No));
+}
+
+void remark(std::string_view sentence) {
+  const auto line = relay::format("agent-relay: {}\n", sanitised(sentence, Lines::Join));
+  (void)write_all(STDERR_FILENO, line);  // there is nobody left to tell
+}
+
+ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word) {
+  remark(sentence);
+  if (!json_wanted) return code;
+  protocol::JsonWriter object;
+  object.begin_object("error");
+  object.field("code", word.empty() ? word_of(code) : word).field("message", sanitised(sentence, Lines::Join)).end();
+  print(object.take() + "\n");
+  return code;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,26 @@
+/// Where a command's words go: results to stdout, talk to stderr.
+///
+/// A failure is said once, here: its sentence on stderr and, when `--json` was given, also
+///   {"error": {"code": "NO_DAEMON", "message": "…"}}
+/// on stdout, so that a program that reads stdout always reads JSON.
+#pragma once
+
+#include <string_view>
+
+#include "cli/exit_code.h"
+
+namespace relay::cli {
+
+/// To stdout. A reader that went away (`| head`) ends the program quietly.
+void print(std::string_view text);
+
+/// Talk: one sentence to stderr that changes nothing about how the command ends.
+void remark(std::string_view sentence);
+
+/// A failure, and how the command ends by it. `word` is the daemon's own code where it gave one.
+ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word = {});
+
+/// From now on failures are also said in JSON. Set once, before the command runs.
+void answer_in_json();
+
+}  // namespace relay::cli

@@ -1,0 +1,22 @@
+/// Names as a person types them: checked before anything is sent, and helped along when nobody has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/connection.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+
+namespace relay::cli {
+
+/// Who speaks: what `option` says, else who the person at this shell is. The error is a usage error.
+Result<std::string> speaker(const Invocation& invocation, std::string_view option, const Context& context);
+
+/// Somebody, everybody or a channel. The error is a usage error.
+Result<void> check_recipient(std::string_view name);
+
+/// Empty when somebody has that name, else a sentence with the nearest ones.
+Result<std::string> sentence_about_stranger(Connection& connection, const std::string& name);
+
+}  // namespace relay::cli
