@@ -31,7 +31,7 @@ class Talk : public ::testing::Test {
 };
 
 TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
-  EXPECT_EQ(box_.ok({"send", "Bob", "hello", "there", "--from", "Alice"}), "");
+  EXPECT_TRUE(box_.ok({"send", "Bob", "hello", "there", "--from", "Alice"}).starts_with("sent to Bob  "));
   const auto inbox = box_.ok_json({"inbox", "Bob", "--unread"});
   ASSERT_EQ(array_member(inbox, "messages")->size(), 1U);
   const auto& message = array_member(inbox, "messages")->at(0).as_object();
@@ -40,6 +40,23 @@ TEST_F(Talk, WhatIsSentToSomeoneAwayWaitsInTheInbox) {
   EXPECT_NE(box_.ok({"inbox", "Bob"}).find("Alice → Bob"), std::string::npos);
   EXPECT_NE(box_.ok({"agents", "--all"}).find("Bob    away"), std::string::npos) << "beside Alice, who wrote";
   EXPECT_NE(box_.ok({"status"}).find("1 message waiting"), std::string::npos);
+}
+
+TEST_F(Talk, TheIdThatSendPrintsFindsTheMessage) {
+  const auto line = box_.ok({"send", "Bob", "find me"});
+  ASSERT_TRUE(line.starts_with("sent to Bob  ")) << line;
+  const auto id = line.substr(13, line.size() - 14);
+  EXPECT_EQ(id, newest_id());
+  EXPECT_NE(box_.ok({"read", id}).find("find me"), std::string::npos);
+  EXPECT_NE(box_.ok({"trace", id}).find("to Bob"), std::string::npos);
+  const auto sent = box_.ok_json({"send", "Bob", "and me"});
+  EXPECT_EQ(string_member(sent, "id"), newest_id());
+  EXPECT_EQ(string_member(sent, "status"), "accepted");
+  const auto to_all = box_.ok({"send", "*", "all"});
+  EXPECT_EQ(to_all, "sent to everyone  " + newest_id() + "\n");
+  const auto alice = listen("Alice");
+  const auto delivered = box_.ok({"send", "Alice", "ping", "--wait"});
+  EXPECT_EQ(delivered, "delivered to Alice  " + newest_id() + "\n");
 }
 
 TEST_F(Talk, AnEmptyInboxIsNoFailure) {
@@ -76,6 +93,7 @@ TEST_F(Talk, WaitingEndsWithTheProofOrTheTimeout) {
   const auto late = box_.run({"send", "Bob", "ping", "--wait", "--timeout", "100ms"});
   EXPECT_EQ(late.code, 4);
   EXPECT_NE(late.err.find("it is stored and will be delivered later"), std::string::npos) << late.err;
+  EXPECT_NE(late.err.find("agent-relay trace " + newest_id()), std::string::npos) << late.err;
 }
 
 TEST_F(Talk, TheTextCanComeFromStdin) {
