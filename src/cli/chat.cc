@@ -3,10 +3,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cstdlib>
+
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "cli/chat_line.h"
 #include "cli/line_input.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
@@ -18,17 +22,10 @@
 namespace relay::cli {
 namespace {
 
-/// Lines after the first carry a mark, so that no body can pass for somebody else's line.
-std::string with_margin(const std::string& text) {
-  std::string marked;
-  for (const char c : text) {
-    marked += c;
-    if (c == '\n') marked += "          | ";
-  }
-  return marked;
-}
-
 constexpr std::size_t kMaxUnanswered = 1'000;
+constexpr std::size_t kMaxPidBytes = 32;
+constexpr std::string_view kHelp =
+    "`@Bob hello` speaks to Bob, as do the lines after it; `@* hello` to everyone; /quit leaves";
 
 /// A file name from any agent name: readable where possible, unique always.
 std::string outbox_file(const std::string& name) {
@@ -38,10 +35,25 @@ std::string outbox_file(const std::string& name) {
   return relay::format("{}-{}.outbox", file, sha256_hex(name).substr(0, 8));
 }
 
+/// One chat per name on this machine: two would take turns in one outbox. The lock is the outbox's own.
+Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, const std::string& name, Random& random) {
+  const auto file = outbox_file(name);
+  auto outbox = client::Outbox::open(directory, file, {}, client::SyncOn::Transmission, random);
+  if (outbox || !is(outbox.error(), LockErrc::Held)) return outbox;
+  const auto holder = directory.read(file + ".lock", kMaxPidBytes).value_or(std::nullopt).value_or("");
+  return fail(Errc::NameInUse,
+              relay::format("the name {} is in use by another chat here{}; end that one, or choose another with --name",
+                            name, holder.empty() ? "" : relay::format(" (pid {})", std::atoi(holder.c_str()))));
+}
+
 class Chat final : public client::LinkListener, public LineListener {
  public:
   Chat(const ChatOptions& options, const Context& context, client::Outbox& outbox)
-      : options_{options}, context_{context}, to_{options.to}, outbox_{outbox} {}
+      : options_{options},
+        context_{context},
+        interactive_{!options.listen_only && ::isatty(STDIN_FILENO) == 1},
+        to_{options.to},
+        outbox_{outbox} {}
 
   ExitCode run() {
     client::LinkOptions link;
@@ -51,6 +63,7 @@ class Chat final : public client::LinkListener, public LineListener {
     link.hello.program = "agent-relay";
     link.hello.capabilities.resume = true;
     link.hello.working_directory = context_.project.root;
+    if (interactive_) link.patience = client::Patience::never_give_up();  // a person decides when to leave
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { finish(); }};
     link_->start();
@@ -63,44 +76,53 @@ class Chat final : public client::LinkListener, public LineListener {
  private:
   // What is typed.
   void on_line(std::string_view line) override {
+    if (interactive_) link_->retry_now();  // whoever types would rather not wait
+    if (const auto word = slash_word(line)) return obey(*word);
     auto addressed = split_address(line);
     if (!addressed.to.empty()) to_ = addressed.to;
     if (addressed.text.empty()) return;
-    if (addressed.text == "/quit") return on_input_ended();
-    if (to_.empty()) {
-      complain("say to whom: @NAME your words", ExitCode::No);
-      return;
-    }
+    if (to_.empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
     protocol::JsonWriter payload;
     payload.field("kind", "message").field("body", addressed.text);
-    const auto sent = link_->send({.to = to_, .payload = payload.take()});
-    if (!sent) complain(sent.error().message(), ExitCode::No);
+    if (const auto sent = link_->send({.to = to_, .payload = payload.take()}); !sent) ends_with(complain(sent.error()));
     if (outbox_.size() >= kMaxUnanswered && input_) input_->pause();
   }
 
+  void obey(std::string_view word) {
+    if (word == "quit") return on_input_ended();
+    if (word == "help") return remark(kHelp);
+    ends_with(complain(relay::format("there is no /{}: known are /help and /quit", word), ExitCode::Usage));
+  }
+
   void on_line_too_long() override {
-    complain(relay::format("a line was longer than {} bytes and was not sent", kMaxLineBytes), ExitCode::No);
+    const auto too_large = fail(Errc::TooLarge, relay::format("a line was longer than {} bytes and was not sent; send "
+                                                              "it as a file and say where it is",
+                                                              kMaxLineBytes));
+    ends_with(complain(too_large.error()));
   }
 
   void on_input_ended() override {
     input_ended_ = true;
+    if (interactive_ && was_lost_ && !link_->all_answered())
+      remark("what you said last waits for the daemon; Ctrl-C leaves now and keeps it for the next time");
     finish_if_done();
   }
 
   // What the daemon says.
   void on_ready(const client::Session&) override {
-    if (std::exchange(was_lost_, false)) complain("the daemon is back", ExitCode::Yes);
+    if (std::exchange(was_lost_, false)) remark("the daemon is back");
+    if (interactive_ && !std::exchange(greeted_, true))
+      remark(relay::format("you are {}{}; write `@Bob hello` to Bob; /help says more, /quit leaves", options_.name,
+                           to_.empty() ? "" : ", speaking to " + to_));
   }
 
   void on_lost(const std::string& reason, Millis) override {
-    if (!std::exchange(was_lost_, true)) complain(relay::format("{}; trying again", reason), ExitCode::No);
+    if (!std::exchange(was_lost_, true))
+      remark(relay::format("{}; trying again{}", reason, interactive_ ? ", at once when you press Enter" : ""));
   }
 
   void on_stopped(const Error& why) override {
-    code_ = is(why, client::Errc::NoDaemon)  ? ExitCode::NoDaemon
-            : is(why, client::Errc::Refused) ? ExitCode::Refused
-                                             : ExitCode::No;
-    complain(why.message(), code_);
+    code_ = complain(why);
     loop_.stop();
   }
 
@@ -117,14 +139,13 @@ class Chat final : public client::LinkListener, public LineListener {
   }
 
   void on_refused(const std::string&, const protocol::NackView& why) override {
-    complain(why.message.empty() ? why.code : why.message, ExitCode::Refused);
-    code_ = ExitCode::Refused;
+    ends_with(complain(why));
     finish_if_done();
   }
 
   void on_frame(const protocol::Envelope& envelope) override {
     if (envelope.type != protocol::MessageType::Error) return;
-    if (const auto error = protocol::parse_error(envelope.payload)) complain(error->message, ExitCode::No);
+    if (const auto error = protocol::parse_error(envelope.payload)) remark(error->message);
   }
 
   void show(const client::Incoming& incoming) {
@@ -148,6 +169,11 @@ class Chat final : public client::LinkListener, public LineListener {
                         with_margin(sanitised(body, Lines::Keep))));
   }
 
+  /// A person has seen what went wrong and goes on; a script learns it at the end.
+  void ends_with(ExitCode code) {
+    if (!interactive_) code_ = code;
+  }
+
   void finish_if_done() {
     if (input_ended_ && link_->all_answered()) loop_.post([this] { finish(); });
   }
@@ -160,6 +186,7 @@ class Chat final : public client::LinkListener, public LineListener {
 
   const ChatOptions& options_;
   const Context& context_;
+  bool interactive_;  // a person types
   std::string to_;
   client::Outbox& outbox_;
   SystemRandom random_;
@@ -170,28 +197,20 @@ class Chat final : public client::LinkListener, public LineListener {
   ExitCode code_ = ExitCode::Yes;
   std::int64_t arrived_ = 0;
   bool was_lost_ = false;
+  bool greeted_ = false;
   bool input_ended_ = false;
 };
 
 }  // namespace
-
-Addressed split_address(std::string_view line) {
-  if (!line.starts_with('@')) return {"", std::string{line}};
-  const auto blank = line.find(' ');
-  const auto name = line.substr(1, blank == std::string_view::npos ? blank : blank - 1);
-  const auto text = blank == std::string_view::npos ? std::string_view{} : line.substr(blank + 1);
-  return {std::string{name}, std::string{text}};
-}
 
 ExitCode run_chat(const ChatOptions& options, const Context& context) {
   if (const auto reached = reach_workspace(context); !reached) return complain(reached.error());
   RELAY_CLI_TRY(config::make_private_directory(context.project.outboxes));
   const auto directory = RELAY_CLI_TRY(DiskDirectory::open(context.project.outboxes));
   SystemRandom random;
-  const auto outbox = RELAY_CLI_TRY(
-      client::Outbox::open(*directory, outbox_file(options.name), {}, client::SyncOn::Transmission, random));
-  if (outbox->recovery().entries > 0)
-    complain(relay::format("{} unsent from the last time are sent first", outbox->recovery().entries), ExitCode::Yes);
+  const auto outbox = RELAY_CLI_TRY(open_outbox(*directory, options.name, random));
+  if (const auto unsent = outbox->recovery().entries; unsent > 0)
+    remark(relay::format("{} unsent from the last time are sent first", unsent));
   return Chat{options, context, *outbox}.run();
 }
 

@@ -1,5 +1,7 @@
 /// A conversation at the keyboard: what is typed goes out through the durable outbox, what arrives is printed once.
 ///
+/// At a terminal a greeting says who you are and how to speak, and a slip of the fingers is told and forgotten; from a
+///   pipe or a file the same slip is how the chat ends, so that a script hears of it.
 /// Invariants: input pauses while kMaxUnanswered messages wait for the daemon; when input ends the chat ends once the
 ///   daemon has answered everything.
 /// Threading: one thread, its own loop.
@@ -23,12 +25,5 @@ struct ChatOptions {
 };
 
 ExitCode run_chat(const ChatOptions& options, const Context& context);
-
-/// `@Bob hello` → Bob, hello. No name when the line does not begin with one.
-struct Addressed {
-  std::string to;
-  std::string text;
-};
-Addressed split_address(std::string_view line);
 
 }  // namespace relay::cli

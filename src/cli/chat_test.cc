@@ -1,11 +1,10 @@
-#include "cli/chat.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "base/unique_fd.h"
+#include "cli/chat_line.h"
 #include "cli/line_input.h"
 
 namespace relay::cli {
@@ -19,6 +18,18 @@ TEST(Chat, ALineMayNameItsAddressee) {
   EXPECT_EQ(split_address("plain @Bob").text, "plain @Bob");
   EXPECT_EQ(split_address("@Bob").to, "Bob");
   EXPECT_EQ(split_address("@Bob").text, "");
+}
+
+TEST(Chat, AWordAfterASlashIsForTheChatItself) {
+  EXPECT_EQ(slash_word("/quit"), "quit");
+  EXPECT_EQ(slash_word("/quit now"), "quit");
+  for (const auto* said : {"", "/", "/ quit", "/usr/bin is full", "/2", "quit", "@Bob /quit"})
+    EXPECT_EQ(slash_word(said), std::nullopt) << said;
+}
+
+TEST(Chat, LinesAfterTheFirstCarryAMargin) {
+  EXPECT_EQ(with_margin("one"), "one");
+  EXPECT_EQ(with_margin("one\ntwo\n\nfour"), "one\n          | two\n          | \n          | four");
 }
 
 class Lines_ : public LineListener {

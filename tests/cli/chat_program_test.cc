@@ -96,6 +96,19 @@ TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
   EXPECT_EQ(alice->finish().code, 5);
 }
 
+TEST(Chat, AScriptHearsOfALineThatWentNowhere) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  const auto nobody = box.run({"chat", "--name", "Alice"}, "hello?\n@Bob but this\n");
+  EXPECT_EQ(nobody.code, 2);
+  EXPECT_EQ(nobody.err, "agent-relay: say to whom: @NAME your words\n") << "and no greeting, nobody is there";
+  EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, "/shrug\n").code, 2);
+  const auto inbox = box.ok({"inbox", "Bob"});
+  EXPECT_EQ(std::count(inbox.begin(), inbox.end(), '\n'), 1) << inbox;
+  EXPECT_NE(inbox.find("but this"), std::string::npos) << inbox;
+}
+
 TEST(Chat, PrintsJsonForPrograms) {
   Sandbox box;
   box.ok({"up"});

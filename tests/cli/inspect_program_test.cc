@@ -77,6 +77,7 @@ TEST(Help, IsThereForEveryCommand) {
     EXPECT_NE(box.ok({command, "--help"}).find("example: "), std::string::npos) << command;
   EXPECT_EQ(box.ok({}), box.ok({"--help"}));
   EXPECT_TRUE(box.ok({"--version"}).starts_with("agent-relay "));
+  for (const auto* alias : {"version", "-V"}) EXPECT_EQ(box.ok({alias}), box.ok({"--version"}));
   for (const auto* shell : {"bash", "zsh", "fish"}) EXPECT_NE(box.ok({"completion", shell}), "") << shell;
 }
 

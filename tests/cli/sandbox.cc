@@ -125,9 +125,12 @@ pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std
   const pid_t child = ::fork();
   if (child != 0) return child;
   if (::chdir(project_.c_str()) != 0) ::_exit(126);
+  const auto output = [&](const std::string& path) {  // none: a terminal, which is one thing for all three
+    return path.empty() ? input : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  };
   ::dup2(input, STDIN_FILENO);
-  ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
-  ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  ::dup2(output(out), STDOUT_FILENO);
+  ::dup2(output(err), STDERR_FILENO);
   ::close_range(3, ~0U, 0);
   ::execve(argv[0], argv.data(), envp.data());
   ::_exit(127);
@@ -150,6 +153,14 @@ std::unique_ptr<Background> Sandbox::start(const std::vector<std::string>& words
   const pid_t child = spawn(words, ends[0], base + ".out", base + ".err");
   ::close(ends[0]);
   return std::make_unique<Background>(child, base + ".out", base + ".err", ends[1]);
+}
+
+pid_t Sandbox::start_at(const std::vector<std::string>& words, const std::string& terminal) {
+  const int stdin_fd = ::open(terminal.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  EXPECT_GE(stdin_fd, 0);
+  const pid_t child = spawn(words, stdin_fd, "", "");
+  ::close(stdin_fd);
+  return child;
 }
 
 std::string Sandbox::ok(const std::vector<std::string>& words, const std::string& input) {

@@ -61,6 +61,8 @@ class Sandbox {
   /// `agent-relay WORDS` in the project, with `input` on stdin.
   Ran run(const std::vector<std::string>& words, const std::string& input = "");
   std::unique_ptr<Background> start(const std::vector<std::string>& words);
+  /// With stdin, stdout and stderr at that terminal; the caller ends it.
+  pid_t start_at(const std::vector<std::string>& words, const std::string& terminal);
   /// Runs and expects exit code 0.
   std::string ok(const std::vector<std::string>& words, const std::string& input = "");
   /// The same with `--json`, parsed.

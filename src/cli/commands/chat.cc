@@ -5,20 +5,20 @@
 
 #include "cli/commands/commands.h"
 #include "cli/invocation.h"
+#include "cli/people.h"
 #include "cli/workspace.h"
-#include "protocol/names.h"
 
 namespace relay::cli {
 namespace {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   ChatOptions options;
-  options.name = invocation.value("--name").value_or(context.own_name());
+  options.name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
   options.to = invocation.value("--to").value_or("");
+  if (invocation.has("--to")) RELAY_CLI_USAGE(check_recipient(options.to));
   options.listen_only = invocation.has("--listen");
   options.json = invocation.has("--json");
   options.count = RELAY_CLI_USAGE(invocation.number("--count", 1, std::numeric_limits<std::int64_t>::max(), 0));
-  RELAY_CLI_USAGE(protocol::check_agent_name(options.name));
   return run_chat(options, context);
 }
 
@@ -41,7 +41,8 @@ const Command kChat = {
     .options = kOptions,
     .example = "agent-relay chat --name Alice --to Bob",
     .details =
-        "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /quit leaves.\n"
+        "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /help and /quit are\n"
+        "the chat's own. A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
         "What is typed while the daemon is away is kept on disk and sent when it is back.",
     .run = run,
 };

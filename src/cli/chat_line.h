@@ -1,0 +1,23 @@
+/// A line of a chat: what is typed, taken apart, and what is shown, kept apart from what others say.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace relay::cli {
+
+/// `@Bob hello` → Bob, hello. No name when the line does not begin with one.
+struct Addressed {
+  std::string to;
+  std::string text;
+};
+Addressed split_address(std::string_view line);
+
+/// `/quit` → quit: a line for the chat itself. None for what is to be said, such as a path (`/usr/bin is full`).
+std::optional<std::string_view> slash_word(std::string_view line);
+
+/// Lines after the first carry a mark, so that no body can pass for somebody else's line.
+std::string with_margin(std::string_view text);
+
+}  // namespace relay::cli

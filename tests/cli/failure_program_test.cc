@@ -1,0 +1,109 @@
+// How commands fail: the same cause ends every command alike, in one sentence, and in JSON for whoever asked for it.
+#include <gtest/gtest.h>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Failures, TheSameCauseEndsSendAndChatAlike) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  EXPECT_EQ(box.run({"send", "Nobody", "x"}).code, 5);
+  EXPECT_EQ(box.run({"chat", "--name", "Alice"}, "@Nobody x\n").code, 5);
+
+  for (const Words& words : {Words{"send", "Bob", "x", "--from", "a b"},
+                             {"send", "a b", "x"},
+                             {"send", "", "x"},
+                             {"send", "Bob", "x", "--from", ""},
+                             {"chat", "--name", "a b"},
+                             {"chat", "--name", ""},
+                             {"chat", "--name", "Alice", "--to", "a b"}})
+    EXPECT_EQ(box.run(words).code, 2) << words.at(0) << " " << words.at(1);
+
+  const std::string large(1'100'000, 'x');
+  EXPECT_EQ(box.run({"send", "Bob", "-"}, large).code, 5);
+  EXPECT_EQ(box.run({"send", "Bob", "-"}, large.substr(0, 1'047'000)).code, 5) << "the daemon's own limit";
+  EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, large + "\n").code, 5);
+}
+
+TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto first = box.start({"chat", "--name", "Alice"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Alice") != std::string::npos; }));
+  const auto second = box.run({"chat", "--name", "Alice", "--json"});
+  EXPECT_EQ(second.code, 5);
+  EXPECT_EQ(second.err, "agent-relay: the name Alice is in use by another chat here (pid " +
+                            std::to_string(first->pid()) + "); end that one, or choose another with --name\n");
+  const auto answer = parse_json_object(second.out).value();
+  EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "NOT_OWNER");
+}
+
+TEST(Failures, ASentenceSaysWhatIsWanted) {
+  Sandbox box;
+  const std::pair<Words, std::string> cases[] = {
+      {{"send", "Bob", "x", "--from", ""}, "--from needs a name, for example: --from Alice"},
+      {{"send", "Bob", "x", "--timeout"}, "--timeout needs TIME, for example: --timeout 30s"},
+      {{"send", "Bob", "x", "--timeout", "--wait"}, "--timeout needs TIME, for example: --timeout 30s"},
+      {{"send", "Bob", "x", "--kind"}, "--kind needs KIND, for example: --kind message"},
+      {{"log", "--limit"}, "--limit needs N, for example: --limit 10"},
+      {{"read", ""}, "give at least its first 4 letters, such as 7kq2"},
+      {{"trace", "7kq"}, "\"7kq\" is too short for an id"},
+      {{"trace", ""}, "agent-relay log shows the ids"}};
+  for (const auto& [words, sentence] : cases) {
+    const auto ran = box.run(words);
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_NE(ran.err.find(sentence), std::string::npos) << ran.err;
+  }
+}
+
+/// Every command that takes --json, made to fail, prints one object with the code and the sentence.
+void expect_json_failure(Sandbox& box, Words words, int code, const std::string& word) {
+  words.emplace_back("--json");
+  const auto ran = box.run(words);
+  EXPECT_EQ(ran.code, code) << words.front() << ": " << ran.err;
+  const auto answer = parse_json_object(ran.out);
+  ASSERT_TRUE(answer) << words.front() << " printed no JSON object: " << ran.out;
+  const auto* error = object_member(*answer, "error");
+  ASSERT_NE(error, nullptr) << ran.out;
+  EXPECT_EQ(string_member(*error, "code"), word) << words.front();
+  EXPECT_EQ("agent-relay: " + string_member(*error, "message").value() + "\n", ran.err);
+}
+
+TEST(Failures, AreJsonForWhoeverAskedForIt) {
+  Sandbox box;
+  for (const Words& words : {Words{"status"},
+                             {"agents"},
+                             {"send", "Bob", "x"},
+                             {"inbox"},
+                             {"log"},
+                             {"read", "abcd"},
+                             {"trace", "abcd"},
+                             {"search", "x"},
+                             {"chat", "--name", "Bob"}})
+    expect_json_failure(box, words, 3, "NO_DAEMON");
+  for (const Words& words : {Words{"log", "--limit", "many"}, {"read", "z"}, {"send", "Bob"}, {"stauts"}})
+    expect_json_failure(box, words, 2, "USAGE");
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  expect_json_failure(box, {"read", "zzzzzzzz"}, 1, "FAILED");
+  expect_json_failure(box, {"trace", "zzzzzzzz"}, 1, "FAILED");
+  expect_json_failure(box, {"log", "Bbo"}, 1, "FAILED");
+  expect_json_failure(box, {"send", "Bbo", "x"}, 5, "UNKNOWN_RECIPIENT");
+  expect_json_failure(box, {"send", "Bob", "x", "--wait", "--timeout", "50ms"}, 4, "TIMED_OUT");
+  box.write(box.home() + "/config.toml", "durabilty = 'power'\n");
+  expect_json_failure(box, {"config"}, 1, "FAILED");
+  EXPECT_NE(box.run({"config"}).err.find("did you mean durability?"), std::string::npos);
+}
+
+TEST(Failures, JsonIsAskedForByAnOptionNotByAWordToSay) {
+  Sandbox box;
+  EXPECT_EQ(box.run({"send", "Bob", "--", "--json"}).out, "");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

@@ -1,0 +1,67 @@
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace relay::cli_tests {
+
+Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words) : master_{::posix_openpt(O_RDWR | O_NOCTTY)} {
+  EXPECT_GE(master_, 0);
+  EXPECT_EQ(::fcntl(master_, F_SETFD, FD_CLOEXEC), 0);
+  EXPECT_TRUE(::grantpt(master_) == 0 && ::unlockpt(master_) == 0);
+  std::array<char, 64> name{};
+  EXPECT_EQ(::ptsname_r(master_, name.data(), name.size()), 0);
+  pid_ = box.start_at(words, name.data());
+}
+
+Terminal::~Terminal() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  ::close(master_);
+}
+
+void Terminal::type(const std::string& text) const {
+  EXPECT_EQ(::write(master_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+bool Terminal::read_some(std::size_t chunk) {
+  pollfd watched{master_, POLLIN, 0};
+  if (::poll(&watched, 1, 10) <= 0) return false;
+  std::string buffer(chunk, '\0');
+  const auto count = ::read(master_, buffer.data(), buffer.size());
+  for (const char c : buffer.substr(0, count > 0 ? static_cast<std::size_t>(count) : 0))
+    if (c != '\r') screen_ += c;
+  return count > 0;
+}
+
+bool Terminal::shows(const std::string& text, std::size_t chunk) {
+  std::size_t looked_at = 0;
+  return eventually([&] {
+    while (read_some(chunk)) {}
+    const bool there = screen_.find(text, looked_at) != std::string::npos;
+    looked_at = screen_.size() > text.size() ? screen_.size() - text.size() : 0;
+    return there;
+  });
+}
+
+int Terminal::finish() {
+  int status = 0;
+  const bool ended = eventually([&] {
+    while (read_some(4096)) {}
+    return ::waitpid(pid_, &status, WNOHANG) != 0;
+  });
+  EXPECT_TRUE(ended) << "it does not end; the screen says: " << screen_;
+  if (ended) pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace relay::cli_tests

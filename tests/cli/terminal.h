@@ -1,0 +1,36 @@
+/// A program at a terminal of its own, as a person sees it: what is typed echoes, what it says appears on the screen.
+///
+/// The screen is read only when the test asks, so a slow terminal is one that nobody reads. Ended with the test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+
+class Terminal {
+ public:
+  Terminal(Sandbox& box, const std::vector<std::string>& words);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void type(const std::string& text) const;
+  /// True once `text` stands on the screen, false when it does not come. Reads at most `chunk` bytes at a time.
+  [[nodiscard]] bool shows(const std::string& text, std::size_t chunk = 4096);
+  /// All that was read so far, line ends as the program wrote them.
+  [[nodiscard]] const std::string& screen() const { return screen_; }
+  /// Waits for its end; the exit code.
+  int finish();
+
+ private:
+  bool read_some(std::size_t chunk);
+
+  int master_ = -1;
+  pid_t pid_ = -1;
+  std::string screen_;
+};
+
+}  // namespace relay::cli_tests

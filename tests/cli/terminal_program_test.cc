@@ -1,0 +1,89 @@
+// Chat as a person sees it, at a terminal.
+#include <gtest/gtest.h>
+
+#include "cli/terminal.h"
+
+namespace relay::cli_tests {
+namespace {
+
+class AtATerminal : public ::testing::Test {
+ protected:
+  AtATerminal() {
+    box_.set("NO_COLOR", "1");
+    box_.ok({"up"});
+    box_.ok({"chat", "--name", "Bob"});
+    box_.ok({"chat", "--name", "Alice"});
+  }
+  Sandbox box_;
+};
+
+TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
+  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  EXPECT_TRUE(alice.shows("you are Alice; write `@Bob hello` to Bob; /help says more, /quit leaves\n"))
+      << alice.screen();
+  alice.type("hello\n");
+  EXPECT_TRUE(alice.shows("say to whom: @NAME your words"));
+  alice.type("/quit\n");
+  EXPECT_EQ(alice.finish(), 0) << "a slip is told and forgotten";
+}
+
+TEST_F(AtATerminal, AWordForTheChatIsNeverSent) {
+  Terminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
+  EXPECT_TRUE(alice.shows("you are Alice, speaking to Bob")) << alice.screen();
+  alice.type("/qiut\n");
+  EXPECT_TRUE(alice.shows("there is no /qiut: known are /help and /quit"));
+  alice.type("/help\n");
+  EXPECT_TRUE(alice.shows("agent-relay: `@Bob hello` speaks to Bob"));
+  alice.type("/usr/bin is full\n@Bob /quit is how one leaves\n/quit\n");
+  EXPECT_EQ(alice.finish(), 0);
+  const auto inbox = box_.ok({"inbox", "Bob"});
+  EXPECT_EQ(std::count(inbox.begin(), inbox.end(), '\n'), 2) << inbox;
+  EXPECT_NE(inbox.find("/usr/bin is full"), std::string::npos);
+  EXPECT_NE(inbox.find("/quit is how one leaves"), std::string::npos);
+}
+
+TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
+  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  ASSERT_TRUE(alice.shows("you are Alice"));
+  box_.kill_daemon();
+  ASSERT_TRUE(alice.shows("trying again, at once when you press Enter"));
+  for (int i = 0; i < 20; ++i) {  // each failed attempt makes the next wait longer, up to half a minute
+    alice.type("\n");
+    (void)box_.run({"agents"});
+  }
+  box_.ok({"up"});
+  alice.type("\n");
+  EXPECT_TRUE(alice.shows("the daemon is back"));
+}
+
+TEST_F(AtATerminal, LinesAfterTheFirstCarryAMargin) {
+  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  ASSERT_TRUE(alice.shows("you are Alice"));
+  box_.ok({"send", "Alice", "-", "--from", "Bob"}, "one\n12:00:00  Carol: forged\nthree\n");
+  ASSERT_TRUE(alice.shows("three"));
+  EXPECT_NE(alice.screen().find("one\n          | 12:00:00  Carol: forged\n          | three\n"), std::string::npos)
+      << alice.screen();
+}
+
+TEST_F(AtATerminal, ASlowOneGetsEverythingInOrder) {
+  constexpr int kLines = 1'500;
+  std::string lines;
+  for (int i = 0; i < kLines; ++i) lines += "line " + std::to_string(i) + "\n";
+  box_.ok({"chat", "--name", "Bob", "--to", "Alice"}, lines);
+  const std::string large(20'000, 'x');
+  box_.ok({"send", "Alice", "-", "--from", "Carol"}, large + "end of it");
+
+  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  // Nobody reads the screen until everything is there to be shown; then in sips.
+  ASSERT_TRUE(eventually([&] { return box_.ok({"agents"}).find("Alice") != std::string::npos; }));
+  ASSERT_TRUE(alice.shows("end of it", 100));
+  std::string::size_type at = 0;
+  for (int i = 0; i < kLines; ++i) {
+    at = alice.screen().find("Bob: line " + std::to_string(i) + "\n", at);
+    ASSERT_NE(at, std::string::npos) << "line " << i << " is missing or out of order";
+  }
+  EXPECT_NE(alice.screen().find("Carol: " + large + "end of it\n", at), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
