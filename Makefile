@@ -37,10 +37,13 @@ test:
 install: build
 	install -D -m 0755 build/release/agent-relay $(DESTDIR)$(PREFIX)/bin/agent-relay
 	ln -sf agent-relay $(DESTDIR)$(PREFIX)/bin/relay
+	build/release/agent-relay completion man | \
+	  install -D -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man1/agent-relay.1
 	install -D -m 0644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/agent-relay/LICENSE
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/agent-relay $(DESTDIR)$(PREFIX)/bin/relay
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/agent-relay.1
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/agent-relay
 
 bench: build

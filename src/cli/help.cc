@@ -10,8 +10,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::string_view kExitCodes =
-    "exit codes: 0 yes, 1 no or failed, 2 usage, 3 no daemon, 4 timed out, 5 refused";
+constexpr std::string_view kCommandHelp = "COMMAND --help";
 
 std::string shown(const Option& option) {
   return option.value.empty() ? std::string{option.name} : relay::format("{} {}", option.name, option.value);
@@ -22,22 +21,19 @@ std::string describe(const Option& option) {
   return relay::format("{} ({})", option.description, option.choices);
 }
 
-/// A summary as a sentence.
-std::string sentence(std::string_view summary) {
-  std::string text{summary};
-  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text + ".";
-}
-
 /// A bar would end a table's cell.
 std::string cell(std::string text) {
   for (auto bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
   return text;
 }
 
-struct Line {
-  std::string left, right;
-};
+}  // namespace
+
+std::string sentence(std::string_view summary) {
+  std::string text{summary};
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + ".";
+}
 
 std::vector<Line> lines_of(const Command& command) {
   std::vector<Line> lines;
@@ -48,23 +44,28 @@ std::vector<Line> lines_of(const Command& command) {
   return lines;
 }
 
-}  // namespace
-
 std::string overview() {
   std::string text =
       "usage: agent-relay <command> [options]\n\n"
       "Let the command-line agents on this machine talk to each other.\n";
+  std::size_t usage = kCommandHelp.size(), summary = 0;
+  for (const auto* command : command_table()) {
+    usage = std::max(usage, command->usage.size());
+    if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
+  }
   for (const auto group : {Group::Everyday, Group::Knowing, Group::Plumbing}) {
     text += relay::format("\n{}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
-      auto line = relay::format("  {:<22}{}", command->usage, command->summary);
-      if (!command->hint.empty()) line = relay::format("{:<64}{}", line, command->hint);
-      text += line + "\n";
+      text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);
+      if (!command->hint.empty())
+        text += relay::format("{:<{}}  {}", "", summary - command->summary.size(), command->hint);
+      text += "\n";
     }
   }
-  text += "\n  COMMAND --help        what it does, its options, an example\n";
-  text += relay::format("\nexample: agent-relay up && {}\n{}\n", command_named("send")->example, kExitCodes);
+  text += relay::format("\n  {:<{}}  what it does, its options, an example\n", kCommandHelp, usage);
+  text +=
+      relay::format("\nexample: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
   return text;
 }
 
@@ -83,10 +84,9 @@ std::string help_of(const Command& command) {
 
 std::string manual_markdown() {
   auto text = relay::format(
-      "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`. Results go to stdout, "
-      "talk to stderr;\n"
-      "{}.\nThis page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
-      kExitCodes);
+      "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`.\n{}\nExit codes: {}.\n"
+      "This page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
+      kOutputRule, kExitCodes);
   for (const auto group : {Group::Everyday, Group::Knowing, Group::Plumbing}) {
     text += relay::format("\n## {}\n", title_of(group));
     for (const auto* command : command_table()) {

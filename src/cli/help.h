@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/command.h"
 
@@ -10,11 +12,23 @@ namespace relay::cli {
 inline constexpr int kHelpColumns = 80;
 inline constexpr int kHelpLines = 40;
 
+inline constexpr std::string_view kExitCodes = "0 yes, 1 no or failed, 2 usage, 3 no daemon, 4 timed out, 5 refused";
+inline constexpr std::string_view kOutputRule =
+    "Results go to stdout, talk to stderr. A failure is one sentence on stderr; with --json it is also one object on\n"
+    "stdout: {\"error\": {\"code\": \"NO_DAEMON\", \"message\": \"…\"}}.";
+
 /// One screen, grouped by intent.
 std::string overview();
 std::string help_of(const Command& command);
 
 /// docs/cli.md: the same, as a page.
 std::string manual_markdown();
+
+/// What all shapes of help are made of: a summary as a sentence, and what a command takes, hidden options left out.
+std::string sentence(std::string_view summary);
+struct Line {
+  std::string left, right;
+};
+std::vector<Line> lines_of(const Command& command);
 
 }  // namespace relay::cli

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/man_page.h"
 #include "cli/text.h"
 
 namespace relay::cli {
@@ -20,6 +21,14 @@ TEST(Help, FitsOneScreen) {
     EXPECT_TRUE(hint == std::string::npos || line[hint - 1] == ' ') << line;
   }
   EXPECT_LE(count, kHelpLines);
+}
+
+TEST(Help, KeepsItsColumnsApart) {
+  const auto text = overview();
+  for (const auto* command : command_table()) {
+    EXPECT_NE(text.find("  " + std::string{command->summary}), std::string::npos) << command->name;
+    EXPECT_NE(text.find("  " + std::string{command->hint}), std::string::npos) << command->name;
+  }
 }
 
 TEST(Help, NamesEveryCommand) {
@@ -43,6 +52,19 @@ TEST(Help, OfACommandShowsItsOptionsAndAnExample) {
 TEST(Manual, HasASectionForEveryCommand) {
   for (const auto* command : command_table())
     EXPECT_NE(manual_markdown().find("\n### " + std::string{command->name} + "\n"), std::string::npos);
+}
+
+TEST(ManPage, HasEveryCommandAndOnlyRequestsWeMean) {
+  const auto page = man_page();
+  EXPECT_TRUE(page.starts_with(".TH AGENT\\-RELAY 1 "));
+  for (const auto* command : command_table())
+    EXPECT_NE(page.find("\n.B agent\\-relay " + std::string{command->name}), std::string::npos) << command->name;
+  std::istringstream lines{page};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('.') && !line.starts_with('\'')) continue;
+    const auto request = line.substr(0, line.find(' '));
+    EXPECT_NE(std::string{".TH .SH .TP .B .I .RS .RE .PP"}.find(request), std::string::npos) << line;
+  }
 }
 
 TEST(Manual, InTheRepositoryIsTheTables) {

@@ -85,6 +85,7 @@ TEST(Documentation, OfTheCommandLineIsTheTables) {
   Sandbox box;
   const auto manual = box.ok({"completion", "manual"});
   EXPECT_NE(manual.find("### send"), std::string::npos);
+  EXPECT_NE(box.ok({"completion", "man"}).find(".SH EXIT STATUS"), std::string::npos);
 }
 
 }  // namespace

@@ -6,16 +6,19 @@
 #include "cli/context.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
+#include "cli/man_page.h"
 
 namespace relay::cli {
 namespace {
 
+// For the repository and for `make install`; not among the shells.
 constexpr std::string_view kManual = "manual";  // writes docs/cli.md
+constexpr std::string_view kManPage = "man";    // writes share/man/man1/agent-relay.1
 
 ExitCode run(const Invocation& invocation, Context&) {
   const auto shell = invocation.argument(0);
-  if (shell == kManual) {
-    print(manual_markdown());
+  if (shell == kManual || shell == kManPage) {
+    print(shell == kManual ? manual_markdown() : man_page());
     return ExitCode::Yes;
   }
   const auto script = completion_script(shell);
