@@ -14,6 +14,7 @@ TEST(Chat, ALineMayNameItsAddressee) {
   EXPECT_EQ(split_address("@Bob hello there").to, "Bob");
   EXPECT_EQ(split_address("@Bob hello there").text, "hello there");
   EXPECT_EQ(split_address("@* all").to, "*");
+  EXPECT_EQ(split_address("@Bob\thello").to, "Bob");
   EXPECT_EQ(split_address("plain @Bob").to, "");
   EXPECT_EQ(split_address("plain @Bob").text, "plain @Bob");
   EXPECT_EQ(split_address("@Bob").to, "Bob");
