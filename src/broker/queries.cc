@@ -104,7 +104,7 @@ void write_message(JsonWriter& out, const records::MessageRow& row, bool inbox) 
   out.begin_element();
   out.field("id", records::short_id(message.key)).field("key", message.key.value());
   out.field("from", message.from.value());
-  if (!inbox) out.field("to", message.to);
+  out.field("to", message.to);
   out.raw("body", view && !view->body.empty() ? view->body : "\"\"");
   if (channel) out.field("channel", message.to);
   out.optional("thread", message.thread);

@@ -454,7 +454,8 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   if (connection != nullptr && connection->speaks()) {
     if (sent.answer) {
       const auto seq = sent.deliveries.size() == 1 ? std::optional{sent.deliveries.front().seq.value()} : std::nullopt;
-      say(*connection, MessageType::Ack, protocol::write_ack(sent.id, seq, records::short_id(sent.message->key)));
+      say(*connection, MessageType::Ack,
+          protocol::write_ack(sent.id, seq, records::short_id(sent.message->key), sent.deliveries.size()));
     }
     if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
       auto& awaited = receipts_[sent.message->key];

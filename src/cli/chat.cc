@@ -17,6 +17,7 @@
 #include "client/link.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
 
 namespace relay::cli {
@@ -76,9 +77,16 @@ class Chat final : public client::LinkListener, public LineListener {
  private:
   // What is typed.
   void on_line(std::string_view line) override {
+    if (input_ended_) return;              // behind a /quit
     if (interactive_) link_->retry_now();  // whoever types would rather not wait
+    line = without_leading_controls(line);
+    if (!protocol::is_utf8(line))
+      return ends_with(complain("the line is not UTF-8 and was not sent; convert it first, for example with iconv",
+                                ExitCode::Usage));
     if (const auto word = slash_word(line)) return obey(*word);
     auto addressed = split_address(line);
+    if (line.starts_with('@') && addressed.to.empty())
+      return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
     if (!addressed.to.empty()) to_ = addressed.to;
     if (addressed.text.empty()) return;
     if (to_.empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
@@ -112,13 +120,15 @@ class Chat final : public client::LinkListener, public LineListener {
   void on_ready(const client::Session&) override {
     if (std::exchange(was_lost_, false)) remark("the daemon is back");
     if (interactive_ && !std::exchange(greeted_, true))
-      remark(relay::format("you are {}{}; write `@Bob hello` to Bob; /help says more, /quit leaves", options_.name,
-                           to_.empty() ? "" : ", speaking to " + to_));
+      remark(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves", options_.name,
+                           to_.empty() ? "" : ", speaking to " + to_, options_.name == "Bob" ? "Alice" : "Bob"));
   }
 
   void on_lost(const std::string& reason, Millis) override {
     if (!std::exchange(was_lost_, true))
-      remark(relay::format("{}; trying again{}", reason, interactive_ ? ", at once when you press Enter" : ""));
+      remark(relay::format("{}; {}", reason,
+                           interactive_ ? "what you type is kept until it is back; bring it back with: agent-relay up"
+                                        : "trying again"));
   }
 
   void on_stopped(const Error& why) override {
@@ -210,7 +220,8 @@ ExitCode run_chat(const ChatOptions& options, const Context& context) {
   SystemRandom random;
   const auto outbox = RELAY_CLI_TRY(open_outbox(*directory, options.name, random));
   if (const auto unsent = outbox->recovery().entries; unsent > 0)
-    remark(relay::format("{} unsent from the last time are sent first", unsent));
+    remark(relay::format("{} from the last time {} sent first",
+                         unsent == 1 ? "a message" : relay::format("{} messages", unsent), unsent == 1 ? "is" : "are"));
   return Chat{options, context, *outbox}.run();
 }
 

@@ -5,6 +5,12 @@
 
 namespace relay::cli {
 
+std::string_view without_leading_controls(std::string_view line) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  while (!line.empty() && is_control(static_cast<unsigned char>(line.front()))) line.remove_prefix(1);
+  return line;
+}
+
 Addressed split_address(std::string_view line) {
   if (!line.starts_with('@')) return {"", std::string{line}};
   const auto blank = line.find_first_of(" \t");

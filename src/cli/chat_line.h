@@ -13,6 +13,8 @@ struct Addressed {
   std::string text;
 };
 Addressed split_address(std::string_view line);
+/// A Ctrl-L meant for the terminal is no part of what is said.
+std::string_view without_leading_controls(std::string_view line);
 
 /// `/quit` → quit: a line for the chat itself. None for what is to be said, such as a path (`/usr/bin is full`).
 std::optional<std::string_view> slash_word(std::string_view line);

@@ -52,7 +52,7 @@ Finding check_home(const Context& context) {
 
 Finding check_config(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
-  if (!settings) return problem("config", settings.error().message(), "correct it");
+  if (!settings) return problem("config", settings.error().message(), "");
   if (const auto usable = settings->check_usable(); !usable) return problem("config", usable.error().message(), "");
   return ok("config", ::access(context.home.config_file.c_str(), F_OK) == 0 ? context.home.config_file
                                                                             : "defaults; no config.toml");
@@ -178,7 +178,9 @@ void check_daemon(const Context& context, std::vector<Finding>& findings) {
   }
   const auto open = list_workspaces(*daemon);
   if (!open) {
-    findings.push_back(problem("daemon", open.error().message(), "see " + context.home.daemon_log));
+    const auto pid = peer_of(*daemon).value_or(0);
+    findings.push_back(problem("daemon", relay::format("pid {} does not answer", pid),
+                               relay::format("see {}, or end it with: kill {}", context.home.daemon_log, pid)));
     return;
   }
   findings.push_back(

@@ -24,11 +24,12 @@ constexpr std::size_t kIdBytes = 12;
 std::string fresh_id() { return SystemRandom{}.hex(kIdBytes); }
 
 /// True when the descriptor became ready; false when time ran out.
-Result<bool> wait_for(int fd, short events, Deadline deadline) {
+Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd watched{fd, events, 0};
-    const int ready = ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
+    pollfd watched[] = {{fd, events, 0}, {output, 0, 0}};
+    const int ready = ::poll(watched, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
+    if (ready > 0 && watched[0].revents == 0) return fail(Errc::NobodyReads, "nobody reads the output any more");
     if (ready > 0) return true;
     if (ready == 0) return false;
     if (errno != EINTR) return fail_errno("cannot wait for the daemon");
@@ -43,7 +44,8 @@ Failure no_daemon(const std::string& path, int number) {
   std::string reason = std::strerror(number);
   if (number == ENOENT || number == ECONNREFUSED) reason = "no one is listening";
   if (number == EACCES || number == EPERM)
-    return fail(Errc::Refused, relay::format("cannot reach the daemon at {}: {}; only its owner may", path, reason));
+    return fail(Errc::Refused,
+                relay::format("cannot reach the daemon at {}: {}; see why with: agent-relay doctor", path, reason));
   return fail(Errc::NoDaemon,
               relay::format("cannot reach the daemon at {}: {}; start it with: agent-relay up", path, reason));
 }
@@ -59,6 +61,7 @@ std::string_view describe(Errc code) {
     case Errc::TooLarge: return "too large";
     case Errc::NameInUse: return "the name is in use";
     case Errc::BadAnswer: return "an answer that cannot be read";
+    case Errc::NobodyReads: return "nobody reads the output";
   }
   return "";
 }
@@ -88,6 +91,7 @@ Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
   const auto body = protocol::write_envelope(envelope);
   if (body.size() > protocol::kMaxFrameBytes)
     return fail(
+        Errc::TooLarge,
         relay::format("the message is too large: {} bytes, at most {} fit; send it as a file and say where it is",
                       body.size(), protocol::kMaxFrameBytes));
   std::string bytes;
@@ -108,7 +112,7 @@ Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
 }
 
 Result<void> Connection::read_some(Deadline deadline) {
-  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline)))
+  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_)))
     return fail(Errc::TimedOut,
                 relay::format("the daemon at {} did not answer in time; see: agent-relay doctor", path_));
   std::array<char, kReadBytes> buffer;

@@ -27,6 +27,7 @@ enum class Errc {
   TooLarge,   // a text that would not fit a frame
   NameInUse,  // somebody else has it
   BadAnswer,
+  NobodyReads,  // the other end of our output is gone
 };
 std::string_view describe(Errc code);
 
@@ -57,6 +58,9 @@ class Connection {
   Result<std::string> ask(protocol::MessageType type, std::string_view payload,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
 
+  /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
+  void end_with(int output) { output_ = output; }
+
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
@@ -66,6 +70,7 @@ class Connection {
   UniqueFd fd_;
   std::string path_;
   protocol::FrameReader reader_;
+  int output_ = -1;
 };
 
 }  // namespace relay::cli

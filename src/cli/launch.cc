@@ -73,7 +73,9 @@ Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::strin
   const UniqueFd hearing{ends[0]};
   UniqueFd speaking{ends[1]};
   const UniqueFd log{::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)};
-  if (!log) return fail_errno("cannot write " + log_path);
+  if (!log)
+    return fail(Error::from_errno("cannot write " + log_path).message() +
+                "; make it writable, or choose another place with AGENT_RELAY_HOME");
 
   arguments.insert(arguments.begin(), "agent-relay");
   arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", kReadyFd)});

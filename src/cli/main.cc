@@ -1,7 +1,25 @@
 /// The program: words in, one command, an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
 #include "cli/program.h"
 
-int main(int count, char** words) { return relay::cli::run_program({words + (count > 0 ? 1 : 0), words + count}); }
+namespace {
+
+/// Started with a standard descriptor closed, the next file or socket opened would take its number, and our output
+/// would end up in it. Reading from the stand-in ends at once, writing to it fails.
+void fill_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) ::_exit(1);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  fill_standard_descriptors();
+  return relay::cli::run_program({words + (count > 0 ? 1 : 0), words + count});
+}

@@ -13,6 +13,11 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kRouteColumns = 20;
+constexpr std::size_t kLongestBody = 2'000;  // columns of one line in a list
+
+bool never_arrived(std::string_view status) {
+  return status == "expired" || status == "failed" || status == "cancelled" || status == "dead" || status == "in_doubt";
+}
 
 /// `2024-03-02T14:03:07Z` never comes from our daemon; a number or a numeric text may.
 WallMs time_member(const json::object& object, std::string_view name) {
@@ -91,9 +96,14 @@ std::string message_line(const Message& message, const Context& context) {
   auto body = sanitised(message.body, Lines::Join);
   if (!message.kind.empty() && message.kind != "message")
     body = relay::format("[{}] {}", sanitised(message.kind, Lines::Join), body);
+  if (never_arrived(message.status)) body = relay::format("({}) {}", message.status, body);
   const auto head = display_width(time) + display_width(id) +
                     std::max(kRouteColumns, display_width(message.from) + display_width(message.to) + 3) + 6;
-  if (context.to_terminal && head + 10 < context.columns) body = shortened(body, context.columns - head);
+  if (context.to_terminal && head + 10 < context.columns) {
+    body = shortened(body, context.columns - head);
+  } else if (display_width(body) > kLongestBody) {
+    body = relay::format("{} ({} bytes; agent-relay read {})", shortened(body, kLongestBody), message.body.size(), id);
+  }
   return relay::format("{}  {}  {}  {}\n", paint(Colour::Dim, time), paint(Colour::Dim, id), route(message, paint),
                        body);
 }

@@ -22,7 +22,7 @@ Failure unknown_command(std::string_view word) {
   for (const auto* command : command_table()) known.push_back(command->name);
   auto hint = nearest(word, known);
   if (hint.empty()) hint = "; see: agent-relay --help";
-  return fail(relay::format("there is no command {}{}", word, hint));
+  return fail(relay::format("there is no command \"{}\"{}", word, hint));
 }
 
 Failure unknown_option(const Command& command, std::string_view word) {
@@ -31,7 +31,7 @@ Failure unknown_option(const Command& command, std::string_view word) {
     if (!option.hidden) known.push_back(option.name);
   auto hint = nearest(word.substr(0, word.find('=')), known);
   if (hint.empty()) hint = relay::format("; see: agent-relay {} --help", command.name);
-  return fail(relay::format("agent-relay {} has no option {}{}", command.name, word, hint));
+  return fail(relay::format("{} has no option {}{}", command.name, word, hint));
 }
 
 bool is_choice(std::string_view choices, std::string_view value) {
@@ -92,7 +92,7 @@ class CommandParser {
   [[nodiscard]] Failure mistake(std::string_view what) const {
     for (const auto& [option, parsed] : values_)
       if (what.substr(0, what.find(':')) == option->name) return needs_value(*option);
-    return fail(relay::format("agent-relay {}: {}; see: agent-relay {} --help", command_.name, what, command_.name));
+    return fail(relay::format("{}: {}; see: agent-relay {} --help", command_.name, what, command_.name));
   }
 
   static Failure needs_value(const Option& option) {
@@ -121,13 +121,13 @@ class CommandParser {
       }
       if (!only_arguments && word.size() > 1 && word.front() == '-') return unknown_option(command_, word);
       if (++count > command_.arguments.size() && !many)
-        return fail(relay::format("agent-relay {} does not take \"{}\"; usage: agent-relay {}", command_.name, word,
-                                  command_.usage));
+        return fail(
+            relay::format("{} does not take \"{}\"; usage: agent-relay {}", command_.name, word, command_.usage));
       run.invocation.add_argument(word);
     }
     if (count < least)
-      return fail(relay::format("agent-relay {} needs {}; usage: agent-relay {}", command_.name,
-                                command_.arguments[count].name, command_.usage));
+      return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, command_.arguments[count].name,
+                                command_.usage));
     return run;
   }
 
@@ -145,14 +145,13 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words) {
   if (first == "--help" || first == "-h") return WantsHelp{};
   if (first == "--version" || first == "-V" || first == "version") return WantsVersion{};
   if (first == "help") {
-    if (words.size() == 1) return WantsHelp{};
+    if (words.size() == 1 || words[1] == "--help" || words[1] == "-h") return WantsHelp{};
     const auto* command = command_named(words[1]);
     return command != nullptr ? Result<Intent>{WantsHelp{command}} : unknown_command(words[1]);
   }
   if (first == "-n" || first == "run")
     return fail("this version cannot run an agent in a terminal yet; connect one with: agent-relay chat --name NAME");
-  if (first.starts_with('-'))
-    return fail(relay::format("agent-relay has no option {}; see: agent-relay --help", first));
+  if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));
   const auto* command = command_named(first);
   if (command == nullptr) return unknown_command(first);
   return CommandParser{*command}.parse({words.begin() + 1, words.end()});

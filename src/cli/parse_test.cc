@@ -61,21 +61,21 @@ TEST(Parse, TextIsKeptAsItIs) {
 }
 
 TEST(Parse, AnUnknownCommandSuggestsTheNearest) {
-  EXPECT_EQ(error_of({"stauts"}), "there is no command stauts; did you mean status?");
-  EXPECT_EQ(error_of({"qqqqqqqqqqqq"}), "there is no command qqqqqqqqqqqq; see: agent-relay --help");
+  EXPECT_EQ(error_of({"stauts"}), "there is no command \"stauts\"; did you mean status?");
+  EXPECT_EQ(error_of({"qqqqqqqqqqqq"}), "there is no command \"qqqqqqqqqqqq\"; see: agent-relay --help");
 }
 
 TEST(Parse, AnUnknownOptionIsOneSentence) {
-  EXPECT_EQ(error_of({"send", "Bob", "hi", "--wiat"}), "agent-relay send has no option --wiat; did you mean --wait?");
+  EXPECT_EQ(error_of({"send", "Bob", "hi", "--wiat"}), "send has no option --wiat; did you mean --wait?");
   EXPECT_EQ(error_of({"status", "--qqqqqqqqqqq"}),
-            "agent-relay status has no option --qqqqqqqqqqq; see: agent-relay status --help");
-  EXPECT_EQ(error_of({"--frobnicate"}), "agent-relay has no option --frobnicate; see: agent-relay --help");
+            "status has no option --qqqqqqqqqqq; see: agent-relay status --help");
+  EXPECT_EQ(error_of({"--frobnicate"}), "there is no option --frobnicate; see: agent-relay --help");
 }
 
 TEST(Parse, MissingAndExtraArgumentsShowTheUsage) {
-  EXPECT_EQ(error_of({"send"}), "agent-relay send needs TO; usage: agent-relay send TO TEXT");
-  EXPECT_EQ(error_of({"send", "Bob"}), "agent-relay send needs TEXT; usage: agent-relay send TO TEXT");
-  EXPECT_EQ(error_of({"status", "now"}), "agent-relay status does not take \"now\"; usage: agent-relay status");
+  EXPECT_EQ(error_of({"send"}), "send needs TO; usage: agent-relay send TO TEXT");
+  EXPECT_EQ(error_of({"send", "Bob"}), "send needs TEXT; usage: agent-relay send TO TEXT");
+  EXPECT_EQ(error_of({"status", "now"}), "status does not take \"now\"; usage: agent-relay status");
 }
 
 TEST(Parse, AValueMustBeThereAndAmongTheChoices) {

@@ -21,6 +21,7 @@ Result<std::string> speaker(const Invocation& invocation, std::string_view optio
 Result<void> check_recipient(std::string_view name) {
   for (const auto address : {protocol::kEveryone, protocol::kAllUsers, protocol::kConsensus, protocol::kRouter})
     if (name == address) return {};
+  if (name == "#") return fail("give the channel's name too, for example: #general");
   if (name.empty()) return fail("give the name of somebody to speak to, or '*' for everyone");
   const auto fine = name.starts_with('#') ? protocol::check_channel_name(name) : protocol::check_agent_name(name);
   if (fine) return {};

@@ -1,5 +1,6 @@
 #include "cli/sending.h"
 
+#include "base/format.h"
 #include "cli/failure.h"
 #include "protocol/json_writer.h"
 
@@ -17,7 +18,7 @@ Result<std::string> say(Connection& connection, const Letter& letter) {
   if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
   const auto payload_text = payload.take(), meta_text = meta.take();
   return connection.send({.type = MessageType::Send,
-                          .id = {},
+                          .id = letter.id,
                           .from = letter.from,
                           .to = letter.to,
                           .topic = letter.topic,
@@ -31,7 +32,7 @@ Result<std::optional<Fate>> told_by(const protocol::Envelope& envelope, const st
     case MessageType::Ack: {
       const auto ack = RELAY_TRY(protocol::parse_ack(envelope.payload));
       if (ack.ack_id != wire_id) return std::nullopt;
-      return Fate{.kind = Kind::Stored, .id = ack.short_id};
+      return Fate{.kind = Kind::Stored, .id = ack.short_id, .recipients = ack.recipients};
     }
     case MessageType::Nack: {
       auto nack = RELAY_TRY(protocol::parse_nack(envelope.payload));
@@ -53,6 +54,14 @@ Result<std::optional<Fate>> told_by(const protocol::Envelope& envelope, const st
   }
 }
 
+/// Handed over, and no answer: to send it anew might send it twice.
+Failure fate_unknown(const Error& why, const std::string& wire_id) {
+  return Failure{
+      Error{why.code(), relay::format("{}; whether it was stored is not known: the same command with --id {} "
+                                      "stores it once in any case",
+                                      why.message(), wire_id)}};
+}
+
 }  // namespace
 
 Result<Fate> hand_over(Connection& connection, const Letter& letter) {
@@ -62,7 +71,7 @@ Result<Fate> hand_over(Connection& connection, const Letter& letter) {
   for (;;) {
     const auto frame = connection.receive(stored ? deadline : in(kAnswerTimeout));
     if (!frame) {
-      if (!stored) return Failure{frame.error()};
+      if (!stored) return fate_unknown(frame.error(), wire_id);
       const bool late = is(frame.error(), Errc::TimedOut);
       return Fate{.kind = Kind::NotYet,
                   .id = stored->id,

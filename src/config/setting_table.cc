@@ -14,7 +14,7 @@ using enum SettingKind;
 
 constexpr SettingRow kTable[] = {
     {Setting::DashboardPort, "dashboard_port", "AGENT_RELAY_DASHBOARD_PORT", Integer, "3888", 0, kMaxPort, "",
-     "port of the dashboard on this machine; 0 switches it off"},
+     "port of the dashboard on this machine; 0 switches it off; nothing is served there yet"},
     {Setting::StorageType, "storage.type", "AGENT_RELAY_STORAGE_TYPE", Choice, "sqlite", 0, 0, "sqlite|memory",
      "where messages are kept"},
     {Setting::StoragePath, "storage.path", "AGENT_RELAY_STORAGE_PATH", Text, "", 0, 0, "",

@@ -18,6 +18,13 @@ store::Durability durability_of(const config::Settings& settings) {
   return store::Durability::Power;
 }
 
+/// So that an id read in the wrong project finds nothing rather than somebody else's message. Half of the ids of eight
+/// letters stay free above it.
+std::int64_t random_first_key() {
+  constexpr std::uint64_t kBound = std::uint64_t{1} << 39;
+  return static_cast<std::int64_t>(SystemRandom{}.below(kBound));
+}
+
 }  // namespace
 
 store::Retention retention_of(const config::Settings& settings) {
@@ -46,11 +53,16 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
 Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now) {
   OpenedStore opened;
   switch (settings.storage_type()) {
-    case config::StorageType::Memory: opened.store = std::make_unique<store::MemoryStore>(SystemRandom{}.hex(8)); break;
+    case config::StorageType::Memory:
+      opened.store = std::make_unique<store::MemoryStore>(SystemRandom{}.hex(8), random_first_key());
+      break;
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
-      auto sqlite = RELAY_TRY(store::SqliteStore::open(
-          {.path = opened.path, .durability = durability_of(settings), .now = now, .boot_id = boot_id()}));
+      auto sqlite = RELAY_TRY(store::SqliteStore::open({.path = opened.path,
+                                                        .durability = durability_of(settings),
+                                                        .now = now,
+                                                        .first_key = random_first_key(),
+                                                        .boot_id = boot_id()}));
       opened.warning = sqlite->warning();
       opened.store = std::move(sqlite);
       break;

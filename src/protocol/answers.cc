@@ -22,21 +22,24 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
-  Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"};
-  RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id}));
+  Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"};
+  RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients}));
   Ack ack;
   ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
   ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
   ack.short_id = RELAY_TRY(text_in(short_id, kMaxIdBytes));
+  if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
   return ack;
 }
 
-std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq, std::string_view short_id) {
+std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq, std::string_view short_id,
+                      std::optional<std::uint64_t> recipients) {
   JsonWriter writer;
   writer.field("ack_id", ack_id);
   if (seq) writer.field("seq", *seq);
   writer.optional("short_id", short_id);
+  if (recipients) writer.field("recipients", *recipients);
   return writer.take();
 }
 

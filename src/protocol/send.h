@@ -61,13 +61,14 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta);
 
 struct Ack {
   std::string ack_id;
-  std::uint64_t seq = 0;       // 0 when absent
-  std::string correlation_id;  // empty when absent
-  std::string short_id;        // under which people find the message; empty when absent
+  std::uint64_t seq = 0;                    // 0 when absent
+  std::string correlation_id;               // empty when absent
+  std::string short_id;                     // under which people find the message; empty when absent
+  std::optional<std::uint64_t> recipients;  // how many the message goes to
 };
 Result<Ack> parse_ack(std::string_view payload);
 std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq = std::nullopt,
-                      std::string_view short_id = {});
+                      std::string_view short_id = {}, std::optional<std::uint64_t> recipients = std::nullopt);
 
 /// Why a SEND was refused. `name_of` gives the code on the wire.
 enum class Refusal : std::uint8_t {

@@ -17,7 +17,7 @@ struct AddMessage {
 };
 struct AddDelivery {
   Delivery delivery;
-};                       // also writes the first line of its history
+};  // also writes the first line of its history
 struct ChangeDelivery {  // also writes one line of its history; unknown keys are ignored
   Key key;
   DeliveryState state{};

@@ -89,30 +89,33 @@ std::optional<Key> key_of_short_id(std::string_view id) {
   return make_key(*high, gather(*scattered));
 }
 
-std::vector<Key> keys_matching(std::string_view prefix, Key newest, std::size_t most) {
+std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t most) {
   std::vector<Key> keys;
-  if (prefix.size() < kMinPrefixLetters || newest.value() < 1 || most == 0) return keys;
+  range.oldest = std::max(range.oldest, Key{1});
+  if (prefix.size() < kMinPrefixLetters || range.newest < range.oldest || most == 0) return keys;
+  const auto within = [&](Key key) { return range.oldest <= key && key <= range.newest; };
   if (prefix.size() > kShortIdLetters) {
-    if (const auto key = key_of_short_id(prefix); key && *key <= newest && key->value() >= 1) keys.push_back(*key);
+    if (const auto key = key_of_short_id(prefix); key && within(*key)) keys.push_back(*key);
     return keys;
   }
   const auto wanted = value_of(prefix);
   if (!wanted) return keys;
   const unsigned free_bits = kBitsPerLetter * static_cast<unsigned>(kShortIdLetters - prefix.size());
-  const auto last = static_cast<std::uint64_t>(newest.value());
+  const auto first = static_cast<std::uint64_t>(range.oldest.value());
+  const auto last = static_cast<std::uint64_t>(range.newest.value());
   const std::uint64_t stands_for = std::uint64_t{1} << free_bits;
-  if (last < stands_for) {  // a young workspace: fewer keys than the prefix could mean
-    for (std::uint64_t key = 1; key <= last && keys.size() < most; ++key) {
-      if (scatter(key) >> free_bits == *wanted) keys.push_back(make_key(0, key));
+  if (last - first < stands_for) {  // a young workspace: fewer keys than the prefix could mean
+    for (std::uint64_t key = first; key <= last && keys.size() < most; ++key) {
+      if (scatter(key & kIdMask) >> free_bits == *wanted) keys.push_back(make_key(key >> kIdBits, key & kIdMask));
     }
     return keys;
   }
-  // Each round covers 2^40 keys and, but for the last, finds at least one, so `most` bounds the rounds.
-  for (std::uint64_t high = 0; high <= last >> kIdBits && keys.size() < most; ++high) {
+  // Each round covers 2^40 keys and, but for the first and the last, finds at least one, so `most` bounds the rounds.
+  for (std::uint64_t high = first >> kIdBits; high <= last >> kIdBits && keys.size() < most; ++high) {
     const auto round = static_cast<std::ptrdiff_t>(keys.size());
     for (std::uint64_t tail = 0; tail < stands_for; ++tail) {
       const Key key = make_key(high, gather((*wanted << free_bits) | tail));
-      if (key <= newest && key.value() >= 1) keys.push_back(key);
+      if (within(key)) keys.push_back(key);
     }
     std::sort(keys.begin() + round, keys.end());
   }

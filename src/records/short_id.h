@@ -2,7 +2,7 @@
 ///
 /// A key is a counter, so neighbours would look alike and a prefix would say nothing. A fixed bijection on 40 bits
 /// scatters them, and reading one back needs no index on random text (research showed such an index to be a cliff).
-/// A prefix of n letters stands for 32^(8-n) keys; `keys_matching` tries only those at or below the newest key.
+/// A prefix of n letters stands for 32^(8-n) keys; `keys_matching` tries only those between the oldest and the newest key.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,11 @@ inline constexpr std::size_t kMinPrefixLetters = 4;
 std::string short_id(Key key);
 std::optional<Key> key_of_short_id(std::string_view id);
 
-/// Keys in [1, newest] whose short id begins with `prefix` (at least kMinPrefixLetters), ascending, at most `most`.
-std::vector<Key> keys_matching(std::string_view prefix, Key newest, std::size_t most = 1024);
+struct KeyRange {
+  Key oldest, newest;  // both included
+};
+/// Keys in the range whose short id begins with `prefix` (at least kMinPrefixLetters), ascending, at most `most`.
+std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::size_t most = 1024);
 
 /// The wire id of a delivery, e.g. `d-7kq2m9xa`, and back.
 std::string delivery_id(Key key);

@@ -74,29 +74,42 @@ TEST(KeysMatching, FindsEveryKeyOfAPrefixInOrder) {
     for (std::int64_t key = 1; key <= newest; ++key) {
       if (short_id(Key{key}).starts_with(prefix)) expected.emplace_back(key);
     }
-    EXPECT_EQ(keys_matching(prefix, Key{newest}), expected);
+    EXPECT_EQ(keys_matching(prefix, {Key{1}, Key{newest}}), expected);
     EXPECT_TRUE(std::find(expected.begin(), expected.end(), Key{4'711}) != expected.end());
   }
 }
 
 TEST(KeysMatching, TakesAWholeIdAndNothingNewerThanTheNewest) {
   const auto id = short_id(Key{77});
-  EXPECT_EQ(keys_matching(id, Key{77}), std::vector<Key>{Key{77}});
-  EXPECT_TRUE(keys_matching(id, Key{76}).empty());
-  EXPECT_TRUE(keys_matching(id, Key{0}).empty());
+  EXPECT_EQ(keys_matching(id, {Key{1}, Key{77}}), std::vector<Key>{Key{77}});
+  EXPECT_TRUE(keys_matching(id, {Key{1}, Key{76}}).empty());
+  EXPECT_TRUE(keys_matching(id, {Key{1}, Key{0}}).empty());
   const auto long_id = short_id(Key{kFirstLongKey + 3});
-  EXPECT_EQ(keys_matching(long_id, Key{kFirstLongKey * 2}), std::vector<Key>{Key{kFirstLongKey + 3}});
+  EXPECT_EQ(keys_matching(long_id, {Key{1}, Key{kFirstLongKey * 2}}), std::vector<Key>{Key{kFirstLongKey + 3}});
+}
+
+TEST(KeysMatching, LooksOnlyBetweenTheOldestAndTheNewest) {
+  for (const std::int64_t oldest : {std::int64_t{1} << 38, kFirstLongKey - 500}) {
+    const auto prefix = short_id(Key{oldest + 700}).substr(0, 5);
+    for (const std::int64_t count : {std::int64_t{20'000}, std::int64_t{60'000}}) {  // both ways of searching
+      std::vector<Key> expected;
+      for (std::int64_t key = oldest; key < oldest + count; ++key) {
+        if (short_id(Key{key}).starts_with(prefix)) expected.emplace_back(key);
+      }
+      EXPECT_EQ(keys_matching(prefix, {Key{oldest}, Key{oldest + count - 1}}), expected);
+    }
+  }
 }
 
 TEST(KeysMatching, RefusesPrefixesThatAreTooShortOrNoLetters) {
-  EXPECT_TRUE(keys_matching("abc", Key{1'000'000}).empty());
-  EXPECT_TRUE(keys_matching("ab*d", Key{1'000'000}).empty());
+  EXPECT_TRUE(keys_matching("abc", {Key{1}, Key{1'000'000}}).empty());
+  EXPECT_TRUE(keys_matching("ab*d", {Key{1}, Key{1'000'000}}).empty());
 }
 
 TEST(KeysMatching, GivesNoMoreThanAsked) {
   const auto prefix = short_id(Key{9}).substr(0, 4);
-  EXPECT_EQ(keys_matching(prefix, Key{kFirstLongKey * 1'000}, 3).size(), 3u);
-  const auto all = keys_matching(short_id(Key{9}), Key{kFirstLongKey * 1'000}, 5);
+  EXPECT_EQ(keys_matching(prefix, {Key{1}, Key{kFirstLongKey * 1'000}}, 3).size(), 3u);
+  const auto all = keys_matching(short_id(Key{9}), {Key{1}, Key{kFirstLongKey * 1'000}}, 5);
   EXPECT_EQ(all.size(), 5u);
   EXPECT_EQ(all.front(), Key{9});
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));

@@ -119,7 +119,8 @@ std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) co
     if (there != tables_.deliveries.end()) found.push_back(there->second.delivery.message.value());
     return found;
   }
-  for (const auto key : keys_matching(id_or_prefix, Key{tables_.newest})) {
+  const Key oldest{tables_.messages.empty() ? 1 : tables_.messages.begin()->first};
+  for (const auto key : keys_matching(id_or_prefix, {oldest, Key{tables_.newest}})) {
     if (tables_.messages.contains(key.value())) found.push_back(key.value());
   }
   if (!found.empty() || id_or_prefix.size() <= kShortIdLetters) return found;

@@ -16,7 +16,9 @@ namespace relay::store {
 class MemoryStore final : public MessageStore {
  public:
   /// Whoever lets several live at the same place after one another gives each an id of its own.
-  explicit MemoryStore(std::string id = "memory") : id_{std::move(id)} {}
+  explicit MemoryStore(std::string id = "memory", std::int64_t first_key = 0) : id_{std::move(id)} {
+    tables_.newest = first_key;
+  }
 
   Result<records::Snapshot> load() override;
 

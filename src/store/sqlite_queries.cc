@@ -35,9 +35,10 @@ Result<std::vector<Key>> messages_named(Connection& connection, const std::strin
     return found;
   }
   {
+    const Key oldest{RELAY_TRY(connection.integer("SELECT coalesce(min(key),1) FROM messages"))};
     const auto newest = RELAY_TRY(newest_key(connection));
     const auto find = RELAY_TRY(connection.use("SELECT 1 FROM messages WHERE key=?1"));
-    for (const auto key : keys_matching(id_or_prefix, newest)) {
+    for (const auto key : keys_matching(id_or_prefix, {oldest, newest})) {
       find->bind(key.value());
       if (RELAY_TRY(find->step())) found.push_back(key);
       find->reset();

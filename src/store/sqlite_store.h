@@ -27,8 +27,9 @@ struct SqliteOptions {
   Durability durability = Durability::Power;
   std::string vfs = {};  // a registered SQLite file system; empty is the machine's own
   Sharing sharing = Sharing::Shared;
-  WallMs now = 0;            // names a damaged file that must be set aside
-  std::string boot_id = {};  // of the machine; another one than last time means that unsynced commits may be gone
+  WallMs now = 0;              // names a damaged file that must be set aside
+  std::int64_t first_key = 0;  // a new store begins after this key, so that ids of two stores are not mistaken
+  std::string boot_id = {};    // of the machine; another one than last time means that unsynced commits may be gone
 };
 
 class SqliteStore final : public MessageStore {

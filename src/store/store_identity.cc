@@ -12,6 +12,13 @@ Result<std::optional<std::string>> read_meta(Connection& connection, std::string
   return std::optional{std::string{row.text(0)}};
 }
 
+Result<void> write_first_key(Connection& connection, std::int64_t key) {
+  auto row = RELAY_TRY(connection.prepare("INSERT OR IGNORE INTO meta(name,value) VALUES('newest_key',?1)"));
+  row.bind(key);
+  RELAY_TRY(row.step());
+  return {};
+}
+
 Result<void> write_boot(Connection& connection, std::string_view boot) {
   auto row = RELAY_TRY(connection.prepare("INSERT OR REPLACE INTO meta(name,value) VALUES('boot',?1)"));
   row.bind(boot);
@@ -31,6 +38,7 @@ Result<std::string> identify_store(Connection& connection, const SqliteOptions& 
     RELAY_TRY(
         connection.execute("INSERT OR REPLACE INTO meta(name,value) VALUES('store_id',lower(hex(randomblob(8))))"));
   }
+  if (!id && options.first_key > 0) RELAY_TRY(write_first_key(connection, options.first_key));
   RELAY_TRY(write_boot(connection, now));
   return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
 }

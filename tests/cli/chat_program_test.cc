@@ -81,7 +81,7 @@ TEST(Chat, AKilledTalkersWordsAreSentTheNextTime) {
   box.ok({"up"});
   const auto ran = box.run({"chat", "--name", "Alice"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("2 unsent from the last time are sent first"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("2 messages from the last time are sent first"), std::string::npos) << ran.err;
   const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
   EXPECT_LT(got.find("from the grave"), got.find("and again"));
 }

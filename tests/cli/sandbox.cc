@@ -27,11 +27,6 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// Beside the build's own tests/cli directory: <build>/agent-relay.
-std::string program() {
-  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "agent-relay").string();
-}
-
 int wait_for(pid_t pid) {
   int status = 0;
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -48,6 +43,10 @@ int wait_for(pid_t pid) {
 }
 
 }  // namespace
+
+std::string program() {
+  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "agent-relay").string();
+}
 
 bool is_running(pid_t pid) {
   return ::kill(pid, 0) == 0 && contents("/proc/" + std::to_string(pid) + "/stat").find(") Z ") == std::string::npos;

@@ -89,6 +89,9 @@ class Sandbox {
   int runs_ = 0;
 };
 
+/// Beside the build's own tests/cli directory: <build>/agent-relay.
+std::string program();
+
 /// False for a process that has ended, also while nobody has asked how.
 bool is_running(pid_t pid);
 

@@ -19,7 +19,7 @@ class AtATerminal : public ::testing::Test {
 
 TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
   Terminal alice{box_, {"chat", "--name", "Alice"}};
-  EXPECT_TRUE(alice.shows("you are Alice; write `@Bob hello` to Bob; /help says more, /quit leaves\n"))
+  EXPECT_TRUE(alice.shows("you are Alice; write `@Bob hello` to speak; /help says more, /quit leaves\n"))
       << alice.screen();
   alice.type("hello\n");
   EXPECT_TRUE(alice.shows("say to whom: @NAME your words"));
@@ -46,7 +46,7 @@ TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
   Terminal alice{box_, {"chat", "--name", "Alice"}};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.kill_daemon();
-  ASSERT_TRUE(alice.shows("trying again, at once when you press Enter"));
+  ASSERT_TRUE(alice.shows("what you type is kept until it is back"));
   for (int i = 0; i < 20; ++i) {  // each failed attempt makes the next wait longer, up to half a minute
     alice.type("\n");
     (void)box_.run({"agents"});

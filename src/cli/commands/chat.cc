@@ -23,7 +23,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Option kOptions[] = {
-    {.name = "--name", .value = "NAME", .description = "who you are; default $AGENT_RELAY_NAME, else $USER"},
+    {.name = "--name", .value = "NAME", .description = "who you are; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--to", .value = "NAME", .description = "to whom lines without @NAME go", .completes = Completes::Agents},
     {.name = "--listen", .description = "only print what arrives; do not read stdin"},
     {.name = "--count", .value = "N", .description = "end after N messages have arrived"},

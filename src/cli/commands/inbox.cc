@@ -36,7 +36,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .arity = Arity::Optional,
-                                    .description = "whose inbox; default $AGENT_RELAY_NAME, else $USER",
+                                    .description = "whose inbox; default $AGENT_RELAY_NAME, $USER or human",
                                     .completes = Completes::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--unread", .description = "only what has not been delivered yet"},

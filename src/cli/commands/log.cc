@@ -1,5 +1,5 @@
 /// `agent-relay log [NAME]`
-#include <poll.h>
+#include <unistd.h>
 
 #include <map>
 #include <thread>
@@ -29,14 +29,18 @@ class Conversation {
 
   /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
   Result<std::size_t> print_past(Connection& connection, std::int64_t limit) {
-    const auto newest = [&](json::object query, std::int64_t most) {
-      return newest_messages(connection, protocol::MessageType::MessagesQuery, std::move(query), most);
-    };
-    for (const auto& message : RELAY_TRY(newest({}, 1))) last_key_ = message.key;
+    using protocol::MessageType;
+    for (const auto& message : RELAY_TRY(newest_messages(connection, MessageType::MessagesQuery, {}, 1)))
+      last_key_ = message.key;
     std::map<std::int64_t, Message> found;
-    for (const auto& query : queries())
-      for (auto& message : RELAY_TRY(newest(query, limit)))
+    const auto gather = [&](MessageType type, json::object query) -> Result<void> {
+      for (auto& message : RELAY_TRY(newest_messages(connection, type, std::move(query), limit)))
         if (message.key <= last_key_) found.insert_or_assign(message.key, std::move(message));
+      return {};
+    };
+    // Everything, or what NAME heard and said.
+    if (!name_.empty()) RELAY_TRY(gather(MessageType::Inbox, {{"agent", name_}}));
+    RELAY_TRY(gather(MessageType::MessagesQuery, name_.empty() ? json::object{} : json::object{{"from", name_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
     return found.size();
@@ -44,6 +48,7 @@ class Conversation {
 
   /// Prints what is said from now on. Returns only when the connection is lost.
   Error follow(Connection& connection) {
+    connection.end_with(STDOUT_FILENO);
     const json::object wish = {{"types", json::array{"message"}}, {"sinceKey", last_key_}};
     if (auto sent = connection.send(
             {.type = protocol::MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(wish)});
@@ -59,12 +64,6 @@ class Conversation {
   }
 
  private:
-  /// Everything, or what NAME said and heard.
-  [[nodiscard]] std::vector<json::object> queries() const {
-    if (name_.empty()) return {{}};
-    return {{{"from", name_}}, {{"to", name_}}, {{"to", "*"}}};
-  }
-
   [[nodiscard]] bool concerns(const Message& message) const {
     return name_.empty() || message.from == name_ || message.to == name_ || message.to == "*";
   }
@@ -95,6 +94,7 @@ ExitCode follow_for_ever(Conversation& conversation, Connection connection, cons
   for (;;) {
     const auto why = conversation.follow(connection);
     if (is(why, Errc::Refused)) return complain(why);
+    if (is(why, Errc::NobodyReads)) return ExitCode::No;
     remark("the daemon went away; waiting for it to come back");
     auto pause = kFirstRetry;
     for (;;) {

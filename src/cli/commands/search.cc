@@ -18,6 +18,8 @@ constexpr std::int64_t kDefaultRows = 20;
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
   const auto words = invocation.rest(0);
+  if (words.find_first_not_of(' ') == std::string::npos)
+    return complain("give a word to look for, for example: agent-relay search flaky", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   json::object query = {{"search", words}};
   if (const auto from = invocation.value("--from")) query["from"] = *from;

@@ -14,6 +14,7 @@
 #include "protocol/json_scanner.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
+#include "protocol/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -56,11 +57,13 @@ ExitCode tell(const Fate& fate, const std::string& to, bool as_json) {
     if (!fate.id.empty()) answer["id"] = fate.id;
     answer["to"] = to;
     answer["status"] = delivered ? "delivered" : "accepted";
+    if (fate.recipients) answer["recipients"] = *fate.recipients;
     print(json::serialize(answer) + "\n");
   } else {
     const auto whom = to == protocol::kEveryone ? "everyone" : sanitised(to, Lines::Join);
     print(relay::format("{} to {}{}\n", delivered ? "delivered" : "sent", whom,
                         fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
+    if (fate.recipients == 0) remark("it is stored, but nobody was there to hear it");
   }
   return ExitCode::Yes;
 }
@@ -70,6 +73,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   letter.to = invocation.argument(0);
   RELAY_CLI_USAGE(check_recipient(letter.to));
   letter.from = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
+  letter.id = invocation.value("--id").value_or("");
+  if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
+                                 protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))
+    return complain(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes), ExitCode::Usage);
   letter.kind = invocation.value("--kind").value_or(letter.kind);
   letter.topic = invocation.value("--topic").value_or("");
   letter.thread = invocation.value("--thread").value_or("");
@@ -95,12 +102,13 @@ constexpr Argument kArguments[] = {
     {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin"},
 };
 constexpr Option kOptions[] = {
-    {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, else $USER"},
+    {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--wait", .description = "return when it was delivered"},
     {.name = "--timeout", .value = "TIME", .description = "how long --wait waits (default 30s)"},
     {.name = "--ttl", .value = "TIME", .description = "give up delivering after this time, e.g. 2h"},
     {.name = "--topic", .value = "TOPIC", .description = "what it is about"},
     {.name = "--thread", .value = "ID", .description = "the conversation it belongs to"},
+    {.name = "--id", .value = "ID", .description = "your own id: sent again under it, it is stored once"},
     {.name = "--kind",
      .value = "KIND",
      .description = "what it is (default message)",

@@ -72,6 +72,8 @@ void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) 
 }
 
 ExitCode open_in(Connection& daemon, const Invocation& invocation, Context& context, const config::Settings& settings) {
+  if (const auto alive = list_workspaces(daemon); !alive && is(alive.error(), Errc::TimedOut))
+    remark(relay::format("the daemon (pid {}) does not answer yet; waiting", peer_of(daemon).value_or(0)));
   const auto open = RELAY_CLI_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
   for (const auto* flag : {"--durability", "--storage", "--no-http"})
     if (invocation.has(flag))
@@ -131,7 +133,7 @@ constexpr Option kOptions[] = {
      .description = "what an accepted message survives",
      .choices = "power|process"},
     {.name = "--storage", .value = "KIND", .description = "where messages are kept", .choices = "sqlite|memory"},
-    {.name = "--no-http", .description = "do not serve HTTP"},
+    {.name = "--no-http", .description = "do not serve HTTP (nothing is served yet)"},
     {.name = "--ready-fd", .value = "N", .description = "say there when ready", .hidden = true},
 };
 

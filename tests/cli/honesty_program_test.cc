@@ -1,0 +1,99 @@
+// What the program says of a message is what became of it.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/format.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+struct Honesty : testing::Test {
+  Sandbox box;
+  void SetUp() override {
+    box.ok({"up"});
+    box.ok({"chat", "--name", "Bob"});
+  }
+  /// A line of shell, with $RELAY for the program; its exit code.
+  int shell(const std::string& line) {
+    const int status = std::system(
+        format("cd '{}' && export AGENT_RELAY_HOME='{}' RELAY='{}' && {}", box.project(), box.home(), program(), line)
+            .c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+};
+
+TEST_F(Honesty, AMessageOfUnknownFateIsStoredOnceUnderItsId) {
+  ASSERT_EQ(::kill(box.daemon_pid(), SIGSTOP), 0);
+  const auto first = box.run({"send", "Bob", "only once"});
+  EXPECT_EQ(::kill(box.daemon_pid(), SIGCONT), 0);
+  EXPECT_EQ(first.code, 4);
+  const auto at = first.err.find("--id ");
+  ASSERT_NE(at, std::string::npos) << first.err;
+  const auto id = first.err.substr(at + 5, first.err.find(' ', at + 5) - at - 5);
+  box.ok({"send", "Bob", "only once", "--id", id});
+  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
+}
+
+TEST_F(Honesty, NothingBehindQuitIsSent) {
+  box.ok({"chat", "--name", "Alice"}, "@Bob before\n/quit\n@Bob after\n");
+  const auto inbox = box.ok({"inbox", "Bob"});
+  EXPECT_NE(inbox.find("before"), std::string::npos);
+  EXPECT_EQ(inbox.find("after"), std::string::npos) << inbox;
+}
+
+TEST_F(Honesty, ALoneAtSignSpeaksToNobody) {
+  EXPECT_EQ(box.run({"chat", "--name", "Alice"}, "@Bob hello\n@ only for Carol\n").code, 2);
+  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
+}
+
+TEST_F(Honesty, BytesThatAreNoTextAreRefusedNotMended) {
+  const auto ran = box.run({"chat", "--name", "Alice"}, "@Bob \xff\xfe\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("not UTF-8"), std::string::npos) << ran.err;
+  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 0u);
+}
+
+TEST_F(Honesty, SomethingSaidToNobodyIsCalledThat) {
+  const auto ran = box.run({"send", "#empty", "anyone?"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_NE(ran.err.find("nobody was there to hear it"), std::string::npos) << ran.err;
+  EXPECT_EQ(box.run({"send", "#", "hello"}).code, 2);
+}
+
+TEST_F(Honesty, TheLogOfANameIsWhatItSaidAndHeard) {
+  box.ok({"send", "*", "before Carol came"});
+  box.ok({"chat", "--name", "Carol"}, "@Bob from Carol\n");
+  box.ok({"send", "Carol", "to Carol"});
+  const auto log = box.ok({"log", "Carol"});
+  EXPECT_EQ(lines_in(log), 2u) << log;
+  EXPECT_EQ(log.find("before Carol came"), std::string::npos) << log;
+}
+
+TEST_F(Honesty, AnIdFromAnotherProjectFindsNothing) {
+  const auto id = *string_member(box.ok_json({"send", "Bob", "here"}), "id");
+  box.enter_project("elsewhere");
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"send", "Bob", "there"});
+  EXPECT_EQ(box.run({"read", id}).code, 1);
+}
+
+TEST_F(Honesty, OutputThatCannotBeWrittenIsAFailure) {
+  box.ok({"send", "Bob", "hello"});
+  EXPECT_EQ(shell("$RELAY log >&- 2>/dev/null"), 1);
+  EXPECT_EQ(shell("$RELAY down --all >/dev/null && { $RELAY up <&- >&- 2>&-; $RELAY status >/dev/null; }"), 0);
+}
+
+TEST_F(Honesty, FollowingEndsWithWhoeverReads) {
+  box.ok({"send", "Bob", "one"});
+  EXPECT_EQ(shell("timeout 10 sh -c '$RELAY log --follow | head -n 1 >/dev/null'"), 0);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
