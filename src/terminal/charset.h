@@ -1,0 +1,26 @@
+/// Character sets a program can switch to: ASCII, and DEC's line drawing where letters become box pieces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace relay::terminal {
+
+enum class Charset : std::uint8_t { Ascii, DecGraphics };
+
+/// The four sets that are designated and the one in use.
+struct Charsets {
+  std::array<Charset, 4> designated{};
+  std::uint8_t active = 0;
+
+  [[nodiscard]] Charset current() const { return designated[active]; }
+  bool operator==(const Charsets&) const = default;
+};
+
+/// What DEC's line drawing shows for a printable ASCII character.
+constexpr char32_t dec_graphic(char ascii) {
+  constexpr char32_t kPieces[] = U"◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
+  return ascii >= '`' && ascii <= '~' ? kPieces[ascii - '`'] : static_cast<char32_t>(ascii);
+}
+
+}  // namespace relay::terminal

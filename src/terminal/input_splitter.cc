@@ -1,0 +1,198 @@
+#include "terminal/input_splitter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "terminal/input_csi.h"
+#include "terminal/limits.h"
+
+namespace relay::terminal {
+namespace {
+
+constexpr char kEscape = '\x1b';
+constexpr std::string_view kPasteBegin = "\x1b[200~";
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+constexpr std::size_t kLegacyMouseBytes = 6;  // ESC [ M button column row
+
+bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }
+
+/// Bytes of the character that begins with this byte; 1 for anything that cannot begin one.
+std::size_t character_bytes(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  if (byte >= 0xf0 && byte <= 0xf4) return 4;
+  if (byte >= 0xe0) return byte < 0xf0 ? 3 : 1;
+  return byte >= 0xc2 ? 2 : 1;
+}
+
+/// How many bytes at the end are the beginning of a character that is not complete yet.
+std::size_t unfinished_tail(std::string_view text) {
+  const std::size_t reach = std::min<std::size_t>(3, text.size());
+  for (std::size_t back = 1; back <= reach; ++back) {
+    const char byte = text[text.size() - back];
+    if ((static_cast<unsigned char>(byte) & 0xc0) == 0x80) continue;
+    return character_bytes(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
+/// Strings a terminal sends begin so; ESC and any other letter is that letter with Alt.
+bool begins_string(char introducer, char first) {
+  const bool digit = first >= '0' && first <= '9';
+  switch (introducer) {
+    case ']': return digit || first == 'l' || first == 'L';
+    case 'P': return digit || first == '>' || first == '!' || first == '$' || first == '+';
+    case '_': return first == 'G';
+    default: return false;
+  }
+}
+
+bool is_introducer(char byte) { return byte == ']' || byte == 'P' || byte == '_'; }
+
+}  // namespace
+
+std::vector<InputPiece> InputSplitter::feed(std::string_view bytes, SteadyTime now) {
+  pending_ += bytes;
+  last_fed_ = now;
+  while (!pending_.empty() && cut_one()) {}
+  return std::exchange(pieces_, {});
+}
+
+std::optional<SteadyTime> InputSplitter::deadline() const {
+  if (pending_.empty()) return std::nullopt;
+  return last_fed_ + Millis{reply_begun() ? kReplyTimeoutMs : kEscapeTimeoutMs};
+}
+
+std::vector<InputPiece> InputSplitter::expire(SteadyTime now) {
+  const auto due = deadline();
+  if (!due || now < *due) return {};
+  if (inside_ == Inside::Paste) {
+    emit(InputKind::Paste, pending_.size(), pending_);
+  } else if (inside_ == Inside::LongReply || (reply_begun() && pending_.size() > 2)) {
+    emit(InputKind::Reply, pending_.size());
+    inside_ = Inside::Nothing;
+  } else if (pending_.front() == kEscape) {
+    emit(InputKind::Key, pending_.size());
+  } else {
+    emit(InputKind::Text, pending_.size(), pending_);
+  }
+  return std::exchange(pieces_, {});
+}
+
+/// Nobody types these; only a slow line makes us wait for the rest.
+bool InputSplitter::reply_begun() const {
+  if (inside_ != Inside::Nothing) return true;
+  if (pending_.size() < 2 || pending_.front() != kEscape) return false;
+  return pending_[1] == '[' || (pending_.size() > 2 && is_introducer(pending_[1]));
+}
+
+void InputSplitter::emit(InputKind kind, std::size_t bytes, std::string text) {
+  pieces_.push_back({.kind = kind, .bytes = pending_.substr(0, bytes), .text = std::move(text)});
+  if (kind == InputKind::Paste) pieces_.back().paste_begins = std::exchange(paste_begins_, false);
+  pending_.erase(0, bytes);
+}
+
+bool InputSplitter::cut_one() {
+  if (inside_ == Inside::Paste) return cut_paste();
+  if (inside_ == Inside::LongReply) return cut_long_reply();
+  if (pending_.front() == kEscape) return cut_escape();
+  if (pending_.front() == '\r') return emit(InputKind::Enter, 1), true;
+  if (is_control(pending_.front())) return emit(InputKind::Key, 1), true;
+  return cut_text();
+}
+
+bool InputSplitter::cut_text() {
+  const auto end = std::find_if(pending_.begin(), pending_.end(), is_control);
+  std::size_t bytes = static_cast<std::size_t>(end - pending_.begin());
+  if (end == pending_.end()) bytes -= unfinished_tail(pending_);
+  if (bytes == 0) return false;
+  emit(InputKind::Text, bytes, pending_.substr(0, bytes));
+  return true;
+}
+
+bool InputSplitter::cut_escape() {
+  if (pending_.size() < 2) return false;
+  const char second = pending_[1];
+  if (second == kEscape) return emit(InputKind::Key, 1), true;
+  if (second == '[') return cut_csi();
+  if (is_introducer(second)) {
+    if (pending_.size() < 3) return false;
+    if (begins_string(second, pending_[2])) return cut_string();
+  }
+  if (second == 'O') {
+    if (pending_.size() < 3) return false;
+    if (is_control(pending_[2])) return emit(InputKind::Key, 2), true;
+    return emit(pending_[2] == 'M' ? InputKind::Enter : InputKind::Key, 3), true;
+  }
+  const std::size_t bytes = 1 + character_bytes(second);  // a character with Alt
+  if (pending_.size() < bytes) return false;
+  emit(InputKind::Key, bytes);
+  return true;
+}
+
+bool InputSplitter::cut_csi() {
+  if (pending_.starts_with(kPasteBegin)) {
+    inside_ = Inside::Paste;
+    paste_begins_ = true;
+    return cut_paste();
+  }
+  if (pending_.size() >= 3 && (pending_[2] == 'M' || pending_[2] == '[')) {
+    const std::size_t bytes = pending_[2] == 'M' ? kLegacyMouseBytes : 4;  // ESC [ [ A: the console's F1
+    if (pending_.size() < bytes) return false;
+    emit(pending_[2] == 'M' ? InputKind::Mouse : InputKind::Key, bytes);
+    return true;
+  }
+  std::size_t at = 2;
+  while (at < pending_.size() && pending_[at] >= 0x20 && pending_[at] <= 0x3f) ++at;
+  if (at > kMaxInputSequenceBytes) return emit(InputKind::Reply, at), true;
+  if (at == pending_.size()) return false;
+  if (pending_[at] < 0x40 || pending_[at] == 0x7f) return emit(InputKind::Key, at), true;  // broken off
+  auto [kind, text] = classify_csi(std::string_view{pending_}.substr(0, at + 1));
+  emit(kind, at + 1, std::move(text));
+  return true;
+}
+
+bool InputSplitter::cut_string() {
+  for (std::size_t at = 2; at < pending_.size(); ++at) {
+    if (pending_[at] == '\a' && pending_[1] == ']') return emit(InputKind::Reply, at + 1), true;
+    if (pending_[at] != kEscape) continue;
+    if (at + 1 == pending_.size()) return false;
+    return emit(InputKind::Reply, pending_[at + 1] == '\\' ? at + 2 : at), true;
+  }
+  if (pending_.size() <= kMaxStringBytes) return false;
+  emit(InputKind::Reply, pending_.size());
+  inside_ = Inside::LongReply;
+  return true;
+}
+
+bool InputSplitter::cut_long_reply() {
+  const auto end = pending_.find_first_of("\a\x1b");
+  if (end == std::string::npos) return emit(InputKind::Reply, pending_.size()), true;
+  if (pending_[end] == '\a') {
+    inside_ = Inside::Nothing;
+    return emit(InputKind::Reply, end + 1), true;
+  }
+  if (end > 0) return emit(InputKind::Reply, end), true;
+  if (pending_.size() < 2) return false;
+  inside_ = Inside::Nothing;
+  if (pending_[1] == '\\') emit(InputKind::Reply, 2);
+  return true;
+}
+
+bool InputSplitter::cut_paste() {
+  const std::size_t begin = paste_begins_ ? kPasteBegin.size() : 0;
+  const auto end = pending_.find(kPasteEnd, begin);
+  if (end != std::string::npos) {
+    emit(InputKind::Paste, end + kPasteEnd.size(), pending_.substr(begin, end - begin));
+    pieces_.back().paste_ends = true;
+    inside_ = Inside::Nothing;
+    return true;
+  }
+  std::size_t held = std::min(pending_.size() - begin, kPasteEnd.size() - 1);
+  while (held > 0 && !kPasteEnd.starts_with(std::string_view{pending_}.substr(pending_.size() - held))) --held;
+  const std::size_t bytes = pending_.size() - held;
+  if (bytes == 0) return false;
+  emit(InputKind::Paste, bytes, pending_.substr(begin, bytes - begin));
+  return true;
+}
+
+}  // namespace relay::terminal

@@ -1,0 +1,30 @@
+/// Lines as they were written: rows joined where the terminal wrapped, not the program.
+///
+/// Programs that wrap by themselves (most full-screen agents) give one line per row; joining those needs to know the
+/// program and is not done here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace relay::terminal {
+
+class Grid;
+class Scrollback;
+class Screen;
+
+struct LogicalLine {
+  std::string text{};  // trailing blanks cut
+  int rows = 1;        // how many rows it spans
+  int first_row = 0;   // of the grid; negative when it began in the scrollback
+  bool operator==(const LogicalLine&) const = default;
+};
+
+/// All lines of a grid, blank ones too.
+std::vector<LogicalLine> logical_lines(const Grid& grid);
+
+/// The scrollback from row number `from` on, then the grid. Scrollback row n has the row number n - scrollback.end().
+std::vector<LogicalLine> logical_lines(const Scrollback& scrollback, const Grid& grid, std::uint64_t from = 0);
+
+}  // namespace relay::terminal

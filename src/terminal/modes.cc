@@ -1,0 +1,85 @@
+#include "terminal/modes.h"
+
+namespace relay::terminal {
+namespace {
+
+/// Modes that are one flag and nothing else happens when they change.
+struct Flag {
+  Privacy privacy;
+  int number;
+  bool Modes::* flag;
+};
+
+constexpr Flag kFlags[] = {
+    {Privacy::Ansi, 4, &Modes::insert},
+    {Privacy::Ansi, 20, &Modes::newline},
+    {Privacy::Private, 1, &Modes::application_cursor},
+    {Privacy::Private, 5, &Modes::reverse_video},
+    {Privacy::Private, 7, &Modes::autowrap},
+    {Privacy::Private, 25, &Modes::cursor_visible},
+    {Privacy::Private, 45, &Modes::reverse_wrap},
+    {Privacy::Private, 66, &Modes::application_keypad},
+    {Privacy::Private, 1004, &Modes::focus_reports},
+    {Privacy::Private, 1007, &Modes::alternate_scroll},
+    {Privacy::Private, 2004, &Modes::bracketed_paste},
+    {Privacy::Private, 2026, &Modes::synchronized},
+    {Privacy::Private, 2031, &Modes::color_scheme_reports},
+    {Privacy::Private, 2048, &Modes::resize_reports},
+};
+
+/// Modes of which one at a time is on.
+template <class Choice>
+struct Option {
+  int number;
+  Choice choice;
+};
+
+constexpr Option<MouseTracking> kTracking[] = {{9, MouseTracking::Press},
+                                               {1000, MouseTracking::PressRelease},
+                                               {1002, MouseTracking::Drag},
+                                               {1003, MouseTracking::Motion}};
+constexpr Option<MouseEncoding> kEncoding[] = {{1005, MouseEncoding::Utf8},
+                                               {1006, MouseEncoding::Sgr},
+                                               {1015, MouseEncoding::Urxvt},
+                                               {1016, MouseEncoding::SgrPixels}};
+
+}  // namespace
+
+std::optional<bool> mode_state(const Modes& modes, Privacy privacy, int number) {
+  for (const auto& flag : kFlags)
+    if (flag.privacy == privacy && flag.number == number) return modes.*flag.flag;
+  if (privacy == Privacy::Ansi) return std::nullopt;
+  for (const auto& option : kTracking)
+    if (option.number == number) return modes.mouse == option.choice;
+  for (const auto& option : kEncoding)
+    if (option.number == number) return modes.mouse_encoding == option.choice;
+  switch (number) {
+    case 6: return modes.origin;
+    case 47:
+    case 1047:
+    case 1049: return modes.alternate_screen;
+    default: return std::nullopt;
+  }
+}
+
+bool remember_mode(Modes& modes, Privacy privacy, int number, bool on) {
+  for (const auto& flag : kFlags) {
+    if (flag.privacy != privacy || flag.number != number) continue;
+    modes.*flag.flag = on;
+    return true;
+  }
+  if (privacy == Privacy::Ansi) return false;
+  for (const auto& option : kTracking) {
+    if (option.number != number) continue;
+    modes.mouse = on ? option.choice : MouseTracking::Off;
+    return true;
+  }
+  for (const auto& option : kEncoding) {
+    if (option.number != number) continue;
+    modes.mouse_encoding = on ? option.choice : MouseEncoding::Legacy;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace relay::terminal

@@ -1,0 +1,92 @@
+#include "terminal/program_status.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "terminal/limits.h"
+
+namespace relay::terminal {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ProgramState>, 6> kStates = {{{"idle", ProgramState::Idle},
+                                                                               {"working", ProgramState::Working},
+                                                                               {"blocked", ProgramState::Blocked},
+                                                                               {"done", ProgramState::Done},
+                                                                               {"error", ProgramState::Error},
+                                                                               {"clear", ProgramState::Clear}}};
+
+std::optional<ProgramState> state_of(std::string_view name) {
+  for (const auto& [known, state] : kStates)
+    if (known == name) return state;
+  return std::nullopt;
+}
+
+BlockedKind kind_of(std::string_view name) {
+  if (name == "permission") return BlockedKind::Permission;
+  if (name == "question") return BlockedKind::Question;
+  if (name == "auth") return BlockedKind::Auth;
+  return BlockedKind::Other;
+}
+
+int base64_value(char digit) {
+  if (digit >= 'A' && digit <= 'Z') return digit - 'A';
+  if (digit >= 'a' && digit <= 'z') return digit - 'a' + 26;
+  if (digit >= '0' && digit <= '9') return digit - '0' + 52;
+  if (digit == '+' || digit == '-') return 62;
+  if (digit == '/' || digit == '_') return 63;
+  return -1;
+}
+
+/// Stops at the first character that is no base64, so that a broken message still says its beginning.
+std::string decode_base64(std::string_view encoded) {
+  std::string decoded;
+  unsigned bits = 0;
+  int held = 0;
+  for (const char digit : encoded) {
+    const int value = base64_value(digit);
+    if (value < 0 || decoded.size() >= kMaxStatusMessageBytes) break;
+    bits = ((bits << 6) | static_cast<unsigned>(value)) & 0xffffu;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    decoded += static_cast<char>(static_cast<unsigned char>(bits >> held));
+  }
+  return decoded;
+}
+
+std::string without_controls(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
+  ProgramStatus status;
+  std::optional<ProgramState> state;
+  while (!fields.empty()) {
+    const std::string_view field = fields.substr(0, fields.find(':'));
+    fields.remove_prefix(std::min(fields.size(), field.size() + 1));
+    const auto equals = field.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = field.substr(0, equals);
+    const std::string_view value = field.substr(equals + 1);
+    if (name == "state") state = state_of(value);
+    if (name == "app") status.app = without_controls(std::string{value.substr(0, kMaxStatusNameBytes)});
+    if (name == "kind") status.kind = kind_of(value);
+    if (name == "msg") status.message = without_controls(decode_base64(value));
+  }
+  if (!state) return std::nullopt;
+  status.state = *state;
+  return status;
+}
+
+std::string_view name_of(ProgramState state) {
+  for (const auto& [name, known] : kStates)
+    if (known == state) return name;
+  return "unknown";
+}
+
+}  // namespace relay::terminal

@@ -1,0 +1,31 @@
+/// OSC 7501, the program status protocol: an agent says by itself what it is doing.
+///
+///   ESC ] 7501 ; state=S:app=A[:kind=K][:msg=BASE64] (BEL | ST)
+///
+/// A program may first ask whether anybody listens: `7501 ; ?`. The answer is the same question (answer.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace relay::terminal {
+
+enum class ProgramState : std::uint8_t { Idle, Working, Blocked, Done, Error, Clear };
+enum class BlockedKind : std::uint8_t { None, Permission, Question, Auth, Other };
+
+struct ProgramStatus {
+  ProgramState state = ProgramState::Clear;
+  BlockedKind kind = BlockedKind::None;
+  std::string app;
+  std::string message;  // decoded; control characters became blanks
+  bool operator==(const ProgramStatus&) const = default;
+};
+
+/// The part behind "7501;". Empty when it names no state we know; unknown fields are passed over.
+std::optional<ProgramStatus> parse_program_status(std::string_view fields);
+
+std::string_view name_of(ProgramState state);
+
+}  // namespace relay::terminal

@@ -1,0 +1,76 @@
+/// One row of cells, with the clusters its cells refer to.
+///
+/// Invariants: every wide cell is followed by its spacer and every spacer preceded by its wide cell; whatever cuts
+///   through a wide character leaves blanks. Clusters are owned by the row and by one cell each, so rows can be moved,
+///   cleared and forgotten without any table elsewhere growing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terminal/cell.h"
+
+namespace relay::terminal {
+
+class Row {
+ public:
+  Row(int columns, const Style& style) : cells_(static_cast<std::size_t>(columns), Cell::blank(style)) {}
+
+  [[nodiscard]] int columns() const { return static_cast<int>(cells_.size()); }
+  [[nodiscard]] const Cell& cell(int column) const { return cells_[static_cast<std::size_t>(column)]; }
+
+  /// Text of one cell; a spacer has none.
+  [[nodiscard]] std::string cell_text(int column) const;
+  void append_cell_text(std::string& out, int column) const;
+
+  /// What can be read, trailing blanks cut.
+  [[nodiscard]] std::string text() const;
+  /// What was said up to the right edge, for a row that goes on in the next one: blanks kept, a filler left out.
+  [[nodiscard]] std::string whole_text() const;
+
+  /// The first column from which on everything is a blank of the default style.
+  [[nodiscard]] int used_columns() const;
+
+  /// This row goes on what the row above began: no newline was between them.
+  [[nodiscard]] bool continues() const { return continues_; }
+  void set_continues(bool continues) { continues_ = continues; }
+
+  void write_ascii(int column, const char* text, int count, const Style& style);
+  /// The code point and, if it is wide, its spacer; the columns exist.
+  void write(int column, char32_t code, int columns, const Style& style);
+  void write_filler(int column, const Style& style);
+  /// Adds a character to the cluster of a cell; false when it is full.
+  bool extend(int column, char32_t code);
+  /// Makes a narrow cell wide; the next column exists.
+  void widen(int column);
+  /// Copies a cell and what belongs to it from another row.
+  void copy_cell(int column, const Row& from, int from_column);
+
+  /// Gives a cell (and its spacer) another look.
+  void restyle(int column, const Style& style);
+
+  void clear(const Style& style);
+  void erase(int from, int to, const Style& style);  // [from, to)
+  void insert(int column, int count, const Style& style);
+  void remove(int column, int count, const Style& style);
+  void resize(int columns);
+
+  /// Same text, same styles; whether it continues is not asked.
+  [[nodiscard]] bool same_cells(const Row& other) const;
+
+ private:
+  /// No wide character reaches across the left edge of `column` afterwards.
+  void cut_before(int column, const Style& style);
+  Cell& at(int column) { return cells_[static_cast<std::size_t>(column)]; }
+  void forget_unused_clusters();
+  void append_range(std::string& out, int end) const;
+
+  std::vector<Cell> cells_;
+  std::vector<std::string> clusters_;
+  bool continues_ = false;
+};
+
+/// Appends a code point as UTF-8.
+void append_utf8(std::string& out, char32_t code);
+
+}  // namespace relay::terminal

@@ -1,0 +1,49 @@
+/// What left the primary screen at its top, as text; bounded in rows and bytes, the oldest goes first.
+///
+/// Rows are numbered from the beginning of the session and keep their number for ever, so that somebody who reads along
+/// says "from 1234 on" and cannot be confused by rows that were dropped meanwhile. Styles are not kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "terminal/limits.h"
+
+namespace relay::terminal {
+
+struct ScrolledRow {
+  std::string text;
+  bool wrapped = false;  // goes on in the next row (the screen's first row, for the newest)
+  bool operator==(const ScrolledRow&) const = default;
+};
+
+class Scrollback {
+ public:
+  explicit Scrollback(std::size_t max_rows = kScrollbackRows, std::size_t max_bytes = kScrollbackBytes)
+      : max_rows_{max_rows}, max_bytes_{max_bytes} {}
+
+  void push(ScrolledRow row);
+  void clear();
+
+  /// Numbers of the oldest row kept and of the next row to come.
+  [[nodiscard]] std::uint64_t first() const { return end_ - rows_.size(); }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  /// nullptr when the row is gone or not yet there.
+  [[nodiscard]] const ScrolledRow* row(std::uint64_t number) const;
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+  bool operator==(const Scrollback&) const = default;
+
+ private:
+  static std::size_t cost(const ScrolledRow& row) { return row.text.size() + sizeof(ScrolledRow); }
+
+  std::size_t max_rows_;
+  std::size_t max_bytes_;
+  std::deque<ScrolledRow> rows_;
+  std::uint64_t end_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace relay::terminal

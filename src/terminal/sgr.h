@@ -1,0 +1,17 @@
+/// Select graphic rendition: numbers to style and back.
+#pragma once
+
+#include <string>
+
+#include "terminal/parameters.h"
+#include "terminal/style.h"
+
+namespace relay::terminal {
+
+/// `CSI ... m` applied to a style. Unknown numbers change nothing.
+void apply_sgr(Style& style, const Parameters& parameters);
+
+/// The sequence that makes exactly this style, whatever was set before: "ESC [ 0 ; 1 ; 31 m".
+std::string sgr_of(const Style& style);
+
+}  // namespace relay::terminal

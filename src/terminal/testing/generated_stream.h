@@ -1,0 +1,19 @@
+/// Random streams in the language of terminals, for property tests: mostly meaningful, sometimes absurd.
+#pragma once
+
+#include <string>
+
+#include "base/random.h"
+#include "terminal/geometry.h"
+
+namespace relay::terminal::testing {
+
+enum class Vocabulary {
+  Shared,  // only what every terminal understands alike, for comparisons with another emulator
+  Full,    // everything we know, and broken sequences and bytes
+};
+
+/// `pieces` words, moves and edits; the same seed gives the same stream.
+std::string generated_stream(Random& random, Size size, int pieces, Vocabulary vocabulary);
+
+}  // namespace relay::terminal::testing

@@ -1,0 +1,45 @@
+/// Recorded sessions of real agents (agents/*/recordings), for tests.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "terminal/geometry.h"
+
+namespace relay::terminal::testing {
+
+struct RecordedEvent {
+  double seconds = 0;
+  char kind = 0;  // o output, i input, r resize, m marker
+  std::string data{};
+};
+
+/// The screen another emulator showed at a named moment.
+struct RecordedScreen {
+  double seconds = 0;
+  std::string label{};
+  std::vector<std::string> lines{};
+  Position cursor{};
+};
+
+struct Recording {
+  std::string name{};
+  Size size{};
+  std::vector<RecordedEvent> events{};
+  std::vector<RecordedScreen> screens{};
+
+  /// Everything the agent wrote, in one string; resizes left out.
+  [[nodiscard]] std::string output() const;
+};
+
+/// All recordings below a folder, sorted by name: the paths of their casts.
+std::vector<std::filesystem::path> recordings_below(const std::filesystem::path& folder);
+
+Result<Recording> read_recording(const std::filesystem::path& cast);
+
+/// "120x40" of a resize event.
+Size size_of(const std::string& text);
+
+}  // namespace relay::terminal::testing
