@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(process.env.ORACLE_MODULES + '/');
 const { Terminal } = require('@xterm/headless');
-const { UnicodeGraphemesAddon } = require('@xterm/addon-unicode-graphemes');
+const { Unicode11Addon } = require('@xterm/addon-unicode11'); // the graphemes addon 0.4.0 makes many emoji narrow
 
 function snapshot(terminal) {
   const buffer = terminal.buffer.active;
@@ -23,7 +23,8 @@ function snapshot(terminal) {
 
 async function run(test) {
   const terminal = new Terminal({ cols: test.columns, rows: test.rows, scrollback: 1000, allowProposedApi: true });
-  terminal.loadAddon(new UnicodeGraphemesAddon());
+  terminal.loadAddon(new Unicode11Addon());
+  terminal.unicode.activeVersion = '11';
   const screens = [];
   for (const [kind, ...data] of test.steps) {
     if (kind === 'o') await new Promise((done) => terminal.write(Buffer.from(data[0], 'base64'), done));
