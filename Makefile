@@ -48,8 +48,9 @@ uninstall:
 
 bench: build
 	@scripts/setup bench
-	@scripts/stage 'build: bench' scripts/build bench relay_bench
+	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_terminal_bench
 	@build/bench/bench/relay_bench build/release/agent-relay
+	@build/bench/bench/relay_terminal_bench
 
 fuzz:
 	@scripts/setup fuzz

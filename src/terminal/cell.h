@@ -27,6 +27,7 @@ class Cell {
   [[nodiscard]] constexpr bool is_spacer() const { return columns() == 0; }
   [[nodiscard]] constexpr bool is_filler() const { return glyph_ == (1u << kColumnsShift); }
   [[nodiscard]] constexpr bool is_blank() const { return is_filler() || glyph_ == (U' ' | (1u << kColumnsShift)); }
+  [[nodiscard]] constexpr bool is_ascii() const { return (glyph_ & ~0x7fu) == (1u << kColumnsShift) && !is_filler(); }
   [[nodiscard]] constexpr bool is_cluster() const { return (glyph_ & kClusterBit) != 0; }
   /// The code point, or the number of the cluster in its row.
   [[nodiscard]] constexpr std::uint32_t value() const { return glyph_ & kValueMask; }

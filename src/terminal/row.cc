@@ -43,8 +43,15 @@ std::string Row::cell_text(int column) const {
 }
 
 void Row::append_range(std::string& out, int end) const {
-  out.reserve(static_cast<std::size_t>(end));
-  for (int column = 0; column < end; ++column) append_cell_text(out, column);
+  for (int column = 0; column < end; ++column) {
+    // Runs of ASCII are nearly everything, and every line of a log passes here on its way to the scrollback.
+    const std::size_t before = out.size();
+    out.resize(before + static_cast<std::size_t>(end - column));
+    char* to = out.data() + before;
+    for (; column < end && cell(column).is_ascii(); ++column) *to++ = static_cast<char>(cell(column).value());
+    out.resize(static_cast<std::size_t>(to - out.data()));
+    if (column < end) append_cell_text(out, column);
+  }
 }
 
 std::string Row::text() const {
