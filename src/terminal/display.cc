@@ -66,13 +66,23 @@ void Display::enter_alternate(ScreenSwitch how) {
 void Display::leave_alternate(ScreenSwitch how) {
   if (modes_.alternate_screen) {
     modes_.alternate_screen = false;
-    alternate_.grid.clear(Style{});
+    reset_alternate();
     if (modes_.origin) clamp_pen();
     sync_keyboard();
     mark_rows(0, size_.rows - 1);
     report(AlternateLeft{});
   }
   if (how == ScreenSwitch::SavingPen) restore_pen();
+}
+
+/// Nothing of a program that is gone waits on the hidden screen for the next one.
+void Display::reset_alternate() {
+  alternate_.grid.clear(Style{});
+  alternate_.top = 0;
+  alternate_.bottom = size_.rows - 1;
+  alternate_.saved = {};
+  alternate_.keyboard_stack.clear();
+  alternate_.keyboard_flags = 0;
 }
 
 void Display::set_origin(bool on) {

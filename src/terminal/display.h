@@ -117,12 +117,15 @@ class Display {
   void mark_rows(int first, int last);
   void clamp_column();
   void clamp_pen();
-  void place(char32_t code, int columns);
+  /// A wide character in the last column that may not wrap has no place.
+  enum class Placed : std::uint8_t { No, Yes };
+  Placed place(char32_t code, int columns);
   void join(char32_t code, int columns);
   void wrap();
   void plain_text(std::string_view ascii);
   void scroll_region_up(int top, int bottom, int count);
   void keep_rows(int count);
+  void reset_alternate();
   void resize_primary(Size size);
   void sync_keyboard() { modes_.keyboard_flags = page().keyboard_flags; }
 

@@ -39,12 +39,16 @@ void Display::plain_text(std::string_view ascii) {
 void Display::character(char32_t code) {
   const CharacterTraits traits = traits_of(code);
   if (traits.plain) {
-    place(code, traits.columns);
-    return cluster_.restart(code);
+    cluster_.restart(code);
+    if (place(code, traits.columns) == Placed::No) cluster_.reset();
+    return;
   }
   const bool follows = !cluster_.empty();
   if (cluster_.joins(code) && pen_.column > 0) return join(code, traits.columns);
-  if (traits.columns > 0) return place(code, traits.columns);
+  if (traits.columns > 0) {
+    if (place(code, traits.columns) == Placed::No) cluster_.reset();
+    return;
+  }
   // A mark with nothing before it, or behind a moved cursor: there is no character of ours to put it on.
   if (follows && pen_.column > 0)
     join(code, 0);
@@ -52,20 +56,21 @@ void Display::character(char32_t code) {
     cluster_.reset();
 }
 
-void Display::place(char32_t code, int columns) {
+Display::Placed Display::place(char32_t code, int columns) {
   if (pen_.column + columns > size_.columns) {
     if (modes_.autowrap) {
       if (pen_.column < size_.columns) row().write_filler(pen_.column, pen_.style);
       wrap();
     } else {
       pen_.column = size_.columns - 1;
-      if (columns == 2) return;  // no room, and it may not wrap
+      if (columns == 2) return Placed::No;
     }
   }
   if (modes_.insert) row().insert(pen_.column, columns, pen_.style);
   row().write(pen_.column, code, columns, pen_.style);
   mark(pen_.row);
   pen_.column += columns;
+  return Placed::Yes;
 }
 
 void Display::join(char32_t code, int columns) {
@@ -73,11 +78,12 @@ void Display::join(char32_t code, int columns) {
   if (row().cell(column).is_spacer()) --column;
   const Cell& cell = row().cell(column);
   const bool picture = code == kEmojiSelector && !cell.is_cluster() && has_emoji_form(cell.value());
+  const bool grows = (columns == 2 || picture) && cell.columns() == 1;
+  const bool leaves = grows && pen_.column >= size_.columns;  // it grows wide in the last column: off to the next row
+  if (leaves && !modes_.autowrap) return;
   mark(pen_.row);
-  if (!row().extend(column, code)) return;
-  if ((columns < 2 && !picture) || row().cell(column).columns() == 2) return;
-  if (pen_.column >= size_.columns) {  // the cluster grew wide in the last column: it moves to the next row
-    if (!modes_.autowrap) return;
+  if (!row().extend(column, code) || !grows) return;
+  if (leaves) {
     const int from = pen_.row;
     Row moved = row();
     row().write_filler(column, pen_.style);

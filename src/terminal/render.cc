@@ -24,22 +24,12 @@ class Painter {
     tabs();
     if (display_.modes().alternate_screen) {
       page(display_.primary());
-      region(display_.primary());
-      pen(display_.primary().saved, display_.primary());
-      out_ += "\x1b[?1049h";
+      out_ += "\x1b[?1047h";  // unlike 1049 it leaves the saved cursor as it was just made
       straighten();
       out_ += "\x1b[H\x1b[2J";
     }
-    const Page& shown = display_.page();
-    page(shown);
-    region(shown);
-    if (shown.saved != SavedPen{}) {
-      pen(shown.saved, shown);
-      out_ +=
-          "\x1b"
-          "7";
-    }
-    pen({display_.pen(), display_.modes().origin}, shown);
+    page(display_.page());
+    pen({display_.pen(), display_.modes().origin}, display_.page(), display_.page().top);
     modes();
     return std::move(out_);
   }
@@ -82,7 +72,7 @@ class Painter {
     return last.is_filler() && next.cell(0).columns() == 2 && next.cell(0).style() == last.style();
   }
 
-  void page(const Page& page) {
+  void rows(const Page& page) {
     const Grid& grid = page.grid;
     for (int index = 0; index < grid.rows(); ++index) {
       const Row& row = grid.row(index);
@@ -95,7 +85,6 @@ class Painter {
       if (!follows) go(index, 0);
       for (int column = 0; column < end; ++column) cell(row, column);
     }
-    keyboard(page);
   }
 
   void keyboard(const Page& page) {
@@ -114,11 +103,25 @@ class Painter {
       out_ += format("\x1b[{};{}r", page.top + 1, page.bottom + 1);
   }
 
-  void pen(const SavedPen& saved, const Page& page) {
+  /// The saved pen goes first: it may stand where the region would not let it.
+  void page(const Page& page) {
+    rows(page);
+    keyboard(page);
+    if (page.saved != SavedPen{}) {
+      pen(page.saved, page, 0);
+      out_ +=
+          "\x1b"
+          "7";
+    }
+    out_ += "\x1b[?6l";
+    region(page);
+  }
+
+  void pen(const SavedPen& saved, const Page& page, int top) {
     const Pen& pen = saved.pen;
     out_ += "\x1b(B\x0f";
     out_ += saved.origin ? "\x1b[?6h" : "\x1b[?6l";
-    const int row = saved.origin ? pen.row - page.top : pen.row;
+    const int row = saved.origin ? pen.row - top : pen.row;
     const int columns = page.grid.columns();
     if (pen.column < columns) {
       go(row, pen.column);
@@ -188,11 +191,12 @@ std::string restoring(const Modes& modes) {
   if (modes.newline) out += "\x1b[20l";
   if (modes.cursor_shape != CursorShape::Default) out += "\x1b[0 q";
   out += "\x1b[4l\x1b[?7h\x1b[?25h";
+  if (modes.origin) out += "\x1b[?6l";
   out +=
       "\x1b"
-      "7\x1b[?6l\x1b[r\x1b"
-      "8";  // both send the cursor home: it is kept
-  out += "\x1b[?6l\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
+      "7\x1b[r\x1b"
+      "8";  // a new region sends the cursor home: it is kept
+  out += "\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[0m";
   return out;
 }
 
