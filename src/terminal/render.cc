@@ -191,7 +191,7 @@ std::string restoring(const Modes& modes) {
   if (modes.newline) out += "\x1b[20l";
   if (modes.cursor_shape != CursorShape::Default) out += "\x1b[0 q";
   out += "\x1b[4l\x1b[?7h\x1b[?25h";
-  if (modes.origin) out += "\x1b[?6l";
+  out += "\x1b[!p";  // also ends the origin mode, which nothing else ends without moving the cursor
   out +=
       "\x1b"
       "7\x1b[r\x1b"
