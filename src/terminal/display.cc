@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "terminal/utf8.h"
+
 namespace relay::terminal {
 namespace {
 
@@ -118,11 +120,9 @@ void Display::full_reset() {
 }
 
 void Display::set_title(std::string_view title) {
-  std::string kept{title.substr(0, kMaxTitleBytes)};
-  if (kept.size() < title.size())  // never half a character
-    while (!kept.empty() && (static_cast<unsigned char>(title[kept.size()]) & 0xc0) == 0x80) kept.pop_back();
-  if (kept == title_) return;
-  title_ = std::move(kept);
+  std::string shown = shown_text(title, kMaxTitleBytes);
+  if (shown == title_) return;
+  title_ = std::move(shown);
   report(TitleChanged{title_});
 }
 

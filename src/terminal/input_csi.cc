@@ -1,7 +1,7 @@
 #include "terminal/input_csi.h"
 
 #include "terminal/parameters.h"
-#include "terminal/row.h"
+#include "terminal/utf8.h"
 
 namespace relay::terminal {
 namespace {

@@ -12,6 +12,7 @@ namespace {
 constexpr char kEscape = '\x1b';
 constexpr std::string_view kPasteBegin = "\x1b[200~";
 constexpr std::string_view kPasteEnd = "\x1b[201~";
+constexpr std::size_t kSliceBytes = 4'096;
 constexpr std::size_t kLegacyMouseBytes = 6;  // ESC [ M button column row
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }
@@ -51,9 +52,12 @@ bool is_introducer(char byte) { return byte == ']' || byte == 'P' || byte == '_'
 }  // namespace
 
 std::vector<InputPiece> InputSplitter::feed(std::string_view bytes, SteadyTime now) {
-  pending_ += bytes;
   last_fed_ = now;
-  while (!pending_.empty() && cut_one()) {}
+  while (!bytes.empty()) {  // in slices, so that cutting many small pieces off the front stays cheap
+    pending_ += bytes.substr(0, kSliceBytes);
+    bytes.remove_prefix(std::min(bytes.size(), kSliceBytes));
+    while (!pending_.empty() && cut_one()) {}
+  }
   return std::exchange(pieces_, {});
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/format.h"
-#include "terminal/row.h"
+#include "terminal/utf8.h"
 
 namespace relay::terminal {
 namespace {

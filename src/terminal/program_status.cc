@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "terminal/limits.h"
+#include "terminal/utf8.h"
 
 namespace relay::terminal {
 namespace {
@@ -55,12 +56,6 @@ std::string decode_base64(std::string_view encoded) {
   return decoded;
 }
 
-std::string without_controls(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
-
 }  // namespace
 
 std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
@@ -74,9 +69,9 @@ std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
     const std::string_view name = field.substr(0, equals);
     const std::string_view value = field.substr(equals + 1);
     if (name == "state") state = state_of(value);
-    if (name == "app") status.app = without_controls(std::string{value.substr(0, kMaxStatusNameBytes)});
+    if (name == "app") status.app = shown_text(value, kMaxStatusNameBytes);
     if (name == "kind") status.kind = kind_of(value);
-    if (name == "msg") status.message = without_controls(decode_base64(value));
+    if (name == "msg") status.message = shown_text(decode_base64(value), kMaxStatusMessageBytes);
   }
   if (!state) return std::nullopt;
   status.state = *state;

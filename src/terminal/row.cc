@@ -4,27 +4,9 @@
 #include <utility>
 
 #include "terminal/limits.h"
+#include "terminal/utf8.h"
 
 namespace relay::terminal {
-
-void append_utf8(std::string& out, char32_t code) {
-  const auto byte = [&out](char32_t value) { out += static_cast<char>(static_cast<unsigned char>(value)); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xc0 | (code >> 6));
-    byte(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    byte(0xe0 | (code >> 12));
-    byte(0x80 | ((code >> 6) & 0x3f));
-    byte(0x80 | (code & 0x3f));
-  } else {
-    byte(0xf0 | (code >> 18));
-    byte(0x80 | ((code >> 12) & 0x3f));
-    byte(0x80 | ((code >> 6) & 0x3f));
-    byte(0x80 | (code & 0x3f));
-  }
-}
 
 void Row::append_cell_text(std::string& out, int column) const {
   const Cell& cell = this->cell(column);

@@ -70,7 +70,4 @@ class Row {
   bool continues_ = false;
 };
 
-/// Appends a code point as UTF-8.
-void append_utf8(std::string& out, char32_t code);
-
 }  // namespace relay::terminal

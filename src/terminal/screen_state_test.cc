@@ -121,6 +121,15 @@ TEST(Title, IsBoundedAndNeverCutInsideACharacter) {
   EXPECT_EQ(screen.title().size() % 3, 0u);
 }
 
+TEST(Title, IsTextWhateverWasWritten) {
+  EXPECT_EQ(screen_after("\x1b]2;a\xff"
+                         "b\xc2\x9b"
+                         "c\xe4\xb8\a")
+                .title(),
+            "a\ufffd"
+            "b c\ufffd");
+}
+
 TEST(Title, CanBePushedAndPopped) {
   EXPECT_EQ(screen_after("\x1b]2;one\a\x1b[22;0t\x1b]2;two\a\x1b[23;0t").title(), "one");
 }

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "terminal/utf8.h"
+
 namespace relay::terminal {
 namespace {
 
@@ -114,30 +116,6 @@ constexpr Table make_table() {
 constexpr Table kTable = make_table();
 
 constexpr bool is_printable_ascii(char byte) { return byte >= 0x20 && byte < 0x7f; }
-constexpr char32_t kReplacement = 0xfffd;
-
-/// No overlong form, no surrogate, nothing above U+10FFFF begins with this byte followed by one outside the bounds.
-struct Lead {
-  std::uint8_t continuation_bytes = 0;  // 0: cannot begin a character
-  unsigned char lowest = 0x80;
-  unsigned char highest = 0xbf;
-  char32_t bits = 0;
-};
-
-constexpr Lead lead_of(unsigned char byte) {
-  if (byte >= 0xc2 && byte <= 0xdf) return {1, 0x80, 0xbf, static_cast<char32_t>(byte & 0x1f)};
-  if (byte >= 0xe0 && byte <= 0xef) {
-    const unsigned char lowest = byte == 0xe0 ? 0xa0 : 0x80;
-    const unsigned char highest = byte == 0xed ? 0x9f : 0xbf;
-    return {2, lowest, highest, static_cast<char32_t>(byte & 0x0f)};
-  }
-  if (byte >= 0xf0 && byte <= 0xf4) {
-    const unsigned char lowest = byte == 0xf0 ? 0x90 : 0x80;
-    const unsigned char highest = byte == 0xf4 ? 0x8f : 0xbf;
-    return {3, lowest, highest, static_cast<char32_t>(byte & 0x07)};
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -169,8 +147,8 @@ void VtParser::ground_text(const char*& at, const char* end, VtActions& actions)
 
 void VtParser::ground_utf8(const char*& at, const char* end, VtActions& actions) {
   if (continuation_bytes_ == 0) {
-    const Lead lead = lead_of(static_cast<unsigned char>(*at++));
-    if (lead.continuation_bytes == 0) return actions.character(kReplacement);
+    const Utf8Lead lead = utf8_lead(static_cast<unsigned char>(*at++));
+    if (lead.continuation_bytes == 0) return actions.character(kReplacementCharacter);
     continuation_bytes_ = lead.continuation_bytes;
     lowest_ = lead.lowest;
     highest_ = lead.highest;
@@ -180,7 +158,7 @@ void VtParser::ground_utf8(const char*& at, const char* end, VtActions& actions)
     const auto byte = static_cast<unsigned char>(*at);
     if (byte < lowest_ || byte > highest_) {  // the byte is not ours: it is looked at again
       continuation_bytes_ = 0;
-      return actions.character(kReplacement);
+      return actions.character(kReplacementCharacter);
     }
     ++at;
     code_ = (code_ << 6) | (byte & 0x3f);
