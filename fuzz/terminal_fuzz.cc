@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   whole.feed(stream);
   check_whole(whole);
   whole.feed("\x18");
-  whole.feed(restoring(whole.modes()));
+  whole.feed(restoring(whole));
   FUZZ_CHECK(whole.modes() == Modes{});
   return 0;
 }

@@ -162,11 +162,21 @@ class Painter {
   Style style_;  // what the terminal writes with now
 };
 
+/// Each screen has a stack of its own; its lowest flags may have been changed without a push.
+std::string keyboard_off(const Page& page) {
+  std::string out;
+  if (!page.keyboard_stack.empty()) out += format("\x1b[<{}u", page.keyboard_stack.size());
+  const auto lowest = page.keyboard_stack.empty() ? page.keyboard_flags : page.keyboard_stack.front();
+  if (lowest != 0) out += "\x1b[=0;1u";
+  return out;
+}
+
 }  // namespace
 
 std::string render(const Screen& screen) { return Painter{screen.display()}.paint(); }
 
-std::string restoring(const Modes& modes) {
+std::string restoring(const Screen& screen) {
+  const Modes& modes = screen.modes();
   std::string out;
   if (modes.synchronized) out += "\x1b[?2026l";
   if (modes.mouse != MouseTracking::Off) out += "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l";
@@ -177,13 +187,11 @@ std::string restoring(const Modes& modes) {
   if (modes.resize_reports) out += "\x1b[?2048l";
   if (modes.alternate_scroll) out += "\x1b[?1007l";
   if (modes.modify_other_keys != 0) out += "\x1b[>4;0m";
-  // Each screen keeps its own keyboard flags: the alternate's are dropped on it, the primary's after leaving it.
-  static constexpr std::string_view kKeyboardOff = "\x1b[<99u\x1b[=0;1u";
   if (modes.alternate_screen) {
-    out += kKeyboardOff;
+    out += keyboard_off(screen.display().alternate());
     out += "\x1b[r\x1b[?1049l";
   }
-  out += kKeyboardOff;
+  out += keyboard_off(screen.display().primary());
   if (modes.application_cursor) out += "\x1b[?1l";
   if (modes.application_keypad) out += "\x1b>";
   if (modes.reverse_video) out += "\x1b[?5l";

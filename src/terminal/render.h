@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "terminal/modes.h"
-
 namespace relay::terminal {
 
 class Screen;
@@ -15,7 +13,8 @@ class Screen;
 std::string render(const Screen& screen);
 
 /// Switches off what a program left on when it ended: alternate screen, mouse, paste, focus, keyboard protocols, hidden
-/// cursor, colours, scroll region, character sets. Empty of effect on a terminal in its usual state.
-std::string restoring(const Modes& modes);
+/// cursor, colours, scroll region, character sets. Only what this program pushed on the keyboard's stack is popped: what
+/// lies below belongs to the shell around us. Without effect on a terminal in its usual state.
+std::string restoring(const Screen& screen);
 
 }  // namespace relay::terminal
