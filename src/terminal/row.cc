@@ -65,7 +65,8 @@ void Row::write_ascii(int column, const char* text, int count, const Style& styl
   cut_before(column, style);
   cut_before(column + count, style);
   Cell* cells = &at(column);
-  for (int i = 0; i < count; ++i) cells[i] = Cell{static_cast<unsigned char>(text[i]), 1, style};
+  const Style own = style;  // a copy: the compiler need not fear that a cell is the style's
+  for (int i = 0; i < count; ++i) cells[i] = Cell{static_cast<unsigned char>(text[i]), 1, own};
 }
 
 void Row::write(int column, char32_t code, int columns, const Style& style) {
