@@ -77,7 +77,6 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
     size_ = window_size(output_.get()).value_or(WindowSize{});
     static_cast<void>(claim());
     input_watch_ = std::make_unique<net::DescriptorWatch>(loop_, input_.get(), [this] { read_turn(); }, [] {});
-    output_watch_ = std::make_unique<net::DescriptorWatch>(loop_, output_.get(), [] {}, [this] { write_turn(); });
     signals_ = std::make_unique<net::Signals>(loop_, std::initializer_list<int>{SIGWINCH, SIGTSTP, SIGCONT},
                                               [this](int number) { on_signal(number); });
     input_watch_->want_readable();
@@ -105,7 +104,7 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
     std::size_t taken = 0;
     if (waiting_.empty()) taken = write_some(bytes);
     taken += waiting_.push(bytes.substr(taken));
-    if (!waiting_.empty()) output_watch_->want_writable();
+    if (!waiting_.empty()) want_writable();
     return taken;
   }
 
@@ -164,10 +163,20 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
     return done;
   }
 
+  /// Watched only while something waits: the loop would hear of every key on this descriptor, too.
+  void want_writable() {
+    if (output_watch_ == nullptr)
+      output_watch_ = std::make_unique<net::DescriptorWatch>(loop_, output_.get(), [] {}, [this] { write_turn(); });
+    output_watch_->want_writable();
+  }
+
   void write_turn() {
     const auto done = write_some(waiting_.front());
     waiting_.pop(done);
-    if (!waiting_.empty()) output_watch_->want_writable();
+    if (waiting_.empty())
+      output_watch_.reset();
+    else
+      output_watch_->want_writable();
     const auto keep = shared_from_this();
     if (done > 0 && listener_ != nullptr) listener_->on_written(waiting_.size());
   }
