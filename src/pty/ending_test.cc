@@ -107,7 +107,8 @@ TEST(Ending, ComesToTheChildWhenWeAreKilled) {
   ::kill(seat.process.pid, SIGKILL);
   const auto start = SystemClock{}.now().steady;
   net::AsioLoop loop;
-  EXPECT_TRUE(run_until(loop, [&] { return is_gone(child); }));
+  const auto in_its_session = [&](const Process& one) { return !one.ended && one.session == child; };
+  EXPECT_TRUE(run_until(loop, [&] { return std::ranges::none_of(all_processes(), in_its_session); }));
   EXPECT_LT(SystemClock{}.now().steady - start, std::chrono::seconds{1});
 }
 

@@ -84,9 +84,9 @@ TEST(Spawn, GivesEnvironmentAndDirectoryAndNothingElse) {
 
 TEST(Spawn, LeavesNoDescriptorOfOursOpen) {
   const UniqueFd leak{::open("/dev/null", O_RDONLY)};  // without O_CLOEXEC, as careless libraries do
-  ChildRecorder recorder{shell("ls /proc/$$/fd | tr '\\n' ' '")};
+  ChildRecorder recorder{shell("exec ls -m /proc/self/fd")};
   EXPECT_TRUE(recorder.exits());
-  EXPECT_EQ(recorder.output, "0 1 2 ") << "standard input, output, error";
+  EXPECT_EQ(recorder.output, "0, 1, 2, 3\r\n") << "standard input, output, error, and the directory it reads";
 }
 
 TEST(Spawn, ResetsSignalsThatWeIgnoreOrBlock) {

@@ -53,10 +53,15 @@ class Seat {
     while (read_some(0)) {}
   }
 
+  /// Goes on reading until it ended, so that it never waits for us.
   ExitStatus finish() {
-    pollfd ended{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
-    RELAY_ASSERT(::poll(&ended, 1, kDeadlineMs) == 1);
-    look();
+    for (bool ended = false; !ended;) {
+      std::array<pollfd, 2> wait{{{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = terminal.controller.get(), .events = POLLIN, .revents = 0}}};
+      RELAY_ASSERT(::poll(wait.data(), wait.size(), kDeadlineMs) > 0);
+      ended = wait[0].revents != 0;
+      look();
+    }
     int status = 0;
     ::waitpid(process.pid, &status, 0);
     process.pidfd.reset();
