@@ -190,7 +190,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     const bool too_late = ending_ == Ending::Killing && loop_.now().steady >= kill_at_ + kKillPatience;
     if (!too_late) {
       if (!status_ || !output_over()) return;
-      if (ending_ != Ending::No && !tree_.living().empty()) return;
+      if (ending_ != Ending::No && tree_.anyone_lives()) return;
     }
     auto* listener = listener_;
     silence();

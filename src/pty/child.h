@@ -65,7 +65,8 @@ class Child {
 
   [[nodiscard]] pid_t pid() const;
 
-  /// Types; how many of the bytes were taken. The rest is for later, when `on_input_written` says there is room.
+  /// Types; how many of the bytes were taken. The rest is for later, when `on_input_written` says there is room. (A
+  /// child in line mode loses what goes beyond 4095 bytes in one line: that is the kernel's rule at any terminal.)
   std::size_t write(std::string_view bytes);
   [[nodiscard]] std::size_t input_waiting() const;
 

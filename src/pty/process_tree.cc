@@ -40,6 +40,14 @@ std::vector<Process> ProcessTree::living() {
   return members;
 }
 
+bool ProcessTree::anyone_lives() {
+  const auto lives = [](const ProcessId& id) {
+    const auto now = find_process(id.pid);
+    return now && now->id == id && !now->ended;
+  };
+  return std::ranges::any_of(known_, lives) || !living().empty();
+}
+
 std::size_t ProcessTree::signal_all(int number) {
   const auto members = living();
   for (const auto& one : members) send_signal(one.id, number);

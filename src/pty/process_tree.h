@@ -26,8 +26,11 @@ class ProcessTree {
   /// `mark` is the NAME=value in the child's environment.
   ProcessTree(ProcessId leader, std::string mark) : leader_{leader}, mark_{std::move(mark)} {}
 
-  /// Looks now. Those who have ended do not count.
+  /// Looks now, at every process there is. Those who have ended do not count.
   std::vector<Process> living();
+
+  /// True if anybody lives. Looks first at those it knows, which is cheap; only when they are gone at everybody.
+  bool anyone_lives();
 
   /// Sends it to everyone who lives; how many there were.
   std::size_t signal_all(int number);
