@@ -1,12 +1,12 @@
 #include "forwarding/seat_under_test.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
+#include <ctime>
 
 namespace relay::bench {
 namespace {

@@ -1,11 +1,11 @@
 #include "pty/child.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <termios.h>
 
 #include <array>
+#include <csignal>
 #include <optional>
 
 #include "base/format.h"

@@ -1,7 +1,8 @@
 #include "pty/child.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
+
+#include <csignal>
 
 #include "pty/testing/child_recorder.h"
 

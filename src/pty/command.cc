@@ -70,7 +70,7 @@ Result<std::string> find_program(const Command& command) {
   while (true) {
     const auto end = path.find(':');
     const std::string folder{path.substr(0, end)};
-    const auto candidate = folder.empty() ? "./" + name : folder + "/" + name;
+    auto candidate = format("{}/{}", folder.empty() ? "." : folder, name);
     switch (look_at(from_here(command.directory, candidate))) {
       case Found::Nothing: break;
       case Found::NotExecutable: refused = candidate; break;

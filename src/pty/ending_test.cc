@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
-#include <signal.h>
+
+#include <csignal>
 
 #include "pty/testing/child_recorder.h"
 #include "pty/testing/seat.h"

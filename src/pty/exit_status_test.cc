@@ -1,7 +1,8 @@
 #include "pty/exit_status.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
+
+#include <csignal>
 
 namespace relay::pty {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
+
+#include <csignal>
 
 #include "pty/errors.h"
 #include "pty/terminal_guard.h"

@@ -1,9 +1,10 @@
 #include "pty/pseudo_terminal.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+
+#include <cstdlib>
 
 namespace relay::pty {
 

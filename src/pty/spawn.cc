@@ -1,13 +1,13 @@
 #include "pty/spawn.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 #include "base/format.h"
 #include "pty/errors.h"

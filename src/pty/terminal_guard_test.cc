@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <array>
+#include <csignal>
 
 #include "pty/pseudo_terminal.h"
 

@@ -1,11 +1,11 @@
 /// scripted_agent: a stand-in for a coding agent. README.md says what it can do.
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>

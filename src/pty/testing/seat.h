@@ -2,11 +2,11 @@
 #pragma once
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <termios.h>
 
 #include <array>
+#include <csignal>
 #include <string>
 
 #include "pty/exit_status.h"
@@ -17,7 +17,7 @@ namespace relay::pty::testing {
 
 class Seat {
  public:
-  static constexpr int kDeadlineMs = 10'000;
+  static constexpr int kDeadlineMs = 30'000;  // a sanitizer's first report loads its symbolizer from a cold disk
 
   explicit Seat(std::vector<std::string> argv, WindowSize size = {}) {
     auto opened = PseudoTerminal::open(size);

@@ -4,8 +4,8 @@
 ///                    orderly (SIGTERM ends the loop), suspend (by itself)
 ///   forward CMD...   a Forwarder around CMD
 ///   hold CMD...      CMD in a Pty of ours; says its process id and waits
-#include <signal.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
