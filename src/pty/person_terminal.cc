@@ -55,6 +55,16 @@ termios raw_from(termios attributes) {
   return attributes;
 }
 
+/// By SIGTSTP in its plain meaning, not by SIGSTOP: where no shell could ever continue us (a terminal window that runs
+/// nothing but us) the kernel then leaves us running. Returns when we go on.
+void stop_us() {
+  struct sigaction plain{}, before{};
+  plain.sa_handler = SIG_DFL;
+  ::sigaction(SIGTSTP, &plain, &before);
+  ::raise(SIGTSTP);
+  ::sigaction(SIGTSTP, &before, nullptr);
+}
+
 }  // namespace
 
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
@@ -114,9 +124,12 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
   }
 
   void suspend() {
+    if (listener_ == nullptr) return;
+    const auto keep = shared_from_this();
     say_last_words();
     guard_.restore();
-    ::raise(SIGSTOP);  // the next thing that happens to us is SIGCONT
+    stop_us();
+    go_on();
   }
 
   void abandon() {

@@ -39,7 +39,8 @@ class PersonTerminalListener {
   /// Some of what waited is gone, and how much is left.
   virtual void on_written(std::size_t bytes_left) = 0;
   virtual void on_resized(WindowSize size) = 0;
-  /// We were stopped and go on; others wrote to the terminal meanwhile, its modes are those of the shell.
+  /// We were stopped and go on; others wrote to the terminal meanwhile, its modes are those of the shell. May come twice
+  /// for one stop.
   virtual void on_continued() = 0;
   /// The terminal is gone. Last call.
   virtual void on_closed(const std::string& reason) = 0;
@@ -74,7 +75,7 @@ class PersonTerminal {
   void pause_typing();
   void resume_typing();
 
-  /// As if the person had stopped us.
+  /// As if the person had stopped us. Where nobody could continue us we are not stopped, only `on_continued` comes.
   void suspend();
 
  private:

@@ -100,21 +100,37 @@ TEST(PersonTerminal, TellsWhenItsSizeChanged) {
   EXPECT_TRUE(seat.shows("[size 111x22]"));
 }
 
+/// A shell with job control, in which the program is a job.
+Seat job_leaving(const std::string& way) {
+  return Seat{
+      {"sh", "-c", "set -m; \"$0\" leave \"$1\"; echo '[shell]'; read line; fg; echo '[end]'", SEATED_PROGRAM, way}};
+}
+
 TEST(PersonTerminal, IsGivenBackWhileWeAreSuspendedAndTakenAgain) {
   for (const auto* way : {"wait", "suspend"}) {
-    auto seat = leaving(way);
+    auto seat = job_leaving(way);
     ASSERT_TRUE(seat.shows("[ready]"));
-    if (way == std::string_view{"wait"}) ::kill(seat.process.pid, SIGTSTP);
-    ASSERT_TRUE(seat.stops());
+    if (way == std::string_view{"wait"}) ::kill(-::tcgetpgrp(seat.terminal.controller.get()), SIGTSTP);
+    ASSERT_TRUE(seat.shows("[shell]"));
     EXPECT_TRUE(seat.is_as_before());
-    EXPECT_TRUE(seat.shows(kRestored));
-    ::kill(seat.process.pid, SIGCONT);
-    EXPECT_TRUE(seat.shows("[continued]"));
+    EXPECT_LT(seat.screen.find(kRestored), seat.screen.find("[shell]"));
+    EXPECT_FALSE(seat.screen.contains("[continued]"));
+    seat.type("\r");
+    ASSERT_TRUE(seat.shows("[continued]"));
     EXPECT_TRUE(seat.is_raw());
     seat.type("q");
+    EXPECT_TRUE(seat.shows("[end]"));
     EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 0}));
     EXPECT_TRUE(seat.is_as_before());
   }
+}
+
+TEST(PersonTerminal, IsNotSuspendedWhereNobodyCouldContinueUs) {
+  auto seat = leaving("suspend");
+  ASSERT_TRUE(seat.shows("[continued]"));
+  EXPECT_TRUE(seat.is_raw());
+  seat.type("q");
+  EXPECT_EQ(seat.finish(), (ExitStatus{kExited, 0}));
 }
 
 TEST(PersonTerminal, IsTakenAgainAfterAStopItCouldNotNotice) {
