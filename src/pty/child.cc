@@ -121,15 +121,12 @@ class Child::Core : public std::enable_shared_from_this<Core> {
 
   // Input
 
+  /// One system call: a terminal that takes only a part is full.
   std::size_t write_some(std::string_view bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const auto count = ::write(controller_.get(), bytes.data() + done, bytes.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;  // full; any other reason shows as the end of the output
-      done += static_cast<std::size_t>(count);
-    }
-    return done;
+    ssize_t count = 0;
+    do count = ::write(controller_.get(), bytes.data(), bytes.size());
+    while (count < 0 && errno == EINTR);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; any other reason shows as the end of the output
   }
 
   void write_turn() {

@@ -165,15 +165,12 @@ class PersonTerminal::Core : public std::enable_shared_from_this<Core> {
     if (listener_ != nullptr && !paused_) input_watch_->want_readable();
   }
 
+  /// One system call: a terminal that takes only a part is full.
   std::size_t write_some(std::string_view bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const auto count = ::write(output_.get(), bytes.data() + done, bytes.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;  // full; a terminal that is gone is told by reading
-      done += static_cast<std::size_t>(count);
-    }
-    return done;
+    ssize_t count = 0;
+    do count = ::write(output_.get(), bytes.data(), bytes.size());
+    while (count < 0 && errno == EINTR);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;  // full; a terminal that is gone is told by reading
   }
 
   /// Watched only while something waits: the loop would hear of every key on this descriptor, too.
