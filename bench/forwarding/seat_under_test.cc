@@ -1,0 +1,75 @@
+#include "forwarding/seat_under_test.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+
+namespace relay::bench {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr int kPatienceMs = 30'000;
+
+double seconds_since(steady_clock::time_point start) {
+  return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Result<SeatUnderTest> SeatUnderTest::start(std::vector<std::string> argv) {
+  auto terminal = RELAY_TRY(pty::PseudoTerminal::open({}));
+  auto process = RELAY_TRY(pty::spawn(
+      terminal.peer.get(), {.argv = std::move(argv), .environment = pty::inherited_environment(), .directory = {}}));
+  return SeatUnderTest{std::move(terminal), std::move(process)};
+}
+
+SeatUnderTest::~SeatUnderTest() {
+  if (!process_.pidfd) return;
+  terminal_ = {};  // hangs up on all inside
+  ::kill(process_.pid, SIGKILL);
+  ::waitpid(process_.pid, nullptr, 0);
+}
+
+Result<std::size_t> SeatUnderTest::read_some() {
+  static std::array<char, 64 * 1024> block;
+  while (true) {
+    const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
+    if (count > 0) return static_cast<std::size_t>(count);
+    if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate is gone");
+    pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, kPatienceMs) == 0) return fail("nothing came for 30 s");
+  }
+}
+
+Result<void> SeatUnderTest::type(std::string_view text) {
+  if (::write(terminal_.controller.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fail_errno("cannot type");
+  return {};
+}
+
+Result<double> SeatUnderTest::keystroke() {
+  const auto start = steady_clock::now();
+  RELAY_TRY(type("k"));
+  RELAY_TRY(read_some());
+  return seconds_since(start) * 1e6;
+}
+
+Result<double> SeatUnderTest::read_all(std::size_t bytes) {
+  const auto start = steady_clock::now();
+  for (std::size_t got = 0; got < bytes;) got += RELAY_TRY(read_some());
+  return seconds_since(start);
+}
+
+double SeatUnderTest::cpu_seconds() const {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process_.pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,1 @@
+relay_fuzzer(process_stat SOURCES process_stat_fuzzer.cc LINKS relay::pty)

@@ -1,0 +1,35 @@
+/// What to run in a terminal, and how its program is found.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay::pty {
+
+struct Command {
+  /// The program and its arguments, as they are: no shell looks at them. Everybody on the machine can read them, so
+  /// they hold no secrets.
+  std::vector<std::string> argv;
+  /// All of it, as NAME=value.
+  std::vector<std::string> environment;
+  /// Empty: ours.
+  std::string directory;
+};
+
+/// Our own environment, to build on.
+std::vector<std::string> inherited_environment();
+
+/// Value of a variable in a list of NAME=value; empty when it is not there.
+std::string_view variable(const std::vector<std::string>& environment, std::string_view name);
+
+/// Replaces the variable, or adds it.
+void set_variable(std::vector<std::string>& environment, std::string_view name, std::string_view value);
+
+/// The file to execute for argv[0], searched as a shell would: with a slash it is a path (from the command's own
+/// directory), else it is looked for along the PATH of the command's environment.
+Result<std::string> find_program(const Command& command);
+
+}  // namespace relay::pty

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "pty/testing/child_recorder.h"
+#include "pty/testing/seat.h"
+
+namespace relay::pty {
+namespace {
+
+using net::testing::run_until;
+using testing::ChildRecorder;
+using testing::is_gone;
+using testing::Seat;
+using testing::shell;
+
+constexpr Millis kShortGrace{50};
+constexpr Millis kLongGrace{60'000};  // never waited for
+
+TEST(Ending, AsksFirstSoThatAChildCanTidyUp) {
+  ChildRecorder recorder{shell("trap 'echo tidy; exit 9' TERM; echo go; sleep 1000 & wait")};
+  ASSERT_TRUE(recorder.shows("go"));
+  recorder.child->end(kLongGrace);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.output.contains("tidy"));
+  EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 9}));
+}
+
+TEST(Ending, KillsWhoIgnoresBothSignals) {
+  ChildRecorder recorder{shell("trap '' TERM HUP; echo go; while :; do sleep 1000; done")};
+  ASSERT_TRUE(recorder.shows("go"));
+  recorder.child->end(kShortGrace);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Signalled, SIGKILL}));
+  for (const auto& one : all_processes())
+    EXPECT_TRUE(one.ended || one.session != recorder.child->pid()) << "the sleep in its session is gone as well";
+}
+
+TEST(Ending, HangsUpOnWhoDoesNotHearTheFirstSignal) {
+  ChildRecorder recorder{shell("trap '' TERM; trap 'echo hung up; exit 8' HUP; echo go; sleep 1000 & wait")};
+  ASSERT_TRUE(recorder.shows("go"));
+  recorder.child->end(kShortGrace * 4);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(recorder.output.contains("hung up"));
+  EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 8}));
+}
+
+TEST(Ending, WakesWhoIsStopped) {
+  ChildRecorder recorder{shell("echo go; kill -STOP $$; echo never")};
+  ASSERT_TRUE(recorder.shows("go"));
+  recorder.child->end(kLongGrace);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_FALSE(recorder.output.contains("never"));
+}
+
+TEST(Ending, ReachesBackgroundJobsInGroupsOfTheirOwn) {
+  ChildRecorder recorder{shell("set -m; sleep 1000 & echo job $!.; wait")};
+  const auto job = recorder.number_after("job ");
+  recorder.child->end(kShortGrace);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(is_gone(job));
+}
+
+TEST(Ending, ReachesWhoForkedTwiceAndMadeASessionOfItsOwn) {
+  ChildRecorder recorder{
+      shell("(setsid sh -c 'trap \"\" TERM HUP; echo daemon $$.; while :; do sleep 1000; done' &); exec sleep 1000")};
+  const auto daemon = recorder.number_after("daemon ");
+  ASSERT_FALSE(is_gone(daemon));
+  recorder.child->end(kShortGrace);
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_TRUE(is_gone(daemon));
+}
+
+TEST(Ending, CanBeHurried) {
+  ChildRecorder recorder{shell("trap '' TERM HUP; echo go; while :; do sleep 1000; done")};
+  ASSERT_TRUE(recorder.shows("go"));
+  recorder.child->end(kLongGrace);
+  recorder.child->end(Millis{0});
+  EXPECT_TRUE(recorder.exits());
+  EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Signalled, SIGKILL}));
+}
+
+TEST(Ending, HappensWhenTheChildIsDestroyed) {
+  ChildRecorder recorder{
+      shell("trap '' TERM HUP; (setsid sleep 1000 & echo daemon $!.); echo go; while :; do sleep 1000; done")};
+  const auto daemon = recorder.number_after("daemon ");
+  const auto pid = recorder.child->pid();
+  recorder.child.reset();
+  EXPECT_TRUE(is_gone(pid));
+  EXPECT_TRUE(is_gone(daemon));
+  EXPECT_FALSE(recorder.status);
+}
+
+TEST(Ending, DoesNotWaitForAListenerThatPaused) {
+  ChildRecorder recorder{shell("yes")};
+  ASSERT_TRUE(recorder.shows("y"));
+  recorder.child->pause_output();
+  recorder.child->end(kShortGrace);
+  EXPECT_TRUE(recorder.exits());
+}
+
+TEST(Ending, ComesToTheChildWhenWeAreKilled) {
+  // A session leader in the foreground, and a foreground job in a group of its own.
+  Seat seat{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
+  ASSERT_TRUE(seat.shows("."));
+  const pid_t child = std::stoi(seat.screen.substr(seat.screen.find("child ") + 6));
+  ASSERT_FALSE(is_gone(child));
+  ::kill(seat.process.pid, SIGKILL);
+  const auto start = SystemClock{}.now().steady;
+  net::AsioLoop loop;
+  const auto in_its_session = [&](const Process& one) { return !one.ended && one.session == child; };
+  EXPECT_TRUE(run_until(loop, [&] { return std::ranges::none_of(all_processes(), in_its_session); }));
+  EXPECT_LT(SystemClock{}.now().steady - start, std::chrono::seconds{1});
+}
+
+}  // namespace
+}  // namespace relay::pty

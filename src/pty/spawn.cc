@@ -1,0 +1,179 @@
+#include "pty/spawn.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "base/format.h"
+#include "pty/errors.h"
+#include "pty/process_handle.h"
+
+namespace relay::pty {
+namespace {
+
+constexpr int kReportFd = 3;            // in the child, until exec closes it
+constexpr int kFirstFreeFd = 10;        // where our two descriptors wait, away from 0..3 which the child rearranges
+constexpr int kMaxClosedByHand = 4096;  // where the kernel cannot close a range
+constexpr int kFailedChildCode = 127;   // never seen by anyone: the report says more
+
+enum class Step : int { Session, Terminal, Descriptors, Directory, Execute };
+
+struct Report {
+  Step step = Step::Session;
+  int number = 0;
+};
+
+/// Everything the child needs, made before the fork: after it only async-signal-safe calls are allowed.
+struct Plan {
+  const char* program;
+  char* const* argv;
+  char* const* environment;
+  const char* directory;  // null: stay
+  int peer;
+  int report;
+  pid_t parent;
+};
+
+[[noreturn]] void give_up(int report, Step step) {
+  const Report words{step, errno};
+  [[maybe_unused]] const auto ignored = ::write(report, &words, sizeof words);  // the parent is gone: nobody to tell
+  ::_exit(kFailedChildCode);
+}
+
+void reset_signals() {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool close_all_from(int first) {
+  if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return true;
+  if (errno != ENOSYS && errno != EPERM) return false;
+  for (int fd = first; fd < kMaxClosedByHand; ++fd) ::close(fd);
+  return true;
+}
+
+[[noreturn]] void become(const Plan& plan) {
+  reset_signals();
+  if (::setsid() < 0) give_up(plan.report, Step::Session);
+  if (::ioctl(plan.peer, TIOCSCTTY, 0) != 0) give_up(plan.report, Step::Terminal);
+  for (int fd = 0; fd < kReportFd; ++fd)
+    if (::dup2(plan.peer, fd) < 0) give_up(plan.report, Step::Descriptors);
+  if (::dup3(plan.report, kReportFd, O_CLOEXEC) < 0) give_up(plan.report, Step::Descriptors);
+  if (!close_all_from(kReportFd + 1)) give_up(kReportFd, Step::Descriptors);
+  if (::prctl(PR_SET_PDEATHSIG, SIGHUP) != 0) give_up(kReportFd, Step::Session);
+  if (::getppid() != plan.parent) ::_exit(kFailedChildCode);  // it died before it could be watched
+  if (plan.directory != nullptr && ::chdir(plan.directory) != 0) give_up(kReportFd, Step::Directory);
+  ::execve(plan.program, plan.argv, plan.environment);
+  give_up(kReportFd, Step::Execute);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+/// No handler of ours may run in the child between fork and exec: it would speak into pipes we share.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+Result<UniqueFd> moved_up(int fd) {
+  UniqueFd copy{::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeFd)};
+  if (!copy) return fail_errno("cannot copy a descriptor");
+  return copy;
+}
+
+Failure failed(const Command& command, const std::string& program, const Report& report) {
+  switch (report.step) {
+    case Step::Session: return fail_errno("cannot make a session for the child", report.number);
+    case Step::Terminal: return fail_errno("cannot give the child its terminal", report.number);
+    case Step::Descriptors: return fail_errno("cannot set up the child's descriptors", report.number);
+    case Step::Directory:
+      return fail(
+          Errc::BadDirectory,
+          Error::from_errno(format("cannot enter the directory {}", command.directory), report.number).message());
+    case Step::Execute:
+      if (report.number == ENOENT)
+        return fail(Errc::CannotExecute,
+                    format("cannot run {}: the interpreter it names in its first line does not exist", program));
+      if (report.number == ENOEXEC)
+        return fail(
+            Errc::CannotExecute,
+            format("cannot run {}: it is no program for this machine; a script needs #! in its first line", program));
+      return fail(Errc::CannotExecute, Error::from_errno(format("cannot run {}", program), report.number).message());
+  }
+  return fail("cannot start the child");
+}
+
+bool holds_a_nul(const Command& command) {
+  const auto has = [](const std::string& text) { return text.contains('\0'); };
+  return std::ranges::any_of(command.argv, has) || std::ranges::any_of(command.environment, has) ||
+         has(command.directory);
+}
+
+}  // namespace
+
+Result<Spawned> spawn(int peer, const Command& command) {
+  if (holds_a_nul(command)) return fail("a command, its environment and its directory cannot hold zero bytes");
+  const auto program = RELAY_TRY(find_program(command));
+  const auto argv = pointers(command.argv), environment = pointers(command.environment);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+  const UniqueFd report_reader{ends[0]};
+  UniqueFd pipe_writer{ends[1]};
+  auto report_writer = RELAY_TRY(moved_up(pipe_writer.get()));
+  const auto terminal = RELAY_TRY(moved_up(peer));
+  const Plan plan{program.c_str(),    argv.data(),
+                  environment.data(), command.directory.empty() ? nullptr : command.directory.c_str(),
+                  terminal.get(),     report_writer.get(),
+                  ::getpid()};
+  Spawned made;
+  {
+    const AllSignalsBlocked quiet;
+    made.pid = ::fork();
+    if (made.pid == 0) become(plan);
+  }
+  if (made.pid < 0) return fail_errno("cannot start another process");
+  report_writer.reset();
+  pipe_writer.reset();
+  Report report;
+  ssize_t count = 0;
+  do count = ::read(report_reader.get(), &report, sizeof report);
+  while (count < 0 && errno == EINTR);
+  if (count == sizeof report) {
+    ::waitpid(made.pid, nullptr, 0);
+    return failed(command, program, report);
+  }
+  made.pidfd = open_process(made.pid);
+  if (!made.pidfd) {
+    const auto reason = Error::from_errno("cannot watch the child");
+    ::kill(made.pid, SIGKILL);
+    ::waitpid(made.pid, nullptr, 0);
+    return Failure{reason};
+  }
+  return made;
+}
+
+}  // namespace relay::pty

@@ -1,0 +1,169 @@
+#include "pty/terminal_guard.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/format.h"
+
+namespace relay::pty {
+namespace {
+
+constexpr std::size_t kHandlerStackBytes = 64 * 1024;  // a crash by an overflowing stack needs another one
+
+constexpr std::array kRequests{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+
+struct Words {
+  std::array<char, kMaxRestoreBytes> bytes{};
+  std::size_t size = 0;
+};
+
+/// What a signal handler can reach. Written by the guard's thread before `armed` is set; the handler reads only after
+/// it has taken `armed`.
+struct Static {
+  TerminalGuard::Found found;
+  pid_t owner = 0;
+  std::array<Words, 2> words;  // one is current, the other may be written
+  std::atomic<const Words*> current = nullptr;
+  std::atomic<bool> armed = false;
+  bool used = false;  // one guard at a time
+  std::array<struct sigaction, NSIG> before{};
+  std::array<bool, NSIG> installed{};
+};
+
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<const Words*>::is_always_lock_free);
+
+Static state;  // NOLINT: a signal handler has no other way
+
+void write_patiently(int fd, const Words& words) {
+  std::size_t done = 0;
+  while (done < words.size) {
+    const auto count = ::write(fd, words.bytes.data() + done, words.size - done);
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (count < 0 && errno == EAGAIN) {
+      pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
+      if (::poll(&wait, 1, kRestorePatienceMs) <= 0) return;
+    } else if (count == 0 || errno != EINTR) {
+      return;
+    }
+  }
+}
+
+bool in_background(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
+}
+
+/// Async-signal-safe.
+void restore_now() {
+  if (state.owner != ::getpid() || !state.armed.exchange(false)) return;
+  const int error = errno;
+  sigset_t stop, before;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTTOU);  // setting attributes must not stop us
+  ::pthread_sigmask(SIG_BLOCK, &stop, &before);
+  const auto& found = state.found;
+  if (!in_background(found.input)) {
+    if (const auto* words = state.current.load()) write_patiently(found.output, *words);
+    while (::tcsetattr(found.input, TCSANOW, &found.attributes) != 0 && errno == EINTR) {}
+  }
+  if (found.input_flags >= 0) ::fcntl(found.input, F_SETFL, found.input_flags);
+  if (found.output_flags >= 0) ::fcntl(found.output, F_SETFL, found.output_flags);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+}
+
+void on_signal(int number) {
+  restore_now();
+  ::sigaction(number, &state.before[static_cast<std::size_t>(number)], nullptr);
+  ::raise(number);  // blocked until we return, then it means what it meant before
+}
+
+void install(int number) {
+  const auto index = static_cast<std::size_t>(number);
+  struct sigaction ours{};
+  ours.sa_handler = on_signal;
+  ours.sa_flags = SA_ONSTACK;
+  ::sigfillset(&ours.sa_mask);
+  state.installed[index] = ::sigaction(number, &ours, &state.before[index]) == 0;
+}
+
+void install_all() {
+  for (const int number : kRequests) {
+    struct sigaction now{};
+    ::sigaction(number, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) install(number);
+  }
+  for (const int number : kCrashes) install(number);
+}
+
+void uninstall_all() {
+  for (int number = 1; number < NSIG; ++number) {
+    const auto index = static_cast<std::size_t>(number);
+    if (!std::exchange(state.installed[index], false)) continue;
+    struct sigaction now{};
+    ::sigaction(number, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == on_signal)
+      ::sigaction(number, &state.before[index], nullptr);
+  }
+}
+
+void offer_handler_stack() {
+  static std::array<char, kHandlerStackBytes> memory;
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // there is one already
+  const stack_t ours{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
+  ::sigaltstack(&ours, nullptr);
+}
+
+void watch_exits() {
+  [[maybe_unused]] static const bool once = [] {
+    std::atexit(restore_now);
+    std::at_quick_exit(restore_now);
+    return true;
+  }();
+}
+
+}  // namespace
+
+TerminalGuard::TerminalGuard(const Found& found) {
+  RELAY_ASSERT(!state.used);
+  state.used = true;
+  state.found = found;
+  state.owner = ::getpid();
+  state.current = nullptr;
+  offer_handler_stack();
+  watch_exits();
+  install_all();
+}
+
+TerminalGuard::~TerminalGuard() {
+  restore();
+  uninstall_all();
+  state.used = false;
+}
+
+void TerminalGuard::arm() { state.armed = true; }
+
+void TerminalGuard::restore() { restore_now(); }
+
+Result<void> TerminalGuard::set_restore_bytes(std::string_view bytes) {
+  if (bytes.size() > kMaxRestoreBytes)
+    return fail(format("{} bytes to restore a terminal are more than the {} there is room for", bytes.size(),
+                       kMaxRestoreBytes));
+  auto& next = state.current.load() == &state.words[0] ? state.words[1] : state.words[0];
+  std::ranges::copy(bytes, next.bytes.begin());
+  next.size = bytes.size();
+  state.current = &next;
+  return {};
+}
+
+}  // namespace relay::pty

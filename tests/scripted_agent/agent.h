@@ -1,0 +1,79 @@
+/// The scripted agent itself: keys and time in, terminal bytes out, every step noted.
+///
+///          Enter             work done, rule has a dialog           Enter or Esc
+///   Idle ────────▶ Working ─────────────────────────────▶ Asking ────────────────▶ Replying ──▶ Idle
+///                     └──────────────── no dialog ────────────────────────────────────▲
+///
+/// The dialog opens *silently*: no bell, no title; whatever is typed meanwhile is swallowed, and Enter approves. That is
+/// what all real agents do, and what a relay must never fall for. Prompts that come while it works wait their turn.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "scripted_agent/journal.h"
+#include "scripted_agent/keys.h"
+#include "scripted_agent/options.h"
+#include "scripted_agent/screen.h"
+#include "scripted_agent/script.h"
+
+namespace relay::scripted_agent {
+
+class Agent {
+ public:
+  /// The journal outlives it.
+  Agent(Options options, Script script, const Journal& journal);
+
+  void start(std::size_t columns, std::size_t rows);
+  void on_key(const Key& key, SteadyTime now);
+  void on_time(SteadyTime now);
+  void on_resize(std::size_t columns, std::size_t rows);
+
+  /// When `on_time` is wanted next.
+  [[nodiscard]] std::optional<SteadyTime> wake_at() const;
+  /// What the terminal has to get now. While it floods, a piece of the flood.
+  std::string take_output();
+  [[nodiscard]] bool has_output() const { return !output_.empty() || flood_bytes_ > 0; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  /// The last bytes: composer away, modes undone.
+  std::string farewell();
+
+ private:
+  enum class State : std::uint8_t { Idle, Working, Asking, Replying };
+
+  void key_in_composer(const Key& key, SteadyTime now);
+  void key_in_dialog(const Key& key, SteadyTime now);
+  void on_enter(SteadyTime now);
+  void on_control_c();
+  void submit(const std::string& text, SteadyTime now);
+  void begin(const std::string& prompt, SteadyTime now);
+  void open_dialog();
+  void begin_reply(const std::string& text, SteadyTime now);
+  void show_more(SteadyTime now);
+  void become_idle(SteadyTime now);
+  void interrupt();
+  void enter(State state);
+  void draw();
+
+  static constexpr std::size_t kMaxWaitingPrompts = 100;
+
+  Options options_;
+  Script script_;
+  const Journal& journal_;
+  Screen screen_;
+  State state_ = State::Idle;
+  View view_;
+  Answer answer_;  // to the current prompt
+  std::string prompt_;
+  std::string reply_;  // all of it; view_.reply is what was shown
+  std::deque<std::string> waiting_;
+  SteadyTime work_until_{}, next_frame_{}, next_chunk_{};
+  std::optional<SteadyTime> last_text_;
+  std::size_t frame_ = 0;
+  std::size_t flood_bytes_ = 0, flood_line_ = 0;
+  bool control_c_seen_ = false;
+  bool finished_ = false;
+  std::string output_;
+};
+
+}  // namespace relay::scripted_agent

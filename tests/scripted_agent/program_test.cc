@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "net/testing/temporary_directory.h"
+#include "pty/testing/seat.h"
+
+namespace relay::scripted_agent {
+namespace {
+
+using pty::ExitStatus;
+using pty::testing::Seat;
+
+std::string contents(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+TEST(ScriptedAgent, TalksAtATerminalAndLogsWhatItWasTold) {
+  const net::testing::TemporaryDirectory place;
+  std::ofstream{place.file("script")} << R"({"rules":[{"contains":"hello","reply":"Hi!","work_ms":1}]})";
+  Seat seat{{SCRIPTED_AGENT, "--script", place.file("script"), "--log", place.file("log"), "--status"}};
+  ASSERT_TRUE(seat.shows("state=idle"));
+  ASSERT_TRUE(seat.shows("│ > "));
+  EXPECT_TRUE(seat.screen.contains("\x1b[?2004h"));
+  seat.type("\x1b[200~hello\x1b[201~");
+  seat.type("\r");
+  EXPECT_TRUE(seat.shows("● Hi!"));
+  seat.type("/exit\r");
+  EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 0}));
+  EXPECT_TRUE(seat.is_as_before());
+  EXPECT_TRUE(seat.screen.contains("\x1b[?2004l"));
+  EXPECT_TRUE(contents(place.file("log")).contains(R"("text":"hello")"));
+  EXPECT_TRUE(contents(place.file("log")).contains(R"("hex":"2f657869740d")"));
+}
+
+TEST(ScriptedAgent, DrawsAnewWhenTheWindowChanges) {
+  Seat seat{{SCRIPTED_AGENT, "--alternate"}, {60, 20}};
+  ASSERT_TRUE(seat.shows("│ > "));
+  ASSERT_TRUE(pty::set_window_size(seat.terminal.controller.get(), {30, 10}));
+  EXPECT_TRUE(seat.shows("\x1b[8;5H"));
+  seat.type("\x03\x03");
+  EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 0}));
+}
+
+TEST(ScriptedAgent, RefusesWhatItDoesNotKnow) {
+  Seat seat{{SCRIPTED_AGENT, "--colour"}};
+  EXPECT_EQ(seat.finish(), (ExitStatus{ExitStatus::Kind::Exited, 2}));
+  EXPECT_TRUE(seat.screen.contains("unknown option --colour"));
+}
+
+}  // namespace
+}  // namespace relay::scripted_agent

@@ -1,0 +1,85 @@
+#include "scripted_agent/script.h"
+
+#include <regex>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace relay::scripted_agent {
+namespace {
+
+Result<Dialog> parse_dialog(const json::object& object) {
+  Dialog dialog;
+  const auto kind = string_member(object, "kind").value_or("permission");
+  if (kind != "permission" && kind != "question") return fail(format("a dialog is no '{}'", kind));
+  dialog.kind = kind == "question" ? Dialog::Kind::Question : Dialog::Kind::Permission;
+  dialog.title = string_member(object, "title").value_or("Do you want to proceed?");
+  if (const auto* options = array_member(object, "options"))
+    for (const auto& option : *options)
+      if (option.is_string()) dialog.options.emplace_back(option.get_string());
+  if (dialog.options.empty()) dialog.options = {"Yes", "No"};
+  return dialog;
+}
+
+Result<Answer> parse_answer(const json::object& object) {
+  Answer answer;
+  if (auto reply = string_member(object, "reply")) answer.reply = *reply;
+  if (auto denied = string_member(object, "denied")) answer.denied = *denied;
+  if (const auto work = integer_member(object, "work_ms")) answer.work = Millis{*work};
+  if (const auto pause = integer_member(object, "chunk_ms")) answer.chunk_pause = Millis{*pause};
+  if (const auto size = integer_member(object, "chunk"); size && *size > 0)
+    answer.chunk_characters = static_cast<std::size_t>(*size);
+  if (const auto* dialog = object_member(object, "dialog")) answer.dialog = RELAY_TRY(parse_dialog(*dialog));
+  return answer;
+}
+
+Result<Rule> parse_rule(const json::object& object) {
+  Rule rule{.match = Rule::Match::Contains, .pattern = {}, .answer = RELAY_TRY(parse_answer(object))};
+  if (const auto text = string_member(object, "contains")) {
+    rule.pattern = *text;
+    return rule;
+  }
+  const auto pattern = string_member(object, "matches");
+  if (!pattern) return fail("it has neither 'contains' nor 'matches'");
+  rule.match = Rule::Match::Regex;
+  rule.pattern = *pattern;
+  try {
+    const std::regex compiled{rule.pattern};
+  } catch (const std::regex_error& error) {
+    return fail(format("'{}' is no regular expression: {}", rule.pattern, error.what()));
+  }
+  return rule;
+}
+
+bool fits(const Rule& rule, std::string_view prompt) {
+  switch (rule.match) {
+    case Rule::Match::Contains: return prompt.contains(rule.pattern);
+    case Rule::Match::Regex: return std::regex_search(prompt.begin(), prompt.end(), std::regex{rule.pattern});
+  }
+  return false;
+}
+
+}  // namespace
+
+const Answer& Script::answer_to(std::string_view prompt) const {
+  for (const auto& rule : rules)
+    if (fits(rule, prompt)) return rule.answer;
+  return otherwise;
+}
+
+Result<Script> parse_script(std::string_view text) {
+  const auto object = RELAY_TRY(parse_json_object(text));
+  Script script;
+  if (const auto* otherwise = object_member(object, "default")) script.otherwise = RELAY_TRY(parse_answer(*otherwise));
+  const auto* rules = array_member(object, "rules");
+  if (rules == nullptr) return script;
+  for (const auto& each : *rules) {
+    const auto* members = each.if_object();
+    auto rule = members != nullptr ? parse_rule(*members) : Result<Rule>{fail("it is no object")};
+    if (!rule) return fail(format("rule {} of the script: {}", script.rules.size() + 1, rule.error().message()));
+    script.rules.push_back(std::move(*rule));
+  }
+  return script;
+}
+
+}  // namespace relay::scripted_agent

@@ -1,0 +1,48 @@
+/// What the scripted agent answers to what: a JSON file of rules, the first that fits wins. README.md shows one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace relay::scripted_agent {
+
+struct Dialog {
+  enum class Kind : std::uint8_t { Permission, Question };
+  Kind kind = Kind::Permission;
+  std::string title;
+  std::vector<std::string> options;
+};
+
+struct Answer {
+  std::string reply = "You said: {text}";  // {text} is the prompt, {answer} the chosen option
+  std::string denied = "I did not do it.";
+  std::optional<Dialog> dialog;      // opens before the reply
+  std::optional<Millis> work;        // before anything else; else the program's --work-ms
+  std::size_t chunk_characters = 0;  // 0: all at once
+  Millis chunk_pause{30};
+};
+
+struct Rule {
+  enum class Match : std::uint8_t { Contains, Regex };
+  Match match = Match::Contains;
+  std::string pattern;
+  Answer answer;
+};
+
+struct Script {
+  std::vector<Rule> rules;
+  Answer otherwise;
+
+  [[nodiscard]] const Answer& answer_to(std::string_view prompt) const;
+};
+
+/// An error names the rule and what is wrong with it, also with its regular expression.
+Result<Script> parse_script(std::string_view json_text);
+
+}  // namespace relay::scripted_agent

@@ -1,0 +1,28 @@
+#include "scripted_agent/wrap.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::scripted_agent {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Wrap, BreaksAtBlanksAndIndents) {
+  EXPECT_EQ(wrap("one two three", 9, "● ", "  "), (Lines{"● one two", "  three"}));
+  EXPECT_EQ(wrap("a\nb", 9, "● ", "  "), (Lines{"● a", "  b"}));
+  EXPECT_EQ(wrap("", 9, "● ", "  "), (Lines{"● "}));
+}
+
+TEST(Wrap, CutsWordsThatAreTooLong) {
+  EXPECT_EQ(wrap("abcdefgh", 5, "", ""), (Lines{"abcde", "fgh"}));
+  EXPECT_EQ(wrap("äöüß", 2, "", ""), (Lines{"äö", "üß"}));
+  EXPECT_EQ(wrap("ab", 0, "", ""), (Lines{"a", "b"}));
+}
+
+TEST(Wrap, KnowsTheTail) {
+  EXPECT_EQ(tail("äöü", 2), "öü");
+  EXPECT_EQ(tail("ab", 5), "ab");
+}
+
+}  // namespace
+}  // namespace relay::scripted_agent
