@@ -10,6 +10,8 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+set_target_properties(PkgConfig::re2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")  # its -pthread would spoil the precompiled header
 if(RELAY_TESTS)
   find_package(GTest REQUIRED)
 endif()
