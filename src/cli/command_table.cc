@@ -6,9 +6,9 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::array<const Command*, 14> kTable = {
-    &kUp,   &kDown,   &kStatus, &kSend,   &kInbox,  &kLog,    &kRead,
-    &kChat, &kAgents, &kTrace,  &kSearch, &kDoctor, &kConfig, &kCompletion,
+constexpr std::array<const Command*, 15> kTable = {
+    &kUp,     &kDown,  &kStatus, &kSend,   &kInbox,  &kLog,     &kRead,       &kChat,
+    &kAgents, &kTrace, &kSearch, &kDoctor, &kConfig, &kExtract, &kCompletion,
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ extern const Command kTrace;
 extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kConfig;
+extern const Command kExtract;
 extern const Command kCompletion;
 
 }  // namespace relay::cli

@@ -1,0 +1,1 @@
+relay_fuzzer(speech SOURCES speech_fuzz.cc LINKS relay::speech)

@@ -1,0 +1,18 @@
+/// An utterance as `agent-relay extract` prints it: a line of JSON, or a line for a person.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "speech/utterance.h"
+
+namespace relay::cli {
+
+/// {"t":null,"line":3,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi"}; `what` is command, spawn,
+/// release, file, summary, session_end or mistake. `t` is for inputs that know times; text does not.
+json::object utterance_json(const speech::Utterance& utterance);
+
+/// `3: message to Bob: hi`, safe on a terminal.
+std::string utterance_line(const speech::Utterance& utterance);
+
+}  // namespace relay::cli

@@ -1,0 +1,116 @@
+#include "speech/detector.h"
+
+#include <gtest/gtest.h>
+
+#include "speech/default_patterns.h"
+#include "speech/findings.h"
+#include "speech/testing/case_files.h"
+
+namespace relay::speech {
+namespace {
+
+const Detector& detector() {
+  static const Detector made = *Detector::compile(default_patterns());
+  return made;
+}
+
+Findings found(const std::vector<std::string>& rows) { return find(detector(), rows); }
+
+json::array labels_of(const std::vector<Choice>& choices) {
+  json::array labels;
+  for (const auto& choice : choices)
+    labels.emplace_back(choice.key.empty() ? choice.label : choice.label + " = " + choice.key);
+  return labels;
+}
+
+json::object summary(const Findings& findings) {
+  json::object out;
+  if (const auto& prompt = findings.permission)
+    out["permission"] = {{"tool", prompt->tool}, {"command", prompt->command}, {"choices", labels_of(prompt->choices)}};
+  if (const auto& question = findings.question)
+    out["question"] = {{"text", question->text}, {"choices", labels_of(question->choices)}};
+  json::array limits;
+  for (const auto& limit : findings.limits) limits.push_back({{"what", limit.what}, {"resets", limit.resets}});
+  if (!limits.empty()) out["limits"] = limits;
+  json::array usage;
+  for (const auto& each : findings.usage) {
+    json::object line;
+    if (each.input_tokens) line["input"] = *each.input_tokens;
+    if (each.output_tokens) line["output"] = *each.output_tokens;
+    if (each.cached_tokens) line["cached"] = *each.cached_tokens;
+    if (each.total_tokens) line["total"] = *each.total_tokens;
+    if (each.cost_dollars) line["cost"] = *each.cost_dollars;
+    usage.push_back(line);
+  }
+  if (!usage.empty()) out["usage"] = usage;
+  return out;
+}
+
+TEST(Detector, ReadsTheDialogsOfRealAgents) {
+  const auto file = testing::load_cases("dialogs.json");
+  for (const auto& value : file.as_array()) {
+    std::vector<std::string> rows;
+    for (const auto& row : value.at("rows").as_array()) rows.emplace_back(row.as_string());
+    EXPECT_EQ(summary(found(rows)), value.at("expected").as_object())
+        << value.at("recording") << " " << value.at("label");
+  }
+}
+
+TEST(Detector, ReadsUsageLines) {
+  const auto usage = found({"  15.2k input, 812 output"}).usage;
+  ASSERT_EQ(usage.size(), 1U);
+  EXPECT_EQ(usage[0].input_tokens, 15'200);
+  EXPECT_EQ(usage[0].output_tokens, 812);
+  EXPECT_EQ(found({"✻ Baking… (4s · ↓ 30 tokens · esc to interrupt)"}).usage.at(0).output_tokens, 30);
+}
+
+TEST(Detector, ReadsLimitLines) {
+  const auto plan = found({"● You've hit your 5-hour limit · resets 10:35am (UTC)"}).limits;
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan[0].what, "5-hour limit");
+  EXPECT_EQ(plan[0].resets, "10:35am (UTC)");
+  const auto codex = found({"■ You’ve hit your usage limit. Upgrade to Pro or try again at 10:01 AM."}).limits;
+  ASSERT_FALSE(codex.empty());
+  EXPECT_EQ(codex[0].resets, "10:01 AM");
+  EXPECT_EQ(found({"■ exceeded retry limit, last status: 429 Too Many Requests, request id: x"}).limits.size(), 1U);
+}
+
+TEST(Detector, ReadsTheOtherDialogsWeKnowOf) {
+  const auto mcp = found({"Allow the files MCP server to run tool \"read\"?", "› 1. Allow", "  2. Cancel"});
+  ASSERT_TRUE(mcp.permission);
+  EXPECT_EQ(mcp.permission->tool, "files MCP server");
+  const auto limit = found({"  Approaching rate limits", "  Switch to a smaller model?", "› 1. Switch", "  2. Keep"});
+  ASSERT_TRUE(limit.question);
+  EXPECT_EQ(limit.question->choices.size(), 2U);
+}
+
+TEST(Detector, ProseIsNoDialog) {
+  const auto findings = found({"● The tool asks:", "  Do you want to proceed?", "", "  I think 1. yes would do."});
+  EXPECT_FALSE(findings.permission);
+}
+
+TEST(Detector, SaysWhichPatternIsBroken) {
+  const Pattern broken{"mine", Role::Usage, "(unclosed"};
+  const auto result = Detector::compile({&broken, 1});
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message().find("pattern mine"), std::string::npos);
+}
+
+TEST(Detector, HasNothingToSayWithoutPatterns) {
+  const auto none = Detector::compile({});
+  ASSERT_TRUE(none);
+  const std::vector<std::string> rows{"anything"};
+  EXPECT_TRUE(none->matches(rows).empty());
+}
+
+TEST(ParseCount, ReadsHowPeopleWriteCounts) {
+  EXPECT_EQ(parse_count("11,950"), 11'950);
+  EXPECT_EQ(parse_count("11.9K"), 11'900);
+  EXPECT_EQ(parse_count("1.5M"), 1'500'000);
+  EXPECT_EQ(parse_count(""), std::nullopt);
+  EXPECT_EQ(parse_count("many"), std::nullopt);
+  EXPECT_EQ(parse_count("99999999999999999999M"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace relay::speech

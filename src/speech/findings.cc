@@ -1,0 +1,158 @@
+#include "speech/findings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "speech/line_shape.h"
+
+namespace relay::speech {
+namespace {
+
+constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest seen is 18
+constexpr std::size_t kGapRows = 3;      // between two choices: a description, a rule
+constexpr std::size_t kTextRows = 6;     // of a question
+
+std::string captured(const Match& match, std::string_view name) {
+  const auto found = match.captures.find(name);
+  return found == match.captures.end() ? std::string{} : std::string{trimmed(found->second)};
+}
+
+std::size_t distance(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
+
+/// The capture of that role nearest to the head; what stands above wins a tie.
+std::string nearest(std::span<const Match> matches, const Match& head, Role role, std::string_view name) {
+  if (auto own = captured(head, name); !own.empty()) return own;
+  std::string best;
+  std::size_t best_distance = kDialogRows + 1;
+  for (const auto& match : matches) {
+    if (match.role != role || distance(match.row, head.row) >= best_distance) continue;
+    auto text = captured(match, name);
+    if (text.empty()) continue;
+    best = std::move(text);
+    best_distance = distance(match.row, head.row);
+  }
+  return best;
+}
+
+/// `Allow once   Allow always   Reject`: parted by two blanks or more.
+void add_labels(std::string_view labels, std::vector<Choice>& choices) {
+  while (!labels.empty()) {
+    const auto end = std::min(labels.find("  "), labels.size());
+    choices.push_back({.number = {}, .label = std::string{labels.substr(0, end)}, .key = {}});
+    labels = trimmed(labels.substr(end));
+  }
+}
+
+std::vector<Choice> choices_below(std::span<const Match> matches, std::size_t head) {
+  std::vector<Choice> choices;
+  std::size_t last = head;
+  for (const auto& match : matches) {
+    if (match.role != Role::Choice || match.row <= head) continue;
+    const auto allowed = choices.empty() ? kDialogRows : kGapRows;
+    if (match.row - last > allowed) break;
+    if (const auto labels = captured(match, "labels"); !labels.empty()) {
+      add_labels(labels, choices);
+      break;
+    }
+    const auto number = captured(match, "number");
+    if (number != std::to_string(choices.size() + 1)) break;  // another list
+    choices.push_back({number, captured(match, "label"), captured(match, "key")});
+    last = match.row;
+  }
+  return choices;
+}
+
+const Match* lowest(std::span<const Match> matches, Role role) {
+  const Match* found = nullptr;
+  for (const auto& match : matches)
+    if (match.role == role) found = &match;
+  return found;
+}
+
+std::string question_text(std::span<const Match> matches, const Match& head, std::span<const std::string> rows) {
+  if (auto own = captured(head, "text"); !own.empty()) return own;
+  std::string text;
+  for (auto row = head.row + 1; row < rows.size() && row <= head.row + kTextRows; ++row) {
+    auto line = without_frame(rows[row]);
+    while (line.starts_with('>')) line = trimmed(line.substr(1));
+    const bool choice = std::ranges::any_of(
+        matches, [&](const Match& match) { return match.role == Role::Choice && match.row == row; });
+    if (choice || (line.empty() && !text.empty())) break;
+    if (line.empty()) continue;
+    if (!text.empty()) text += ' ';
+    text += line;
+  }
+  return text;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double number = 0;
+  const auto result = std::from_chars(text.begin(), text.end(), number);
+  return result.ec == std::errc{} && result.ptr == text.end() ? std::optional{number} : std::nullopt;
+}
+
+Usage usage_of(const Match& match) {
+  return {.row = match.row,
+          .pattern = std::string{match.pattern},
+          .model = captured(match, "model"),
+          .input_tokens = parse_count(captured(match, "input")),
+          .output_tokens = parse_count(captured(match, "output")),
+          .cached_tokens = parse_count(captured(match, "cached")),
+          .total_tokens = parse_count(captured(match, "total")),
+          .cost_dollars = parse_number(captured(match, "cost")),
+          .percent = parse_count(captured(match, "percent"))};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_count(std::string_view text) {
+  double factor = 1;
+  if (!text.empty()) switch (text.back()) {
+      case 'k':
+      case 'K': factor = 1e3; break;
+      case 'm':
+      case 'M': factor = 1e6; break;
+      case 'b':
+      case 'B': factor = 1e9; break;
+      default: break;
+    }
+  if (factor > 1) text.remove_suffix(1);
+  std::string digits;
+  for (const char c : text)
+    if (c != ',') digits += c;
+  const auto number = parse_number(digits);
+  if (!number || *number < 0 || *number * factor > 9e15) return std::nullopt;
+  return static_cast<std::int64_t>(std::llround(*number * factor));
+}
+
+Findings find(const Detector& detector, std::span<const std::string> rows) {
+  const auto matches = detector.matches(rows);
+  Findings findings;
+  if (const auto* head = lowest(matches, Role::PermissionHead)) {
+    auto choices = choices_below(matches, head->row);
+    if (!choices.empty())  // words alone are prose; a dialog offers something
+      findings.permission = PermissionPrompt{.row = head->row,
+                                             .pattern = std::string{head->pattern},
+                                             .tool = nearest(matches, *head, Role::PermissionTool, "tool"),
+                                             .command = nearest(matches, *head, Role::PermissionCommand, "command"),
+                                             .choices = std::move(choices)};
+  }
+  if (const auto* head = lowest(matches, Role::QuestionHead)) {
+    auto choices = choices_below(matches, head->row);
+    if (!choices.empty())
+      findings.question = Question{.row = head->row,
+                                   .pattern = std::string{head->pattern},
+                                   .text = question_text(matches, *head, rows),
+                                   .choices = std::move(choices)};
+  }
+  for (const auto& match : matches) {
+    if (match.role == Role::Usage) findings.usage.push_back(usage_of(match));
+    if (match.role == Role::Limit)
+      findings.limits.push_back(
+          {match.row, std::string{match.pattern}, captured(match, "what"), captured(match, "resets")});
+  }
+  return findings;
+}
+
+}  // namespace relay::speech

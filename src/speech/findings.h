@@ -1,0 +1,69 @@
+/// What the detector's matches mean together: the dialog that is open, what was used, which limit was hit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "speech/detector.h"
+
+namespace relay::speech {
+
+struct Choice {
+  std::string number;  // as shown; empty for buttons
+  std::string label;
+  std::string key;  // the key the row names, `y` or `esc`; may be empty
+
+  bool operator==(const Choice&) const = default;
+};
+
+struct PermissionPrompt {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string tool;
+  std::string command;
+  std::vector<Choice> choices;
+};
+
+struct Question {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string text;
+  std::vector<Choice> choices;
+};
+
+struct Usage {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string model;
+  std::optional<std::int64_t> input_tokens;
+  std::optional<std::int64_t> output_tokens;
+  std::optional<std::int64_t> cached_tokens;
+  std::optional<std::int64_t> total_tokens;
+  std::optional<double> cost_dollars;
+  std::optional<std::int64_t> percent;
+};
+
+struct Limit {
+  std::size_t row = 0;
+  std::string pattern;
+  std::string what;    // in the agent's words
+  std::string resets;  // when, in the agent's words; may be empty
+};
+
+struct Findings {
+  std::optional<PermissionPrompt> permission;  // the lowest on the screen: older ones have scrolled up
+  std::optional<Question> question;
+  std::vector<Usage> usage;
+  std::vector<Limit> limits;
+};
+
+Findings find(const Detector& detector, std::span<const std::string> rows);
+
+/// "11,950" is 11950, "15.2k" is 15200; empty when it is no count.
+std::optional<std::int64_t> parse_count(std::string_view text);
+
+}  // namespace relay::speech

@@ -1,0 +1,21 @@
+/// Text without what terminals act on.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace relay::speech {
+
+/// CSI and OSC sequences and stray carriage returns out; "cursor right n" becomes n blanks, because programs draw blanks
+/// that way. Also CSI that lost its escape at the very start. For reading: a real screen needs a terminal model.
+std::string without_control_sequences(std::string_view text);
+
+/// Is it UTF-8 without overlong forms and surrogates? And with U+FFFD for whatever is not.
+bool is_utf8(std::string_view text);
+std::string mended_utf8(std::string_view text);
+
+/// Nothing left that a terminal, a paste or an eye could be tricked with: no control characters, no escape sequences, no
+/// direction overrides; white space becomes single blanks' worth of space; broken UTF-8 becomes U+FFFD. One line.
+std::string harmless_line(std::string_view text);
+
+}  // namespace relay::speech

@@ -1,0 +1,19 @@
+/// The grammar over rows of a screen: the last resort, for agents that keep no record we can read.
+///
+/// Somebody else has decided which rows are the agent's own words and that its turn has ended. Code fences are not drawn
+/// by agents, so an example looks like a command here; that is why records come first.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "speech/grammar_options.h"
+#include "speech/unwrap.h"
+#include "speech/utterance.h"
+
+namespace relay::speech {
+
+/// Places count rows: `line` is the row's number from 1, `offset` the rows before it.
+std::vector<Utterance> hear_screen(std::span<const DrawnLine> rows, GrammarOptions options = {});
+
+}  // namespace relay::speech

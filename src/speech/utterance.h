@@ -1,0 +1,112 @@
+/// What an agent said to the relay, as values.
+///
+/// Why a place and not a hash: an agent may honestly say the same thing twice. Two utterances are the same one exactly
+///   when they stand at the same place of the same record.
+/// Invariants: texts are valid UTF-8 (what was not became U+FFFD), line ends are "\n"; a Mistake never also became a
+///   Command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/json.h"
+
+namespace relay::speech {
+
+/// Where an utterance begins in the record it was heard in.
+struct Place {
+  std::uint64_t offset = 0;  // bytes before the line it begins in
+  std::uint64_t line = 1;    // that line's number, from 1
+  std::uint64_t column = 0;  // bytes before the command within that line, control sequences left out
+
+  bool operator==(const Place&) const = default;
+};
+
+enum class Kind : std::uint8_t { Message, Action, State, Thinking };
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+/// What a `[[RELAY_METADATA]]` block before the message said about it.
+struct Wishes {
+  std::optional<std::string> subject = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<std::string> reply_to = {};
+  std::optional<bool> ack_required = {};
+
+  bool operator==(const Wishes&) const = default;
+};
+
+/// Something for another agent: `@relay:Bob hello`.
+struct Command {
+  Place place = {};
+  Kind kind = Kind::Message;
+  std::string to = {};  // a name, `*`, or `#channel`
+  std::optional<std::string> project = {};
+  std::optional<std::string> thread = {};
+  std::optional<std::string> thread_project = {};
+  std::string body = {};
+  std::optional<json::object> data = {};
+  Wishes wishes = {};
+
+  bool operator==(const Command&) const = default;
+};
+
+/// `@relay:spawn Dev claude "fix the tests"`
+struct Spawn {
+  Place place = {};
+  std::string name = {};
+  std::string cli = {};
+  std::string task = {};  // may be empty
+
+  bool operator==(const Spawn&) const = default;
+};
+
+/// `@relay:release Dev`
+struct Release {
+  Place place = {};
+  std::string name = {};
+
+  bool operator==(const Release&) const = default;
+};
+
+/// `->relay-file:ID`: the message lies in the agent's outbox under that name.
+struct FileTrigger {
+  Place place = {};
+  std::string id = {};
+
+  bool operator==(const FileTrigger&) const = default;
+};
+
+/// `[[SUMMARY]]{...}[[/SUMMARY]]`: how the work stands, in the agent's words.
+struct Summary {
+  Place place;
+  json::object content;
+
+  bool operator==(const Summary&) const = default;
+};
+
+/// `[[SESSION_END]]...[[/SESSION_END]]`: the agent has finished. Plain words come as {"summary": words}.
+struct SessionEnd {
+  Place place;
+  json::object content;
+
+  bool operator==(const SessionEnd&) const = default;
+};
+
+/// Something that was meant for the relay and was not carried out.
+struct Mistake {
+  Place place = {};
+  std::string reason = {};      // one sentence for the agent
+  std::string right_form = {};  // what to write instead
+
+  bool operator==(const Mistake&) const = default;
+};
+
+using Utterance = std::variant<Command, Spawn, Release, FileTrigger, Summary, SessionEnd, Mistake>;
+
+const Place& place_of(const Utterance& utterance);
+
+}  // namespace relay::speech
