@@ -1,0 +1,47 @@
+/// TOML as a tree of plain values, each with the place it came from. The only door to the library behind it.
+///
+/// Invariants: any bytes give a tree or one sentence with line and column; a tree holds no more than its text did.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay {
+
+struct TomlPlace {
+  std::uint32_t line = 0;  // from 1
+  std::uint32_t column = 0;
+};
+
+class TomlNode {
+ public:
+  using Array = std::vector<TomlNode>;
+  using Member = std::pair<std::string, TomlNode>;
+  using Table = std::vector<Member>;  // in the order of the file
+  struct Other {};                    // dates and times
+  using Value = std::variant<Other, std::string, std::int64_t, double, bool, Array, Table>;
+
+  Value value;
+  TomlPlace place;      // of the value
+  TomlPlace key_place;  // of its key, in a table
+
+  [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value); }
+  [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value); }
+  [[nodiscard]] const bool* flag() const { return std::get_if<bool>(&value); }
+  [[nodiscard]] const Array* array() const { return std::get_if<Array>(&value); }
+  [[nodiscard]] const Table* table() const { return std::get_if<Table>(&value); }
+};
+
+/// A table. The error begins with `path:line:column`.
+Result<TomlNode> parse_toml(std::string_view text, std::string_view path);
+
+/// A name from a file as it may be shown: short, and without control characters.
+std::string printable_name(std::string_view text);
+
+}  // namespace relay
