@@ -86,8 +86,8 @@ Result<Recording> read_recording(const std::filesystem::path& cast) {
   std::string meta_path = cast.string();
   meta_path.replace(meta_path.rfind(".cast"), 5, ".meta.json");
   const std::string meta_text = RELAY_TRY(read_file(meta_path));
-  const json::object meta = RELAY_TRY(parse_json_object(meta_text));
-  recording.screens = screens_of(meta);
+  recording.meta = RELAY_TRY(parse_json_object(meta_text));
+  recording.screens = screens_of(recording.meta);
   return recording;
 }
 

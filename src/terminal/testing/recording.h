@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "terminal/geometry.h"
 
@@ -29,6 +30,7 @@ struct Recording {
   Size size{};
   std::vector<RecordedEvent> events{};
   std::vector<RecordedScreen> screens{};
+  json::object meta{};  // everything else that is known to be true of it
 
   /// Everything the agent wrote, in one string; resizes left out.
   [[nodiscard]] std::string output() const;

@@ -1,0 +1,82 @@
+#include "profiles/judge.h"
+
+#include "base/format.h"
+
+namespace relay::profiles {
+namespace {
+
+using terminal::ProgramState;
+
+State said_by(ProgramState state) {
+  switch (state) {
+    case ProgramState::Working: return State::Working;
+    case ProgramState::Blocked: return State::Blocked;
+    case ProgramState::Idle:
+    case ProgramState::Done:
+    case ProgramState::Error: return State::Idle;
+    case ProgramState::Clear: break;
+  }
+  return State::Unknown;
+}
+
+State said_by(Eyes::TitleSays says) {
+  switch (says) {
+    case Eyes::TitleSays::Blocked: return State::Blocked;
+    case Eyes::TitleSays::Working: return State::Working;
+    case Eyes::TitleSays::Idle: return State::Idle;
+    case Eyes::TitleSays::Nothing: break;
+  }
+  return State::Unknown;
+}
+
+}  // namespace
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::Unknown: return "unknown";
+    case State::Idle: return "idle";
+    case State::Typing: return "typing";
+    case State::Working: return "working";
+    case State::Blocked: return "blocked";
+  }
+  return "";
+}
+
+Verdict Judge::judge(const Sight& sight, const Picture& picture) {
+  Verdict verdict;
+  bool blocked = false, working = false;
+  const auto hear = [&](std::string_view witness, State state, std::string says) {
+    blocked = blocked || state == State::Blocked;
+    working = working || state == State::Working;
+    verdict.evidence.push_back({witness, std::move(says)});
+  };
+  if (const State state = said_by(sight.status.state); state != State::Unknown)
+    hear("status", state, std::string{terminal::name_of(sight.status.state)});
+  if (const State state = said_by(eyes_.title_says(sight.title)); state != State::Unknown)
+    hear("title", state, format("{} (\"{}\")", name_of(state), sight.title));
+  if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");
+  const auto& composer = picture.composer;
+  if (!composer) {
+    const bool asks = picture.dialog_mark || picture.findings.permission || picture.findings.question;
+    if (asks)
+      hear("screen", State::Blocked, picture.findings.permission ? "it asks for permission" : "a dialog is open");
+    else if (was_ready_ && !working)
+      hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
+    else
+      verdict.evidence.push_back({"composer", "not seen"});
+  } else {
+    was_ready_ = true;
+    verdict.evidence.push_back({"composer", !composer->draft.empty() ? "holds a draft"
+                                            : composer->focused      ? "empty and in focus"
+                                                                     : "empty, the cursor is elsewhere"});
+  }
+  if (blocked)
+    verdict.state = State::Blocked;
+  else if (working)
+    verdict.state = State::Working;
+  else if (composer)
+    verdict.state = !composer->draft.empty() ? State::Typing : composer->focused ? State::Idle : State::Unknown;
+  return verdict;
+}
+
+}  // namespace relay::profiles

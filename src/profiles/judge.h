@@ -1,0 +1,47 @@
+/// What an agent is doing, and how we know.
+///
+/// Several witnesses are heard: the program's own status, its title, its screen. Blocked wins over working, working
+/// over idle: whoever says "do not type" is believed. A screen without the composer, once one was seen, is a dialog we
+/// do not know, and counts as blocked, never as idle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiles/regions.h"
+
+namespace relay::profiles {
+
+enum class State : std::uint8_t {
+  Unknown,  // not ready yet, or nothing to judge by
+  Idle,     // the composer is there, in focus and empty
+  Typing,   // the composer holds a draft
+  Working,
+  Blocked,  // it asks something, or shows what we do not know
+};
+std::string_view name_of(State state);
+
+struct Evidence {
+  std::string_view witness;  // status, title, screen, composer
+  std::string says;
+};
+
+struct Verdict {
+  State state = State::Unknown;
+  std::vector<Evidence> evidence = {};
+};
+
+class Judge {
+ public:
+  explicit Judge(const Eyes& eyes) : eyes_{eyes} {}
+
+  Verdict judge(const Sight& sight, const Picture& picture);
+
+ private:
+  const Eyes& eyes_;
+  bool was_ready_ = false;  // a composer was seen once
+};
+
+}  // namespace relay::profiles

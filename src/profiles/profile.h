@@ -1,0 +1,76 @@
+/// One agent CLI as data: how to tell what it is doing, where it writes, how to type into it, how it ends.
+///
+/// Written by people (agents/<cli>/profile.toml, or `profiles/` in the user's home), checked when read, then constant.
+/// docs/spec/profiles.md says what each field means.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "speech/detector.h"
+
+namespace relay::profiles {
+
+/// Whose words a row of the conversation holds.
+enum class RowKind : std::uint8_t {
+  Say,     // the agent's own
+  User,    // the person's
+  Tool,    // what a tool was asked and what it printed
+  Chrome,  // frames, notices, spinners
+};
+std::string_view name_of(RowKind kind);
+
+/// How the first visible character of a row must look.
+enum class Look : std::uint8_t { Any, Bold, Dim, Plain };
+
+/// Rules are tried in order; the first that fits begins a block of its kind. Rows that fit none go on with the block
+/// above them if they are indented as far as its text.
+struct RowRule {
+  RowKind kind = RowKind::Chrome;
+  std::string pattern = {};
+  Look look = Look::Any;
+  bool joins = false;  // has no mark of its own: goes on with a block of its kind that is open above
+};
+
+/// Where the person types. Found from the bottom of the screen upwards.
+struct ComposerRule {
+  std::string first = {};        // its first row; a group is what was typed there
+  std::string more = {};         // further rows; none: every row up to `below`
+  std::string above = {};        // the row above it, when that is certain
+  std::string below = {};        // the row that closes it
+  std::string placeholder = {};  // text that is no draft
+  std::string furniture = {};    // rows inside it that are no draft
+  bool dim_is_placeholder = true;
+};
+
+/// Words in the window's title.
+struct TitleRules {
+  std::string idle = {}, working = {}, blocked = {};
+};
+
+struct TypingRules {
+  Millis submit_gap{300};                 // between the text and Enter
+  std::string interrupt = {};             // bytes that stop a turn; empty: it cannot be stopped by typing
+  std::string deny = "\x1b";              // bytes that say no to any dialog
+  std::uint32_t max_paste_bytes = 8'000;  // longer bodies go by file
+};
+
+struct Profile {
+  std::string name = {};
+  std::string title = {};                  // for people
+  std::vector<std::string> commands = {};  // programs it is for
+  bool reports_status = false;             // OSC 7501
+  TitleRules titles = {};
+  ComposerRule composer = {};
+  std::vector<RowRule> rows = {};
+  std::uint32_t margin = 0;                    // columns it leaves free at the right when it wraps
+  std::uint32_t indent = 2;                    // columns of text behind a block's mark
+  std::vector<std::string> working = {};       // rows that stand on the screen only while it works
+  std::vector<std::string> dialogs = {};       // rows that stand on the screen only while it asks
+  std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
+  TypingRules typing = {};
+};
+
+}  // namespace relay::profiles

@@ -1,0 +1,117 @@
+// Real agents' screens: every message heard, nothing else; states right at every moment that was marked.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "base/format.h"
+#include "profiles/shelf.h"
+#include "profiles/testing/replay.h"
+
+namespace relay::profiles {
+namespace {
+
+using terminal::testing::Recording;
+
+struct Score {
+  std::size_t expected = 0, missed = 0, fenced = 0, wrong = 0, wrong_states = 0;
+};
+
+/// Blanks are not compared: a tab or a hard break is a blank on a screen.
+std::string squeezed(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c != ' ' && c != '\t' && c != '\n') out += c;
+  return out;
+}
+
+std::vector<std::string> expected_of(const Recording& recording) {
+  std::vector<std::string> all;
+  if (const auto* list = array_member(recording.meta, "relay_expected"))
+    for (const auto& each : *list)
+      if (string_member(each.as_object(), "body") != "<<<")  // a body of several lines: it stands in model_events
+        all.push_back(string_member(each.as_object(), "to").value_or("") + "|" +
+                      squeezed(string_member(each.as_object(), "body").value_or("")));
+  return all;
+}
+
+/// Everything the model wrote, blanks left out: what is heard and not expected must at least stand in there.
+std::string markdown_of(const Recording& recording) {
+  std::string all;
+  if (const auto* events = array_member(recording.meta, "model_events"))
+    for (const auto& event : *events) all += string_member(event.as_object(), "text").value_or("");
+  return all;
+}
+
+std::optional<State> wanted_at(const std::string& label) {
+  if (label.starts_with("permission prompt") || label == "question" || label == "dialog") return State::Blocked;
+  if (label.starts_with("idle") || label == "still idle" || label == "after reply" || label.starts_with("answer "))
+    return State::Idle;
+  if (label == "busy" || label == "busy 2" || label == "tool running" || label == "tool running, no output")
+    return State::Working;
+  return std::nullopt;
+}
+
+class Recordings : public ::testing::TestWithParam<const char*> {};
+
+Score score_of(const Eyes& eyes, const Recording& recording, testing::Cut cut) {
+  Score score;
+  const auto watched = testing::watch(eyes, recording, cut);
+  auto missing = expected_of(recording);
+  score.expected = missing.size();
+  const auto markdown = squeezed(markdown_of(recording));
+  for (const auto& command : watched.commands()) {
+    const auto heard = command.to + "|" + squeezed(command.body);
+    const auto found = std::ranges::find(missing, heard);
+    if (found != missing.end()) {
+      missing.erase(found);
+      continue;
+    }
+    const bool fenced =
+        markdown.find("```") != std::string::npos && markdown.find(squeezed(command.body)) != std::string::npos;
+    const bool block = markdown.find("[[RELAY]]") != std::string::npos || markdown.find("<<<") != std::string::npos;
+    if (block) continue;
+    ++(fenced ? score.fenced : score.wrong);
+    if (!fenced) std::cout << "  " << recording.name << ": heard " << command.to << ": " << command.body << "\n";
+  }
+  score.missed = missing.size();
+  for (const auto& each : missing) std::cout << "  " << recording.name << ": missed " << each << "\n";
+  for (const auto& screen : recording.screens) {
+    const auto wanted = wanted_at(screen.label);
+    if (!wanted) continue;
+    const auto state = watched.state_at(screen.seconds);
+    if (state == *wanted) continue;
+    ++score.wrong_states;
+    std::cout << "  " << recording.name << ": " << name_of(state) << " at '" << screen.label << "' " << screen.seconds
+              << "\n";
+  }
+  return score;
+}
+
+TEST_P(Recordings, AreHeardWholeAndNothingElse) {
+  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  ASSERT_TRUE(eyes) << eyes.error().message();
+  Score all;
+  for (const auto& path :
+       terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / GetParam() / "recordings")) {
+    if (path.string().find("screen-reader") != std::string::npos) continue;
+    const auto recording = terminal::testing::read_recording(path);
+    ASSERT_TRUE(recording) << recording.error().message();
+    const auto score = score_of(*eyes, *recording, testing::Cut::AsRecorded);
+    all.expected += score.expected;
+    all.missed += score.missed;
+    all.fenced += score.fenced;
+    all.wrong += score.wrong;
+    all.wrong_states += score.wrong_states;
+  }
+  std::cout << GetParam() << ": " << all.expected << " messages, " << all.missed << " missed, " << all.fenced
+            << " from code fences, " << all.wrong << " wrong; " << all.wrong_states << " states wrong\n";
+  EXPECT_LE(static_cast<double>(all.missed), 0.03 * static_cast<double>(all.expected));
+  EXPECT_EQ(all.wrong, 0u);
+  EXPECT_EQ(all.wrong_states, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Agents, Recordings, ::testing::Values("claude", "codex", "gemini", "opencode"),
+                         [](const auto& each) { return std::string{each.param}; });
+
+}  // namespace
+}  // namespace relay::profiles

@@ -1,0 +1,58 @@
+/// Which rows of a screen are the conversation, whose words they are, and where the person types.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "profiles/profile.h"
+#include "profiles/sight.h"
+#include "speech/findings.h"
+#include "speech/unwrap.h"
+
+namespace relay::profiles {
+
+struct Composer {
+  std::size_t first = 0, last = 0;  // rows
+  bool focused = false;             // the cursor is in it
+  std::string draft = {};           // what stands in it; empty for a placeholder
+};
+
+/// Rows of one kind without a gap: about a paragraph.
+struct Paragraph {
+  RowKind kind = RowKind::Say;
+  std::string key = {};  // its text without blanks: the same however it is wrapped
+  std::vector<speech::DrawnLine> lines = {};
+};
+
+struct Picture {
+  std::optional<Composer> composer = {};
+  std::vector<Paragraph> conversation = {};  // Say, User and Tool, from the top
+  bool working_mark = false;                 // a row that stands there only while it works
+  bool dialog_mark = false;
+  speech::Findings findings = {};
+};
+
+/// A profile ready to be used: its patterns compiled.
+class Eyes {
+ public:
+  static Result<Eyes> open(Profile profile);
+  Eyes(Eyes&&) noexcept;
+  Eyes& operator=(Eyes&&) noexcept;
+  ~Eyes();
+
+  [[nodiscard]] const Profile& profile() const;
+  [[nodiscard]] Picture read(const Sight& sight) const;
+  /// What the title says; empty when it says nothing.
+  enum class TitleSays : std::uint8_t { Nothing, Idle, Working, Blocked };
+  [[nodiscard]] TitleSays title_says(const std::string& title) const;
+
+ private:
+  struct Parts;
+  explicit Eyes(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace relay::profiles

@@ -1,0 +1,32 @@
+/// Which profiles there are: those that came with the program, and the user's own before them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profiles/profile.h"
+
+namespace relay::profiles {
+
+struct BuiltinProfile {
+  std::string_view path;
+  std::string_view toml;
+};
+std::span<const BuiltinProfile> builtin_profiles();
+
+inline constexpr std::string_view kGeneric = "generic";
+
+/// The profile of that name. `texts` are the user's own files (path, TOML), looked at first.
+struct OwnProfile {
+  std::string path;
+  std::string toml;
+};
+Result<Profile> profile_named(std::string_view name, std::span<const OwnProfile> own = {});
+
+/// The profile for a program (`/usr/bin/claude` is "claude"); the generic one when nobody knows it.
+Result<Profile> profile_for(std::string_view program, std::span<const OwnProfile> own = {});
+
+}  // namespace relay::profiles

@@ -1,0 +1,36 @@
+/// A screen as rules look at it: rows of text, how each begins, where the cursor is, what the program told.
+///
+/// The newest rows of the scrollback stand before the screen's own, so that what scrolled off since the last look is
+/// still seen; on the alternate screen there is none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiles/profile.h"
+#include "terminal/screen.h"
+
+namespace relay::profiles {
+
+inline constexpr std::size_t kHistoryRows = 200;
+
+struct SeenRow {
+  std::string text = {};
+  Look look = Look::Plain;  // of the first visible character
+  bool all_dim = false;     // every visible character behind the first column of text is faint
+  bool soft = false;        // the terminal wrapped here: it goes on in the next row
+};
+
+struct Sight {
+  std::vector<SeenRow> rows = {};
+  std::size_t screen_top = 0;  // index of the screen's first row
+  std::size_t cursor_row = 0;  // index too
+  int columns = 0;
+  bool alternate = false;
+  std::string title = {};
+  terminal::ProgramStatus status = {};
+};
+
+Sight look_at(const terminal::Screen& screen);
+
+}  // namespace relay::profiles

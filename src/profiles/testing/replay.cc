@@ -1,0 +1,78 @@
+#include "profiles/testing/replay.h"
+
+#include <cmath>
+
+namespace relay::profiles::testing {
+namespace {
+
+constexpr double kLongAfter = 5;  // seconds: a last look when everything has settled
+
+SteadyTime at(double seconds) {
+  return SteadyTime{std::chrono::nanoseconds{static_cast<std::int64_t>(std::llround(seconds * 1e9))}};
+}
+
+std::vector<std::string_view> pieces(std::string_view bytes, Cut cut) {
+  const std::size_t step = cut == Cut::EveryByte ? 1 : cut == Cut::Halves ? bytes.size() / 2 + 1 : bytes.size();
+  std::vector<std::string_view> all;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(step, bytes.size()))) all.push_back(bytes.substr(0, step));
+  return all;
+}
+
+}  // namespace
+
+State Watched::state_at(double seconds) const {
+  State state = State::Unknown;
+  for (const auto& moment : moments) {
+    if (moment.seconds > seconds) break;
+    if (const auto* changed = std::get_if<StateChanged>(&moment.observation)) state = changed->verdict.state;
+  }
+  return state;
+}
+
+std::vector<speech::Command> Watched::commands() const {
+  std::vector<speech::Command> all;
+  for (const auto& moment : moments) {
+    const auto* said = std::get_if<Said>(&moment.observation);
+    if (said == nullptr) continue;
+    if (const auto* command = std::get_if<speech::Command>(&said->utterance)) all.push_back(*command);
+  }
+  return all;
+}
+
+Watched watch(const Eyes& eyes, const terminal::testing::Recording& recording, Cut cut) {
+  terminal::Screen screen{recording.size};
+  Watcher watcher{eyes};
+  Watched watched;
+  const auto look = [&](double seconds) {
+    for (auto& observation : watcher.look(screen, at(seconds)))
+      watched.moments.push_back({seconds, std::move(observation)});
+  };
+  const auto wait_until = [&](double seconds) {
+    while (const auto due = watcher.look_again_at()) {
+      const double when = std::chrono::duration<double>(due->time_since_epoch()).count();
+      if (when >= seconds) break;
+      look(when);
+    }
+  };
+  bool was_alternate = false;
+  double last = 0;
+  for (const auto& event : recording.events) {
+    wait_until(event.seconds);
+    last = event.seconds;
+    if (event.kind == 'r') screen.resize(terminal::testing::size_of(event.data));
+    if (event.kind == 'o') {
+      for (const auto piece : pieces(event.data, cut)) {
+        screen.feed(piece);
+        if (cut != Cut::EveryByte && !(was_alternate && !screen.alternate())) look(event.seconds);
+      }
+    }
+    // What a full-screen agent leaves behind when it ends is no screen of its own.
+    if (was_alternate && !screen.alternate()) return watched;
+    was_alternate = screen.alternate();
+    look(event.seconds);
+  }
+  wait_until(last + kLongAfter);
+  return watched;
+}
+
+}  // namespace relay::profiles::testing

@@ -1,0 +1,97 @@
+#include "profiles/watcher.h"
+
+#include <algorithm>
+
+#include "speech/injection.h"
+#include "speech/screen_speech.h"
+
+namespace relay::profiles {
+namespace {
+
+bool is_at_rest(State state) { return state == State::Idle || state == State::Typing; }
+
+}  // namespace
+
+Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
+    : eyes_{eyes}, grammar_{std::move(grammar)}, judge_{eyes} {
+  grammar_.surface = speech::Surface::Screen;
+}
+
+std::optional<SteadyTime> Watcher::look_again_at() const {
+  if (!turn_open_ || !is_at_rest(verdict_.state)) return std::nullopt;
+  return quiet_since_ + kSettle;
+}
+
+std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTime now) {
+  std::vector<Observation> out;
+  // What was quiet until now had its time, even if it changes with this very look.
+  if (const auto due = look_again_at(); due && now >= *due) hear_turn(out);
+  if (screen.modes().synchronized) return out;
+  if (screen.revision() == seen_revision_ && screen.title() == seen_title_ && screen.program_status() == seen_status_)
+    return out;
+  seen_revision_ = screen.revision();
+  seen_title_ = screen.title();
+  seen_status_ = screen.program_status();
+  const Sight sight = look_at(screen);
+  picture_ = eyes_.read(sight);
+  const Verdict verdict = judge_.judge(sight, picture_);
+  if (verdict.state == State::Working || verdict.state == State::Blocked) turn_open_ = true;
+  // A dialog hides or moves the conversation; what stands under it is seen again when it closes.
+  if (verdict.state != State::Blocked && verdict.state != State::Unknown)
+    conversation_.see(picture_.conversation, turn_open_ ? Conversation::Turn::Open : Conversation::Turn::Over);
+  if (verdict.state != verdict_.state || conversation_.revision() != conversation_revision_) quiet_since_ = now;
+  conversation_revision_ = conversation_.revision();
+  const bool changed = verdict.state != verdict_.state;
+  verdict_ = verdict;
+  if (changed) out.emplace_back(StateChanged{verdict_});
+  report_findings(out);
+  return out;
+}
+
+void Watcher::report_findings(std::vector<Observation>& out) {
+  const auto& findings = picture_.findings;
+  const bool blocked = verdict_.state == State::Blocked;
+  const auto once = [&](const auto& found, std::string& told, const std::string& text) {
+    if (!blocked || !found) {
+      told.clear();
+    } else if (told != text) {
+      told = text;
+      out.emplace_back(*found);
+    }
+  };
+  once(findings.permission, permission_,
+       findings.permission ? findings.permission->pattern + findings.permission->command : "");
+  once(findings.question, question_, findings.question ? findings.question->pattern + findings.question->text : "");
+  const auto new_ones = [&](const auto& found, std::vector<std::string>& told, auto text_of) {
+    for (const auto& each : found) {
+      const std::string text = text_of(each);
+      if (std::ranges::find(told, text) != told.end()) continue;
+      told.push_back(text);
+      out.emplace_back(each);
+    }
+  };
+  new_ones(findings.limits, limits_, [](const speech::Limit& limit) { return limit.pattern + limit.what; });
+  new_ones(findings.usage, usage_, [](const speech::Usage& usage) {
+    return usage.pattern + std::to_string(usage.total_tokens.value_or(0)) +
+           std::to_string(usage.input_tokens.value_or(0)) + std::to_string(usage.output_tokens.value_or(0));
+  });
+}
+
+void Watcher::hear_turn(std::vector<Observation>& out) {
+  turn_open_ = false;
+  limits_.clear();
+  usage_.clear();
+  std::vector<speech::DrawnLine> rows;
+  for (auto& paragraph : conversation_.end_turn()) {
+    const bool echo = !paragraph.lines.empty() && speech::is_injected_line(paragraph.lines.front().text);
+    if (paragraph.kind == RowKind::Say && !echo) std::ranges::move(paragraph.lines, std::back_inserter(rows));
+    rows.push_back({});  // a paragraph ends here, whoever spoke
+  }
+  for (auto& utterance : speech::hear_screen(rows, grammar_)) {
+    std::visit([&](auto& said) { said.place.line += rows_heard_; }, utterance);
+    out.emplace_back(Said{std::move(utterance)});
+  }
+  rows_heard_ += rows.size();
+}
+
+}  // namespace relay::profiles

@@ -1,0 +1,62 @@
+/// Follows one agent's screen: says when its state changes, what it asks, and what it said once its turn is over.
+///
+/// Time and screen come in as arguments. Nothing is heard from a half-drawn frame, from a turn that goes on, or from
+/// rows that are not the agent's own words.
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "profiles/conversation.h"
+#include "profiles/judge.h"
+#include "speech/grammar_options.h"
+#include "speech/utterance.h"
+
+namespace relay::profiles {
+
+inline constexpr Millis kSettle{600};  // an idle screen that long unchanged has ended its turn
+
+struct StateChanged {
+  Verdict verdict;
+};
+struct Said {
+  speech::Utterance utterance;
+};
+using Observation =
+    std::variant<StateChanged, Said, speech::PermissionPrompt, speech::Question, speech::Usage, speech::Limit>;
+
+class Watcher {
+ public:
+  explicit Watcher(const Eyes& eyes, speech::GrammarOptions grammar = {});
+
+  /// To be called after the screen changed, and at `look_again_at`.
+  std::vector<Observation> look(const terminal::Screen& screen, SteadyTime now);
+  [[nodiscard]] std::optional<SteadyTime> look_again_at() const;
+
+  [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  [[nodiscard]] const Picture& picture() const { return picture_; }
+
+ private:
+  void report_findings(std::vector<Observation>& out);
+  void hear_turn(std::vector<Observation>& out);
+
+  const Eyes& eyes_;
+  speech::GrammarOptions grammar_;
+  Judge judge_;
+  Conversation conversation_;
+  Picture picture_;
+  Verdict verdict_;
+  std::uint64_t seen_revision_ = ~std::uint64_t{0};
+  std::string seen_title_;
+  terminal::ProgramStatus seen_status_;
+  std::uint64_t conversation_revision_ = 0;
+  SteadyTime quiet_since_{};
+  bool turn_open_ = false;  // it has worked since its last turn ended
+  std::uint64_t rows_heard_ = 0;
+  std::string permission_, question_;        // told already
+  std::vector<std::string> usage_, limits_;  // told in this turn
+};
+
+}  // namespace relay::profiles
