@@ -49,23 +49,20 @@ void Conversation::lay_over(const std::vector<Paragraph>& view, std::size_t from
   set_turn(std::move(turn));
 }
 
-void Conversation::start_over(const std::vector<Paragraph>& view, Turn turn) {
-  // Cleared, or redrawn beyond recognition. While a turn is open its words stand behind the person's last ones.
-  std::size_t known = view.size();
-  if (turn == Turn::Open) {
-    const auto last_user =
-        std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
-    known = static_cast<std::size_t>(view.rend() - last_user);
-  }
-  for (std::size_t i = 0; i < known; ++i) heard_.push_back(view[i]);
-  while (heard_.size() > kMaxHeard) heard_.pop_front();
+void Conversation::start_over(const std::vector<Paragraph>& view) {
+  // Cleared, or redrawn beyond recognition: the words of this turn stand behind the person's last ones.
+  const auto last_user =
+      std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
+  const auto known = static_cast<std::size_t>(view.rend() - last_user);
+  heard_.assign(view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
   set_turn({view.begin() + static_cast<std::ptrdiff_t>(known), view.end()});
 }
 
 void Conversation::see(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
-  if (heard_.empty() && turn_.empty()) {
-    set_turn(view);
+  if (turn == Turn::Over) {  // nobody speaks: whatever is drawn is a redraw, or the person's next words
+    heard_.assign(view.begin(), view.end());
+    set_turn({});
     return;
   }
   if (const auto known = heard_rows(view); known > 0 || heard_.empty()) {
@@ -87,7 +84,7 @@ void Conversation::see(const std::vector<Paragraph>& view, Turn turn) {
       if (run == overlap || (run + 1 >= overlap && run > 0)) return lay_over(rest, from);
     }
   }
-  start_over(view, turn);
+  start_over(view);
 }
 
 std::vector<Paragraph> Conversation::end_turn() {

@@ -23,7 +23,7 @@ class Conversation {
 
   enum class Turn : std::uint8_t { Open, Over };
 
-  /// The conversation as it is on the screen now. `turn` says whether the agent has been working since the last end.
+  /// The conversation as it is on the screen now. The turn is open from the first sign of work until `end_turn`.
   void see(const std::vector<Paragraph>& view, Turn turn);
 
   /// The turn is over: what was said in it, and from now on it counts as heard.
@@ -35,7 +35,7 @@ class Conversation {
  private:
   [[nodiscard]] std::size_t heard_rows(const std::vector<Paragraph>& view) const;
   void lay_over(const std::vector<Paragraph>& view, std::size_t from);
-  void start_over(const std::vector<Paragraph>& view, Turn turn);
+  void start_over(const std::vector<Paragraph>& view);
   void set_turn(std::vector<Paragraph> turn);
 
   std::deque<Paragraph> heard_;

@@ -35,7 +35,7 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
   const Sight sight = look_at(screen);
   picture_ = eyes_.read(sight);
   const Verdict verdict = judge_.judge(sight, picture_);
-  if (verdict.state == State::Working || verdict.state == State::Blocked) turn_open_ = true;
+  if (verdict.state == State::Working) turn_open_ = true;
   // A dialog hides or moves the conversation; what stands under it is seen again when it closes.
   if (verdict.state != State::Blocked && verdict.state != State::Unknown)
     conversation_.see(picture_.conversation, turn_open_ ? Conversation::Turn::Open : Conversation::Turn::Over);
