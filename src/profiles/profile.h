@@ -37,6 +37,7 @@ struct RowRule {
 /// Where the person types. Found from the bottom of the screen upwards.
 struct ComposerRule {
   std::string first = {};        // its first row; a group is what was typed there
+  std::string never = {};        // a row that looks like the first one and is part of a dialog
   std::string more = {};         // further rows; none: every row up to `below`
   std::string above = {};        // the row above it, when that is certain
   std::string below = {};        // the row that closes it

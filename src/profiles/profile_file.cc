@@ -139,6 +139,7 @@ class Reader {
   Result<void> composer(const TomlNode& node) {
     auto& composer = profile_.composer;
     return members(node, {{"first", regex(composer.first)},
+                          {"never", regex(composer.never)},
                           {"more", regex(composer.more)},
                           {"above", regex(composer.above)},
                           {"below", regex(composer.below)},

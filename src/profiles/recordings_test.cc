@@ -87,16 +87,24 @@ Score score_of(const Eyes& eyes, const Recording& recording, testing::Cut cut) {
   return score;
 }
 
+std::vector<Recording> all_of(const std::string& agent) {
+  std::vector<Recording> all;
+  for (const auto& path :
+       terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / agent / "recordings")) {
+    if (path.string().find("screen-reader") != std::string::npos) continue;
+    auto recording = terminal::testing::read_recording(path);
+    EXPECT_TRUE(recording) << path;
+    if (recording) all.push_back(*std::move(recording));
+  }
+  return all;
+}
+
 TEST_P(Recordings, AreHeardWholeAndNothingElse) {
   const auto eyes = Eyes::open(*profile_named(GetParam()));
   ASSERT_TRUE(eyes) << eyes.error().message();
   Score all;
-  for (const auto& path :
-       terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / GetParam() / "recordings")) {
-    if (path.string().find("screen-reader") != std::string::npos) continue;
-    const auto recording = terminal::testing::read_recording(path);
-    ASSERT_TRUE(recording) << recording.error().message();
-    const auto score = score_of(*eyes, *recording, testing::Cut::AsRecorded);
+  for (const auto& recording : all_of(GetParam())) {
+    const auto score = score_of(*eyes, recording, testing::Cut::AsRecorded);
     all.expected += score.expected;
     all.missed += score.missed;
     all.fenced += score.fenced;
@@ -108,6 +116,35 @@ TEST_P(Recordings, AreHeardWholeAndNothingElse) {
   EXPECT_LE(static_cast<double>(all.missed), 0.03 * static_cast<double>(all.expected));
   EXPECT_EQ(all.wrong, 0u);
   EXPECT_EQ(all.wrong_states, 0u);
+}
+
+TEST_P(Recordings, AreHeardTheSameHoweverTheirBytesAreCut) {
+  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  for (const auto& recording : all_of(GetParam())) {
+    const auto whole = testing::watch(*eyes, recording).commands();
+    for (const auto cut : {testing::Cut::EveryByte, testing::Cut::Halves})
+      EXPECT_EQ(testing::watch(*eyes, recording, cut).commands(), whole) << recording.name;
+  }
+}
+
+TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
+  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  for (const auto& recording : all_of(GetParam())) {
+    const auto watched = testing::watch(*eyes, recording);
+    for (const auto& screen : recording.screens) {
+      const bool permission = screen.label == "permission prompt" || screen.label == "dialog";
+      if (!permission && screen.label != "question") continue;
+      bool found = false;
+      for (const auto& moment : watched.moments) {
+        if (moment.seconds > screen.seconds) break;
+        if (const auto* asked = std::get_if<speech::PermissionPrompt>(&moment.observation); asked && permission)
+          found = !asked->tool.empty() && !asked->command.empty() && !asked->choices.empty();
+        if (const auto* asked = std::get_if<speech::Question>(&moment.observation); asked && !permission)
+          found = !asked->text.empty() && !asked->choices.empty();
+      }
+      EXPECT_TRUE(found) << recording.name << " at '" << screen.label << "'";
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Agents, Recordings, ::testing::Values("claude", "codex", "gemini", "opencode"),

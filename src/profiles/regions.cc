@@ -49,7 +49,7 @@ struct Eyes::Parts {
   Profile profile;
   std::vector<Rule> rules;
   std::vector<Regex> working, dialogs;
-  Regex first, more, above, below, placeholder, furniture;
+  Regex first, never, more, above, below, placeholder, furniture;
   Regex idle_title, working_title, blocked_title;
   std::optional<speech::Detector> detector;
 
@@ -77,6 +77,7 @@ Result<Eyes> Eyes::open(Profile profile) {
   const auto& composer = profile.composer;
   for (const auto& [from, into] : {std::pair{&composer.first, &parts->first},
                                    {&composer.more, &parts->more},
+                                   {&composer.never, &parts->never},
                                    {&composer.above, &parts->above},
                                    {&composer.below, &parts->below},
                                    {&composer.placeholder, &parts->placeholder},
@@ -113,6 +114,7 @@ std::optional<std::size_t> Eyes::Parts::composer_top(const Sight& sight, std::si
     const auto& text = sight.rows[row].text;
     if (below.given() && below.matches(text)) return std::nullopt;
     if (!first.matches(text)) continue;
+    if (never.matches(text)) return std::nullopt;
     if (above.given() && (row == 0 || !above.matches(sight.rows[row - 1].text))) return std::nullopt;
     return row;
   }
