@@ -1,1 +1,93 @@
+#include "profiles/conversation.h"
+
 #include <gtest/gtest.h>
+
+namespace relay::profiles {
+namespace {
+
+using Turn = Conversation::Turn;
+using Texts = std::vector<std::string>;
+
+/// "u:hello" is the person's, "a:hi" the agent's.
+std::vector<Paragraph> view(const Texts& texts) {
+  std::vector<Paragraph> paragraphs;
+  for (const auto& text : texts) {
+    const auto words = text.substr(2);
+    paragraphs.push_back({.kind = text[0] == 'u' ? RowKind::User : RowKind::Say, .key = words, .lines = {{words}}});
+  }
+  return paragraphs;
+}
+
+Texts said(Conversation& conversation) {
+  Texts texts;
+  for (const auto& paragraph : conversation.end_turn())
+    if (paragraph.kind == RowKind::Say) texts.push_back(paragraph.key);
+  return texts;
+}
+
+TEST(Conversation, HearsATurnOnceItIsOver) {
+  Conversation conversation;
+  conversation.see(view({"u:hello"}), Turn::Over);
+  conversation.see(view({"u:hello", "a:hi th"}), Turn::Open);
+  conversation.see(view({"u:hello", "a:hi there"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"hi there"});
+  conversation.see(view({"u:hello", "a:hi there"}), Turn::Over);
+  EXPECT_TRUE(said(conversation).empty());
+}
+
+TEST(Conversation, TakesTheSameWordsInALaterTurnForNew) {
+  Conversation conversation;
+  conversation.see(view({"u:go"}), Turn::Over);
+  conversation.see(view({"u:go", "a:done"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"done"});
+  conversation.see(view({"u:go", "a:done", "u:go"}), Turn::Over);
+  conversation.see(view({"u:go", "a:done", "u:go", "a:done"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"done"});
+}
+
+TEST(Conversation, KeepsWhatScrolledOffDuringTheTurn) {
+  Conversation conversation;
+  conversation.see(view({"u:go"}), Turn::Over);
+  conversation.see(view({"u:go", "a:one", "a:two"}), Turn::Open);
+  conversation.see(view({"a:one", "a:two", "a:three"}), Turn::Open);
+  conversation.see(view({"a:three", "a:four"}), Turn::Open);
+  EXPECT_EQ(said(conversation), (Texts{"one", "two", "three", "four"}));
+}
+
+TEST(Conversation, KeepsAParagraphWholeWhoseTopWasCutOff) {
+  Conversation conversation;
+  conversation.see(view({"u:go"}), Turn::Over);
+  conversation.see(view({"u:go", "a:a long paragraph", "a:next"}), Turn::Open);
+  conversation.see(view({"a:paragraph", "a:next", "a:last"}), Turn::Open);
+  EXPECT_EQ(said(conversation), (Texts{"a long paragraph", "next", "last"}));
+}
+
+TEST(Conversation, IsNotFooledByAHeadingThatSticksToTheTop) {
+  Conversation conversation;
+  conversation.see(view({"u:first", "a:old"}), Turn::Over);
+  conversation.see(view({"u:first", "a:old", "u:second", "a:one"}), Turn::Open);
+  conversation.see(view({"u:second", "a:one", "a:two"}), Turn::Open);
+  conversation.see(view({"u:second", "a:two", "a:three"}), Turn::Open);
+  EXPECT_EQ(said(conversation), (Texts{"one", "two", "three"}));
+}
+
+TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
+  Conversation conversation;
+  conversation.see(view({"u:go"}), Turn::Over);
+  conversation.see(view({"u:go", "a:done"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"done"});
+  conversation.see(view({"a:done", "u:go", "a:done"}), Turn::Over);  // drawn again below itself after a resize
+  EXPECT_TRUE(said(conversation).empty());
+  conversation.see(view({"u:go", "a:done", "u:more", "a:new"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"new"});
+}
+
+TEST(Conversation, AfterAClearGoesOnBehindThePersonsLastWords) {
+  Conversation conversation;
+  conversation.see(view({"u:go", "a:done"}), Turn::Over);
+  conversation.see(view({"u:something else", "a:fresh"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"fresh"});
+}
+
+}  // namespace
+}  // namespace relay::profiles
