@@ -17,6 +17,7 @@ LinkState Link::state() const { return machine_->state(); }
 Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
 bool Link::all_answered() const { return machine_->outbox().empty(); }
 void Link::acknowledge(const Place& place) { machine_->acknowledge(place); }
+void Link::report(const Place& place, protocol::Receipt receipt) { machine_->report(place, std::move(receipt)); }
 
 void Link::ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {
   machine_->ask(type, payload, std::move(on_answer), timeout);

@@ -170,11 +170,27 @@ void Link::Machine::retry_after(Millis delay) {
   });
 }
 
-void Link::Machine::acknowledge(const Place& place) {
+/// It is no longer in hand; false when it was not.
+bool Link::Machine::let_go(const Place& place) {
   const auto found = later_.find({place.topic, place.from});
-  if (found == later_.end() || found->second.erase(place.seq) == 0) return;
+  if (found == later_.end() || found->second.erase(place.seq) == 0) return false;
   --later_count_;
   if (found->second.empty()) later_.erase(found);
+  return true;
+}
+
+void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
+  using protocol::ReceiptStatus;
+  const bool ends = receipt.status == ReceiptStatus::Delivered || receipt.status == ReceiptStatus::Failed;
+  if (ends && !let_go(place)) return;
+  if (state_ != LinkState::Ready) return;
+  receipt.delivery_id = place.id;
+  const auto payload = protocol::write_receipt(receipt);
+  write({.type = MessageType::Receipt, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
+}
+
+void Link::Machine::acknowledge(const Place& place) {
+  if (!let_go(place)) return;
   // Without a connection the delivery will come again and be recognised; it is acknowledged then.
   if (state_ == LinkState::Ready) write_ack(place);
 }

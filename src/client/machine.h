@@ -23,6 +23,7 @@ class Link::Machine final : public net::StreamListener {
   void retry_now();
   Result<std::string> send(const Outgoing& message);
   void acknowledge(const Place& place);
+  void report(const Place& place, protocol::Receipt receipt);
   void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout);
   Result<void> say(protocol::MessageType type, std::string_view payload, std::string_view topic, std::string_view to);
 
@@ -60,6 +61,7 @@ class Link::Machine final : public net::StreamListener {
   void on_nack(const protocol::Envelope& envelope);
   void on_delivery(const protocol::Envelope& envelope);
   void write_ack(const Place& place);
+  bool let_go(const Place& place);
 
   using StreamKey = std::pair<std::string, std::string>;  // topic, from
 

@@ -147,11 +147,11 @@ enum class ReceiptStatus : std::uint8_t { Accepted, Delivered, Deferred, Failed 
 std::string_view name_of(ReceiptStatus status);
 struct Receipt {
   ReceiptStatus status = ReceiptStatus::Accepted;
-  std::string delivery_id;
-  std::string message_id;  // the id its sender gave the SEND; set towards senders
-  std::string agent;       // the recipient; set towards senders
-  std::string proof;       // written, submitted, seen; empty when the status says enough
-  std::string reason;
+  std::string delivery_id = {};
+  std::string message_id = {};  // the id its sender gave the SEND; set towards senders
+  std::string agent = {};       // the recipient; set towards senders
+  std::string proof = {};       // written, submitted, seen; empty when the status says enough
+  std::string reason = {};
   WallMs available_at = 0;
   bool retryable = false;
 };

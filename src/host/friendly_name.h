@@ -1,0 +1,13 @@
+/// A name for an agent nobody named: short, pronounceable, not taken.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace relay::host {
+
+std::string friendly_name(Random& random, const std::vector<std::string>& taken);
+
+}  // namespace relay::host

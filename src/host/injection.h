@@ -1,0 +1,69 @@
+/// One message on its way into a composer: when to write, when to press Enter, when it is done. Decides, never acts.
+///
+///     Waiting ──idle, nobody typing──▶ Pasted ──gap, text visible──▶ Entered ──working or composer empty──▶ Delivered
+///        ▲ any dialog, draft, work:       │ a dialog, a person:         │ still there after kEnterPatience:
+///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then InDoubt
+///
+/// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
+///   and nothing else is open; a person's keys after the paste take the message out of our hands.
+/// Threading: one thread, no clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "profiles/judge.h"
+#include "profiles/profile.h"
+
+namespace relay::host {
+
+inline constexpr Millis kIdleSettle{150};       // an idle screen must hold that long
+inline constexpr Millis kPersonQuiet{1'500};    // after a key of the person
+inline constexpr Millis kPastePatience{2'000};  // for the text to appear
+inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken
+
+struct Situation {
+  SteadyTime now{};
+  profiles::State state = profiles::State::Unknown;
+  SteadyTime since{};       // the state has held from then on
+  SteadyTime last_typed{};  // by the person; long ago when never
+};
+
+enum class Step : std::uint8_t { Wait, Paste, Enter, Delivered, Failed, InDoubt };
+
+struct Decision {
+  Step step = Step::Wait;
+  std::string_view reason = {};               // why it waits, or how it ended
+  std::optional<SteadyTime> look_again = {};  // without any change it must be asked again then
+};
+
+class Injection {
+ public:
+  explicit Injection(const profiles::TypingRules& rules) : gap_{rules.submit_gap} {}
+
+  /// After Paste and Enter the bytes count as written at `situation.now`.
+  Decision decide(const Situation& situation);
+
+  /// Has anything been written? Then nobody may write it again.
+  [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
+
+ private:
+  enum class Phase : std::uint8_t { Waiting, Pasted, Entered };
+
+  [[nodiscard]] Decision while_waiting(const Situation& situation);
+  [[nodiscard]] Decision after_paste(const Situation& situation);
+  [[nodiscard]] Decision after_enter(const Situation& situation);
+  Decision press_enter(const Situation& situation);
+
+  Millis gap_;
+  Phase phase_ = Phase::Waiting;
+  SteadyTime pasted_{};
+  SteadyTime entered_{};
+  int enters_ = 0;
+  bool was_visible_ = false;
+};
+
+}  // namespace relay::host

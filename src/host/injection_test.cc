@@ -1,0 +1,90 @@
+#include "host/injection.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+using namespace std::chrono_literals;
+using profiles::State;
+
+struct InjectionTest : testing::Test {
+  Situation now{.now = SteadyTime{1h}, .state = State::Idle, .since = SteadyTime{}, .last_typed = SteadyTime{}};
+  Injection injection{profiles::TypingRules{}};
+
+  Step after(Millis time, State state) {
+    now.now += time;
+    if (state != now.state) now.since = now.now;
+    now.state = state;
+    return injection.decide(now).step;
+  }
+  void person_types() { now.last_typed = now.now; }
+};
+
+TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
+  EXPECT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(20ms, State::Typing), Step::Wait);
+  EXPECT_EQ(after(279ms, State::Typing), Step::Wait);
+  EXPECT_EQ(after(1ms, State::Typing), Step::Enter);
+  EXPECT_EQ(after(30ms, State::Working), Step::Delivered);
+}
+
+TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
+  for (const auto state : {State::Unknown, State::Working, State::Blocked, State::Typing})
+    EXPECT_EQ(after(10s, state), Step::Wait) << name_of(state);
+  EXPECT_EQ(after(0ms, State::Idle), Step::Wait) << "it may only seem idle";
+  EXPECT_EQ(after(kIdleSettle, State::Idle), Step::Paste);
+}
+
+TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
+  person_types();
+  EXPECT_EQ(after(1s, State::Idle), Step::Wait);
+  EXPECT_EQ(injection.decide(now).look_again, now.last_typed + kPersonQuiet);
+  EXPECT_EQ(after(500ms, State::Idle), Step::Paste);
+}
+
+TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), Step::Wait);
+  EXPECT_EQ(after(100ms, State::Typing), Step::Enter) << "it closed, and our text is still there";
+}
+
+TEST_F(InjectionTest, DoesNotCutARunningReplyShort) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(400ms, State::Working), Step::Wait);
+  EXPECT_EQ(after(5s, State::Typing), Step::Enter);
+}
+
+TEST_F(InjectionTest, PressesEnterOnceMoreAndThenDoubts) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  EXPECT_EQ(after(999ms, State::Typing), Step::Wait);
+  EXPECT_EQ(after(1ms, State::Typing), Step::Enter);
+  EXPECT_EQ(after(1s, State::Typing), Step::InDoubt);
+}
+
+TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
+  now.now += 1ms;
+  person_types();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(after(1s, State::Typing), Step::Wait);
+  EXPECT_EQ(after(1s, State::Working), Step::Delivered);
+}
+
+TEST_F(InjectionTest, SaysThatAPersonRemovedIt) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(100ms, State::Idle), Step::Failed);
+}
+
+TEST_F(InjectionTest, NeverWritesTheTextTwice) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(1s, State::Idle), Step::Wait);
+  EXPECT_EQ(after(1s, State::Idle), Step::InDoubt) << "swallowed: nobody knows";
+}
+
+}  // namespace
+}  // namespace relay::host
