@@ -3,15 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cctype>
-#include <cstdlib>
-
 #include "base/directory.h"
 #include "base/format.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "cli/chat_line.h"
 #include "cli/line_input.h"
+#include "cli/own_outbox.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
 #include "client/link.h"
@@ -24,28 +21,8 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kMaxUnanswered = 1'000;
-constexpr std::size_t kMaxPidBytes = 32;
 constexpr std::string_view kHelp =
     "`@Bob hello` speaks to Bob, as do the lines after it; `@* hello` to everyone; /quit leaves";
-
-/// A file name from any agent name: readable where possible, unique always.
-std::string outbox_file(const std::string& name) {
-  std::string file;
-  for (const char c : name.substr(0, 40))
-    file += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
-  return relay::format("{}-{}.outbox", file, sha256_hex(name).substr(0, 8));
-}
-
-/// One chat per name on this machine: two would take turns in one outbox. The lock is the outbox's own.
-Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, const std::string& name, Random& random) {
-  const auto file = outbox_file(name);
-  auto outbox = client::Outbox::open(directory, file, {}, client::SyncOn::Transmission, random);
-  if (outbox || !is(outbox.error(), LockErrc::Held)) return outbox;
-  const auto holder = directory.read(file + ".lock", kMaxPidBytes).value_or(std::nullopt).value_or("");
-  return fail(Errc::NameInUse,
-              relay::format("the name {} is in use by another chat here{}; end that one, or choose another with --name",
-                            name, holder.empty() ? "" : relay::format(" (pid {})", std::atoi(holder.c_str()))));
-}
 
 class Chat final : public client::LinkListener, public LineListener {
  public:
@@ -215,10 +192,8 @@ class Chat final : public client::LinkListener, public LineListener {
 
 ExitCode run_chat(const ChatOptions& options, const Context& context) {
   if (const auto reached = reach_workspace(context); !reached) return complain(reached.error());
-  RELAY_CLI_TRY(config::make_private_directory(context.project.outboxes));
-  const auto directory = RELAY_CLI_TRY(DiskDirectory::open(context.project.outboxes));
-  SystemRandom random;
-  const auto outbox = RELAY_CLI_TRY(open_outbox(*directory, options.name, random));
+  const auto own = RELAY_CLI_TRY(open_own_outbox(context, options.name));
+  const auto& outbox = own.outbox;
   if (const auto unsent = outbox->recovery().entries; unsent > 0)
     remark(relay::format("{} from the last time {} sent first",
                          unsent == 1 ? "a message" : relay::format("{} messages", unsent), unsent == 1 ? "is" : "are"));

@@ -49,6 +49,7 @@ struct Command {
   std::span<const Option> options = {};
   std::string_view example;
   std::string_view details = {};  // a short paragraph for `COMMAND --help`
+  bool takes_rest = false;        // the words from the first argument on are not ours to read
   ExitCode (*run)(const Invocation& invocation, Context& context);
 };
 

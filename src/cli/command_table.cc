@@ -6,9 +6,9 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::array<const Command*, 15> kTable = {
-    &kUp,     &kDown,  &kStatus, &kSend,   &kInbox,  &kLog,     &kRead,       &kChat,
-    &kAgents, &kTrace, &kSearch, &kDoctor, &kConfig, &kExtract, &kCompletion,
+constexpr std::array<const Command*, 17> kTable = {
+    &kUp,   &kDown,   &kRun,   &kSkill,  &kStatus, &kSend,   &kInbox,   &kLog,        &kRead,
+    &kChat, &kAgents, &kTrace, &kSearch, &kDoctor, &kConfig, &kExtract, &kCompletion,
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ class Invocation {
   void set(std::string_view option, std::string value) {
     options_.insert_or_assign(std::string{option}, std::move(value));
   }
+  [[nodiscard]] std::size_t argument_count() const { return arguments_.size(); }
   void add_argument(std::string value) { arguments_.push_back(std::move(value)); }
 
  private:

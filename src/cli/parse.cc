@@ -67,6 +67,12 @@ class CommandParser {
   }
 
   Result<Intent> parse(std::vector<std::string> words) {
+    std::vector<std::string> rest;
+    if (command_.takes_rest) {
+      const auto own = words.begin() + static_cast<std::ptrdiff_t>(count_of_own(words));
+      rest.assign(own != words.end() && *own == "--" ? own + 1 : own, words.end());
+      words.erase(own, words.end());
+    }
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(std::move(words));
@@ -84,10 +90,30 @@ class CommandParser {
         return fail(relay::format("{} cannot be \"{}\": choose one of {}", option->name, value, option->choices));
       run.invocation.set(option->name, value);
     }
+    if (command_.takes_rest) {
+      for (auto& word : rest) run.invocation.add_argument(std::move(word));
+      if (rest.empty() && !command_.arguments.empty()) return needs(command_.arguments.front());
+      return run;
+    }
     return take_arguments(std::move(run));
   }
 
  private:
+  /// How many words come before the first that is neither an option nor an option's value.
+  [[nodiscard]] std::size_t count_of_own(const std::vector<std::string>& words) const {
+    std::size_t count = 0;
+    while (count < words.size() && words[count].size() > 1 && words[count].front() == '-' && words[count] != "--") {
+      const auto& word = words[count++];
+      for (const auto& option : command_.options)
+        if (option.name == word && !option.value.empty() && count < words.size()) ++count;
+    }
+    return count;
+  }
+
+  [[nodiscard]] Failure needs(const Argument& argument) const {
+    return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, argument.name, command_.usage));
+  }
+
   /// CLI11 begins with the option's name; what it says then is about types we do not use.
   [[nodiscard]] Failure mistake(std::string_view what) const {
     for (const auto& [option, parsed] : values_)
@@ -125,9 +151,7 @@ class CommandParser {
             relay::format("{} does not take \"{}\"; usage: agent-relay {}", command_.name, word, command_.usage));
       run.invocation.add_argument(word);
     }
-    if (count < least)
-      return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, command_.arguments[count].name,
-                                command_.usage));
+    if (count < least) return needs(command_.arguments[count]);
     return run;
   }
 
@@ -149,8 +173,11 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words) {
     const auto* command = command_named(words[1]);
     return command != nullptr ? Result<Intent>{WantsHelp{command}} : unknown_command(words[1]);
   }
-  if (first == "-n" || first == "run")
-    return fail("this version cannot run an agent in a terminal yet; connect one with: agent-relay chat --name NAME");
+  if (first == "-n" || first == "--name" || first == "run") {
+    auto rest = std::vector<std::string>{words.begin() + (first == "run" ? 1 : 0), words.end()};
+    if (!rest.empty() && rest.front() == "-n") rest.front() = "--name";
+    return CommandParser{*command_named("run")}.parse(std::move(rest));
+  }
   if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));
   const auto* command = command_named(first);
   if (command == nullptr) return unknown_command(first);

@@ -9,7 +9,7 @@ Run run_of(const std::vector<std::string>& words) {
   auto intent = parse_command_line(words);
   EXPECT_TRUE(intent.has_value()) << intent.error().message();
   EXPECT_TRUE(std::holds_alternative<Run>(*intent));
-  return std::get<Run>(*intent);
+  return std::get<relay::cli::Run>(*intent);
 }
 
 std::string error_of(const std::vector<std::string>& words) {
@@ -85,8 +85,21 @@ TEST(Parse, AValueMustBeThereAndAmongTheChoices) {
             "--storage cannot be \"sqlite|memory\": choose one of sqlite|memory");
 }
 
-TEST(Parse, RunningAnAgentIsAnsweredWithASentence) {
-  EXPECT_NE(error_of({"-n", "Alice", "claude"}).find("cannot run an agent"), std::string::npos);
+TEST(Parse, TheAgentsOwnWordsAreLeftAlone) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"-n", "Alice", "claude", "--json", "-p", "hello"},
+        std::vector<std::string>{"run", "-n", "Alice", "claude", "--json", "-p", "hello"},
+        std::vector<std::string>{"run", "--name", "Alice", "--", "claude", "--json", "-p", "hello"}}) {
+    const auto intent = parse_command_line(words);
+    ASSERT_TRUE(intent) << intent.error().message();
+    const auto& run = std::get<relay::cli::Run>(*intent);
+    EXPECT_EQ(run.command->name, "run");
+    EXPECT_EQ(run.invocation.value("--name"), "Alice");
+    EXPECT_EQ(run.invocation.argument(0), "claude");
+    EXPECT_EQ(run.invocation.argument(1), "--json");
+    EXPECT_EQ(run.invocation.argument_count(), 4u);
+  }
+  EXPECT_EQ(error_of({"-n", "Alice"}), "run needs CMD; usage: agent-relay run [-n NAME] CMD");
 }
 
 TEST(Parse, AMissingValueIsNamedWithAnExample) {

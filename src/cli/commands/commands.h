@@ -8,6 +8,8 @@ namespace relay::cli {
 extern const Command kUp;
 extern const Command kDown;
 extern const Command kStatus;
+extern const Command kRun;
+extern const Command kSkill;
 extern const Command kSend;
 extern const Command kInbox;
 extern const Command kLog;

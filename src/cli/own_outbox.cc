@@ -1,0 +1,46 @@
+#include "cli/own_outbox.h"
+
+#include <cctype>
+#include <cstdlib>
+
+#include "base/format.h"
+#include "base/hash.h"
+#include "cli/connection.h"
+#include "config/places.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::size_t kMaxPidBytes = 32;
+
+/// A file name from any agent name: readable where possible, unique always.
+std::string outbox_file(const std::string& name) {
+  std::string file;
+  for (const char c : name.substr(0, 40))
+    file += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
+  return relay::format("{}-{}.outbox", file, sha256_hex(name).substr(0, 8));
+}
+
+Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, const std::string& name, Random& random) {
+  const auto file = outbox_file(name);
+  auto outbox = client::Outbox::open(directory, file, {}, client::SyncOn::Transmission, random);
+  if (outbox || !is(outbox.error(), LockErrc::Held)) return outbox;
+  const auto holder = directory.read(file + ".lock", kMaxPidBytes).value_or(std::nullopt).value_or("");
+  return fail(
+      Errc::NameInUse,
+      relay::format("the name {} is in use by another program here{}; end that one, or choose another with --name",
+                    name, holder.empty() ? "" : relay::format(" (pid {})", std::atoi(holder.c_str()))));
+}
+
+}  // namespace
+
+Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name) {
+  RELAY_TRY(config::make_private_directory(context.project.outboxes));
+  OwnOutbox own;
+  own.random = std::make_unique<SystemRandom>();
+  own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
+  own.outbox = RELAY_TRY(open_outbox(*own.directory, name, *own.random));
+  return own;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,25 @@
+/// The durable outbox of a name on this machine: what it said while the daemon was away.
+///
+/// One program per name may have it: two would take turns in one outbox. The lock is the outbox's own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/directory.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "cli/context.h"
+#include "client/outbox.h"
+
+namespace relay::cli {
+
+struct OwnOutbox {
+  std::unique_ptr<SystemRandom> random;
+  std::unique_ptr<DiskDirectory> directory;
+  std::unique_ptr<client::Outbox> outbox;
+};
+
+Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);
+
+}  // namespace relay::cli
