@@ -37,7 +37,7 @@ TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {
   ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Alice") != std::string::npos; }));
   const auto second = box.run({"chat", "--name", "Alice", "--json"});
   EXPECT_EQ(second.code, 5);
-  EXPECT_EQ(second.err, "agent-relay: the name Alice is in use by another chat here (pid " +
+  EXPECT_EQ(second.err, "agent-relay: the name Alice is in use by another program here (pid " +
                             std::to_string(first->pid()) + "); end that one, or choose another with --name\n");
   const auto answer = parse_json_object(second.out).value();
   EXPECT_EQ(string_member(*object_member(answer, "error"), "code"), "NOT_OWNER");

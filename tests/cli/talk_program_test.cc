@@ -220,7 +220,7 @@ TEST(Usage, MistakesEndWithTwoAndOneSentence) {
                                                 {"up", "--storage", "tape"},
                                                 {"completion", "tcsh"},
                                                 {"chat", "--name", "a b"},
-                                                {"-n", "Alice", "claude"},
+                                                {"-n", "Alice"},
                                                 {"send", "Bob", "x", "--kind", "poem"}}) {
     const auto ran = box.run(words);
     EXPECT_EQ(ran.code, 2) << words.front() << ": " << ran.err;
