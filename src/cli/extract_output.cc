@@ -97,4 +97,79 @@ std::string utterance_line(const speech::Utterance& utterance) {
   return relay::format("{}: {}\n", speech::place_of(utterance).line, sanitised(words(utterance), Lines::Join));
 }
 
+namespace {
+
+json::array choices_of(const std::vector<speech::Choice>& choices) {
+  json::array array;
+  for (const auto& choice : choices) array.push_back(json::object{{"number", choice.number}, {"label", choice.label}});
+  return array;
+}
+
+template <class Number>
+void add_number(json::object& object, std::string_view name, const std::optional<Number>& value) {
+  if (value) object[name] = *value;
+}
+
+json::object observation_json(const profiles::Observation& observation) {
+  return std::visit(Overloads{[](const profiles::StateChanged& changed) {
+                                json::array evidence;
+                                for (const auto& each : changed.verdict.evidence)
+                                  evidence.push_back(json::object{{"witness", each.witness}, {"says", each.says}});
+                                return json::object{{"what", "state"},
+                                                    {"state", profiles::name_of(changed.verdict.state)},
+                                                    {"evidence", std::move(evidence)}};
+                              },
+                              [](const profiles::Said& said) { return utterance_json(said.utterance); },
+                              [](const speech::PermissionPrompt& asked) {
+                                return json::object{{"what", "permission"},
+                                                    {"tool", asked.tool},
+                                                    {"command", asked.command},
+                                                    {"choices", choices_of(asked.choices)}};
+                              },
+                              [](const speech::Question& asked) {
+                                return json::object{
+                                    {"what", "question"}, {"text", asked.text}, {"choices", choices_of(asked.choices)}};
+                              },
+                              [](const speech::Usage& usage) {
+                                json::object object{{"what", "tokens"}};
+                                add_number(object, "input", usage.input_tokens);
+                                add_number(object, "output", usage.output_tokens);
+                                add_number(object, "cached", usage.cached_tokens);
+                                add_number(object, "total", usage.total_tokens);
+                                add_number(object, "cost", usage.cost_dollars);
+                                add_number(object, "percent", usage.percent);
+                                return object;
+                              },
+                              [](const speech::Limit& limit) {
+                                return json::object{{"what", "limit"}, {"limit", limit.what}, {"resets", limit.resets}};
+                              }},
+                    observation);
+}
+
+}  // namespace
+
+json::object seen_json(const profiles::Seen& seen) {
+  json::object object = observation_json(seen.observation);
+  object["t"] = seen.seconds;
+  return object;
+}
+
+std::string seen_line(const profiles::Seen& seen) {
+  const auto* said = std::get_if<profiles::Said>(&seen.observation);
+  std::string text;
+  if (said != nullptr) {
+    text = words(said->utterance);
+  } else {
+    auto object = observation_json(seen.observation);
+    text = string_member(object, "what").value_or("");
+    object.erase("what");
+    object.erase("evidence");
+    if (const auto state = string_member(object, "state"); state)
+      text += " " + *state;
+    else
+      text += " " + json::serialize(object);
+  }
+  return relay::format("{:.1f} s: {}\n", seen.seconds, sanitised(text, Lines::Join));
+}
+
 }  // namespace relay::cli

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "profiles/cast_player.h"
 #include "speech/utterance.h"
 
 namespace relay::cli {
@@ -11,6 +12,11 @@ namespace relay::cli {
 /// {"t":null,"line":3,"column":0,"what":"command","kind":"message","to":"Bob","body":"hi"}; `what` is command, spawn,
 /// release, file, summary, session_end or mistake. `t` is for inputs that know times; text does not.
 json::object utterance_json(const speech::Utterance& utterance);
+
+/// What was seen in a recording: `what` is also state, permission, question, tokens or limit, and `t` its time.
+json::object seen_json(const profiles::Seen& seen);
+/// `12.3 s: state idle`
+std::string seen_line(const profiles::Seen& seen);
 
 /// `3: message to Bob: hi`, safe on a terminal.
 std::string utterance_line(const speech::Utterance& utterance);

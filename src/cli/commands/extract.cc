@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
 
 #include "base/format.h"
 #include "base/unique_fd.h"
@@ -11,6 +12,8 @@
 #include "cli/extract_output.h"
 #include "cli/failure.h"
 #include "cli/invocation.h"
+#include "profiles/cast_player.h"
+#include "profiles/shelf.h"
 #include "speech/extractor.h"
 
 namespace relay::cli {
@@ -18,6 +21,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kMaxPrefixBytes = 32;
+constexpr std::size_t kMaxCastLineBytes = 64 << 20;
 
 /// The thinking form goes with the relay form: `=>relay:` has `=>thinking:`.
 Result<speech::GrammarOptions> options_of(const Invocation& invocation) {
@@ -45,18 +49,58 @@ void print_all(const std::vector<speech::Utterance>& heard, bool as_json) {
     print(as_json ? json::serialize(utterance_json(utterance)) + "\n" : utterance_line(utterance));
 }
 
-ExitCode run(const Invocation& invocation, Context&) {
-  speech::Extractor extractor{RELAY_CLI_USAGE(options_of(invocation))};
-  const auto fd = RELAY_CLI_TRY(open_input(invocation.argument(0)));
-  const bool as_json = invocation.has("--json");
+/// Calls `take` with what is read, until the end.
+Result<void> read_all(int fd, const std::function<Result<void>(std::string_view)>& take) {
   std::array<char, kReadBytes> buffer;
   for (;;) {
-    const auto count = ::read(fd.get(), buffer.data(), buffer.size());
+    const auto count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return complain(Error::from_errno("cannot read the text"));
-    if (count == 0) break;
-    print_all(extractor.feed({buffer.data(), static_cast<std::size_t>(count)}), as_json);
+    if (count < 0) return fail_errno("cannot read the input");
+    if (count == 0) return {};
+    RELAY_TRY(take({buffer.data(), static_cast<std::size_t>(count)}));
   }
+}
+
+void print_all(const std::vector<profiles::Seen>& seen, bool as_json) {
+  for (const auto& each : seen) print(as_json ? json::serialize(seen_json(each)) + "\n" : seen_line(each));
+}
+
+Result<void> play_cast(int fd, profiles::CastPlayer& player, bool as_json) {
+  std::string held;
+  const auto take_lines = [&](std::string_view bytes) -> Result<void> {
+    held.append(bytes);
+    if (held.size() > kMaxCastLineBytes) return fail("a line of the recording is longer than 64 MB");
+    std::size_t from = 0;
+    for (auto end = held.find('\n'); end != std::string::npos; end = held.find('\n', from)) {
+      if (end > from) print_all(RELAY_TRY(player.take(std::string_view{held}.substr(from, end - from))), as_json);
+      from = end + 1;
+    }
+    held.erase(0, from);
+    return {};
+  };
+  RELAY_TRY(read_all(fd, take_lines));
+  if (!held.empty()) print_all(RELAY_TRY(player.take(held)), as_json);
+  print_all(player.finish(), as_json);
+  return {};
+}
+
+ExitCode run(const Invocation& invocation, Context&) {
+  const auto options = RELAY_CLI_USAGE(options_of(invocation));
+  if (invocation.has("--cast")) {
+    const auto profile = RELAY_CLI_USAGE(profiles::profile_named(invocation.value("--profile").value_or("claude")));
+    const auto eyes = RELAY_CLI_TRY(profiles::Eyes::open(profile));
+    const auto cast = RELAY_CLI_TRY(open_input(invocation.argument(0)));
+    profiles::CastPlayer player{eyes, options};
+    RELAY_CLI_TRY(play_cast(cast.get(), player, invocation.has("--json")));
+    return ExitCode::Yes;
+  }
+  speech::Extractor extractor{options};
+  const auto fd = RELAY_CLI_TRY(open_input(invocation.argument(0)));
+  const bool as_json = invocation.has("--json");
+  RELAY_CLI_TRY(read_all(fd.get(), [&](std::string_view bytes) -> Result<void> {
+    print_all(extractor.feed(bytes), as_json);
+    return {};
+  }));
   print_all(extractor.finish(), as_json);
   return ExitCode::Yes;
 }
@@ -67,6 +111,8 @@ constexpr Argument kArguments[] = {{.name = "FILE",
                                     .completes = Completes::Files}};
 constexpr Option kOptions[] = {
     {.name = "--text", .description = "the input is text or markdown, as the agent wrote it (the default)"},
+    {.name = "--cast", .description = "the input is an asciinema recording of its screen"},
+    {.name = "--profile", .value = "NAME", .description = "whose screen it is (default claude)"},
     {.name = "--prefix", .value = "P", .description = "hear only commands that begin with P, like @relay:"},
     {.name = "--json", .description = "print JSON, one object per line"}};
 
