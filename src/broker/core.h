@@ -229,7 +229,9 @@ class Core {
   void arm_expiry(WallMs at);
   void expire_due();
   void expire_delivery(AgentState& agent, const InFlight& item);
-  void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason);
+  /// An end without delivery: Failed, or InDoubt when it may have happened all the same.
+  void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason,
+                     protocol::ReceiptStatus status = protocol::ReceiptStatus::Failed);
   struct AwaitedReceipts {
     ConnectionId connection;
     std::string id;

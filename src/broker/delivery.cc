@@ -171,12 +171,14 @@ void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
   tell_sender(delivery.message, delivery.key, ReceiptStatus::Delivered, proof, {});
 }
 
-void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason) {
+void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason, ReceiptStatus status) {
+  const bool doubt = status == ReceiptStatus::InDoubt;
   agent.mailbox.settled_one();
   finished_.insert(item.parcel.delivery.key);
-  save_eventually(records::ChangeDelivery{item.parcel.delivery.key, DeliveryState::Failed, item.parcel.delivery.proof,
-                                          now_.wall, std::string{reason}});
-  tell_sender(item.parcel.delivery.message, item.parcel.delivery.key, ReceiptStatus::Failed, Proof::Stored, reason);
+  save_eventually(
+      records::ChangeDelivery{item.parcel.delivery.key, doubt ? DeliveryState::InDoubt : DeliveryState::Failed,
+                              doubt ? Proof::Written : item.parcel.delivery.proof, now_.wall, std::string{reason}});
+  tell_sender(item.parcel.delivery.message, item.parcel.delivery.key, status, Proof::Stored, reason);
 }
 
 void Core::expire_delivery(AgentState& agent, const InFlight& item) {
@@ -224,7 +226,10 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
       complete(*agent, *agent->mailbox.finish(*key), proof);
       break;
     }
-    case ReceiptStatus::Failed: fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason); break;
+    case ReceiptStatus::Failed:
+    case ReceiptStatus::InDoubt:
+      fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason, receipt->status);
+      break;
     case ReceiptStatus::Accepted:
     case ReceiptStatus::Deferred:
       // The session has it: it is not sent again on this connection, and stays in flight until there is more to say.

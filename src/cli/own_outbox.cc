@@ -12,6 +12,7 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kMaxPidBytes = 32;
+constexpr std::size_t kMaxTokenBytes = 128;
 
 /// A file name from any agent name: readable where possible, unique always.
 std::string outbox_file(const std::string& name) {
@@ -32,6 +33,19 @@ Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, co
                     name, holder.empty() ? "" : relay::format(" (pid {})", std::atoi(holder.c_str()))));
 }
 
+Result<std::string> claim_token(DiskDirectory& directory, const std::string& file, Random& random) {
+  const std::string name = file + ".claim";
+  const auto kept = RELAY_TRY(directory.read(name, kMaxTokenBytes)).value_or("");
+  if (!kept.empty()) return kept;
+  const auto token = random.hex(24);
+  {
+    const auto fresh = RELAY_TRY(directory.create(name + ".new"));
+    RELAY_TRY(fresh->append(token));
+  }
+  RELAY_TRY(directory.replace(name, name + ".new"));
+  return token;
+}
+
 }  // namespace
 
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name) {
@@ -40,6 +54,8 @@ Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& nam
   own.random = std::make_unique<SystemRandom>();
   own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
   own.outbox = RELAY_TRY(open_outbox(*own.directory, name, *own.random));
+  own.file = outbox_file(name);
+  own.claim_token = RELAY_TRY(claim_token(*own.directory, own.file, *own.random));
   return own;
 }
 

@@ -18,6 +18,8 @@ struct OwnOutbox {
   std::unique_ptr<SystemRandom> random;
   std::unique_ptr<DiskDirectory> directory;
   std::unique_ptr<client::Outbox> outbox;
+  std::string file;         // the name of its file; others beside it begin alike
+  std::string claim_token;  // made once and kept: whoever holds the outbox holds the name
 };
 
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);

@@ -181,7 +181,7 @@ bool Link::Machine::let_go(const Place& place) {
 
 void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
   using protocol::ReceiptStatus;
-  const bool ends = receipt.status == ReceiptStatus::Delivered || receipt.status == ReceiptStatus::Failed;
+  const bool ends = receipt.status != ReceiptStatus::Accepted && receipt.status != ReceiptStatus::Deferred;
   if (ends && !let_go(place)) return;
   if (state_ != LinkState::Ready) return;
   receipt.delivery_id = place.id;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "client/link.h"
+#include "host/intent.h"
 #include "host/mail.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
@@ -34,11 +35,16 @@ terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}
 class Host::Core final : public pty::ChildListener, public pty::PersonTerminalListener, public client::LinkListener {
  public:
   Core(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)
-      : loop_{loop}, options_{std::move(options)}, outbox_{outbox}, screen_{cells_of(kUnseenSize)} {}
+      : loop_{loop},
+        options_{std::move(options)},
+        outbox_{outbox},
+        intent_{*options_.directory, options_.intent_file},
+        screen_{cells_of(kUnseenSize)} {}
 
   Result<int> run() {
     eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(options_.profile)));
     watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
+    in_doubt_ = RELAY_TRY(intent_.left_behind());
     pty::WindowSize size = kUnseenSize;
     if (pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
@@ -65,7 +71,10 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
     screen_.feed(bytes);
     for (const auto& report : screen_.take_reports())
       if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
-    if (person_) (void)person_->set_restore_bytes(terminal::restoring(screen_));
+    if (person_ && screen_.modes() != seen_modes_) {
+      seen_modes_ = screen_.modes();
+      (void)person_->set_restore_bytes(terminal::restoring(screen_));
+    }
     look();
   }
 
@@ -167,6 +176,12 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   Injection fresh_injection() const { return Injection{options_.profile.typing}; }
 
   client::Taken on_incoming(const client::Incoming& incoming) override {
+    if (!in_doubt_.empty() && incoming.place.id == in_doubt_) {
+      link_->report(incoming.place, {.status = ReceiptStatus::InDoubt, .reason = "the host died while it typed it"});
+      in_doubt_.clear();
+      (void)intent_.clear();
+      return client::Taken::Later;
+    }
     letters_.push_back({.place = incoming.place, .text = text_of(incoming), .injection = fresh_injection()});
     link_->report(incoming.place, {.status = ReceiptStatus::Accepted});
     loop_.post([this] { deliver(); });
@@ -197,16 +212,20 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
 
   void carry_out(const Decision& decision, const Letter& letter) {
     const auto end = [&](ReceiptStatus status, std::string_view proof) {
+      (void)intent_.clear();
       link_->report(letter.place,
                     {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
     };
     switch (decision.step) {
       case Step::Wait: break;
-      case Step::Paste: type(terminal::encode_paste(letter.text, screen_.modes())); break;
+      case Step::Paste:
+        (void)intent_.note(letter.place.id);
+        type(terminal::encode_paste(letter.text, screen_.modes()));
+        break;
       case Step::Enter: type(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes())); break;
       case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
       case Step::Failed: end(ReceiptStatus::Failed, ""); break;
-      case Step::InDoubt: end(ReceiptStatus::Failed, "written"); break;
+      case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
     }
   }
 
@@ -224,7 +243,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
     link.hello.cli = options_.profile.name;
     link.hello.program = options_.command.argv.front();
     link.hello.working_directory = options_.project_root;
-    link.hello.claim_token = random_.hex(16);
+    link.hello.claim_token = options_.claim_token;
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     link_->start();
@@ -254,7 +273,10 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   client::Outbox& outbox_;
   SystemRandom random_;
   net::UnixNetwork network_{loop_};
+  Intent intent_;
+  std::string in_doubt_;  // a predecessor died while typing this delivery
   terminal::Screen screen_;
+  terminal::Modes seen_modes_;
   terminal::InputSplitter splitter_;
   std::unique_ptr<profiles::Eyes> eyes_;
   std::unique_ptr<profiles::Watcher> watcher_;

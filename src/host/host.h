@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "base/directory.h"
 #include "base/result.h"
 #include "client/outbox.h"
 #include "net/asio_loop.h"
@@ -26,6 +27,9 @@ struct HostOptions {
   std::string project_root;
   pty::Command command;
   profiles::Profile profile;
+  std::string claim_token;         // keeps the name for the next program of this person under it
+  Directory* directory = nullptr;  // where the note of intent lies; outlives the host
+  std::string intent_file;
 };
 
 class Host {

@@ -14,7 +14,7 @@ constexpr std::array kRefusals = {Refusal::UnknownRecipient, Refusal::Busy,     
                                   Refusal::TooLarge,         Refusal::Expired,     Refusal::BadRequest,  Refusal::Stale,
                                   Refusal::NotOwner,         Refusal::Unsupported, Refusal::Storage};
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
-                                  ReceiptStatus::Failed};
+                                  ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
 Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(count_in(field))); }
 
@@ -163,6 +163,7 @@ std::string_view name_of(ReceiptStatus status) {
     case ReceiptStatus::Delivered: return "delivered";
     case ReceiptStatus::Deferred: return "deferred";
     case ReceiptStatus::Failed: return "failed";
+    case ReceiptStatus::InDoubt: return "in_doubt";
   }
   std::unreachable();
 }

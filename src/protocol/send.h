@@ -143,7 +143,7 @@ Result<DeliveryView> parse_delivery(std::string_view delivery);
 /// `data` is made when absent, and replaced when it is no object. Every other byte stays.
 std::string splice_data(std::string_view payload, const SendView& view, std::string_view members);
 
-enum class ReceiptStatus : std::uint8_t { Accepted, Delivered, Deferred, Failed };
+enum class ReceiptStatus : std::uint8_t { Accepted, Delivered, Deferred, Failed, InDoubt };
 std::string_view name_of(ReceiptStatus status);
 struct Receipt {
   ReceiptStatus status = ReceiptStatus::Accepted;

@@ -145,6 +145,17 @@ TEST_F(Agents, ADaemonThatWasAwayCostsNothing) {
   EXPECT_EQ(submitted("Bob").size(), 1u);
 }
 
+TEST_F(Agents, AHostThatDiedGivesItsNameToTheNext) {
+  {
+    Terminal bob{box, words("Bob")};
+    ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+  }  // killed
+  Terminal bob{box, words("Bob")};
+  ASSERT_TRUE(bob.shows("Scripted agent"));
+  box.ok({"send", "Bob", "these are words"});
+  EXPECT_TRUE(eventually([&] { return has("Bob", "these are words"); }));
+}
+
 TEST_F(Agents, EndsAsTheAgentEnds) {
   Terminal bob{box, words("Bob")};
   ASSERT_TRUE(bob.shows("Scripted agent"));

@@ -68,6 +68,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   options.socket_path = config::socket_to_connect(context.project.socket);
   options.project_root = context.project.root;
   const auto outbox = RELAY_CLI_TRY(open_own_outbox(context, options.name));
+  options.claim_token = outbox.claim_token;
+  options.directory = outbox.directory.get();
+  options.intent_file = outbox.file + ".intent";
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *outbox.outbox};
   return static_cast<ExitCode>(RELAY_CLI_TRY(host.run()));
