@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include "base/format.h"
-#include "base/log.h"
 #include "base/random.h"
 #include "client/link.h"
 #include "host/intent.h"
@@ -60,6 +59,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
     person_.reset();
     return code_;
   }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   // ---- the agent
@@ -262,8 +262,8 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   void on_ready(const client::Session&) override { tell_state(); }
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override {
-    log::warn("the relay is gone for this agent", {{"reason", why.message()}});
-  }
+    trouble_ = why.message();
+  }  // the screen is the agent's: said at the end
   void on_sent(const std::string&) override {}
   void on_refused(const std::string&, const protocol::NackView& why) override { explain(why.message); }
   void on_frame(const protocol::Envelope&) override {}
@@ -286,6 +286,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   std::deque<Letter> letters_;
   std::string unwritten_;  // at most one turn of typing and one message
   int code_ = 0;
+  std::string trouble_;
 
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<pty::PersonTerminal> person_;
@@ -298,5 +299,6 @@ Host::Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)
 Host::~Host() = default;
 
 Result<int> Host::run() { return core_->run(); }
+const std::string& Host::trouble() const { return core_->trouble(); }
 
 }  // namespace relay::host

@@ -39,6 +39,8 @@ class Host {
 
   /// Runs until the agent has ended; the exit code as a shell would give it. The loop is stopped then.
   Result<int> run();
+  /// Why the agent ran without the relay from some moment on; empty when it did not.
+  [[nodiscard]] const std::string& trouble() const;
 
  private:
   class Core;

@@ -73,7 +73,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   options.intent_file = outbox.file + ".intent";
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *outbox.outbox};
-  return static_cast<ExitCode>(RELAY_CLI_TRY(host.run()));
+  const auto code = RELAY_CLI_TRY(host.run());
+  if (!host.trouble().empty()) remark(host.trouble());
+  return static_cast<ExitCode>(code);
 }
 
 constexpr Argument kArguments[] = {{.name = "CMD", .arity = Arity::Many, .description = "the agent and its arguments"}};

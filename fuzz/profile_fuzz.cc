@@ -1,0 +1,28 @@
+/// Whatever a person writes into a profile: it is read or refused in one sentence with its place, and one that is read
+/// can look at a screen.
+#include <cstdint>
+#include <string_view>
+
+#include "check.h"
+#include "profiles/profile_file.h"
+#include "profiles/watcher.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace relay;
+  if (size > 16 * 1024) return 0;
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  const auto profile = profiles::read_profile(text, "p.toml");
+  if (!profile) {
+    const auto& message = profile.error().message();
+    FUZZ_CHECK(message.starts_with("p.toml") && message.find('\n') == std::string::npos);
+    return 0;
+  }
+  const auto eyes = profiles::Eyes::open(*profile);
+  FUZZ_CHECK(eyes.has_value());
+  terminal::Screen screen{{40, 12}};
+  screen.feed("> hello\r\n\r\n* hi there\r\n  @relay:Bob x\r\n+------+\r\n| >    |\r\n+------+");
+  profiles::Watcher watcher{*eyes};
+  (void)watcher.look(screen, SteadyTime{});
+  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{10}});
+  return 0;
+}

@@ -1,0 +1,2 @@
+relay_fuzzer(profile SOURCES profile_fuzz.cc LINKS relay::profiles)
+    relay_fuzzer(cast SOURCES cast_fuzz.cc LINKS relay::profiles)
