@@ -43,8 +43,8 @@ TomlNode node_of(const toml::node& from) {
   } else if (const auto* table = from.as_table()) {
     auto& members = node.value.emplace<TomlNode::Table>();
     for (const auto& [key, value] : *table) {
-      members.emplace_back(std::string{key.str()}, node_of(value));
-      members.back().second.key_place = place_of(key.source());
+      members.push_back({std::string{key.str()}, node_of(value)});
+      members.back().value.key_place = place_of(key.source());
     }
   }
   return node;

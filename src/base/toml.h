@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,12 +18,13 @@ struct TomlPlace {
   std::uint32_t column = 0;
 };
 
+struct TomlMember;
+
 class TomlNode {
  public:
   using Array = std::vector<TomlNode>;
-  using Member = std::pair<std::string, TomlNode>;
-  using Table = std::vector<Member>;  // in the order of the file
-  struct Other {};                    // dates and times
+  using Table = std::vector<TomlMember>;  // in the order of the file
+  struct Other {};                        // dates and times
   using Value = std::variant<Other, std::string, std::int64_t, double, bool, Array, Table>;
 
   Value value;
@@ -36,6 +36,11 @@ class TomlNode {
   [[nodiscard]] const bool* flag() const { return std::get_if<bool>(&value); }
   [[nodiscard]] const Array* array() const { return std::get_if<Array>(&value); }
   [[nodiscard]] const Table* table() const { return std::get_if<Table>(&value); }
+};
+
+struct TomlMember {
+  std::string key;
+  TomlNode value;
 };
 
 /// A table. The error begins with `path:line:column`.

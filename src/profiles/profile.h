@@ -31,6 +31,7 @@ struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
   Look look = Look::Any;
+  bool flat = false;   // a mode for screen readers: the mark is a word, and further rows are not indented
   bool joins = false;  // has no mark of its own: goes on with a block of its kind that is open above
 };
 
@@ -65,6 +66,7 @@ struct Profile {
   bool reports_status = false;             // OSC 7501
   TitleRules titles = {};
   ComposerRule composer = {};
+  ComposerRule flat_composer = {};  // in a mode for screen readers; looked for when the other is not there
   std::vector<RowRule> rows = {};
   std::uint32_t margin = 0;                    // columns it leaves free at the right when it wraps
   std::uint32_t indent = 2;                    // columns of text behind a block's mark

@@ -21,19 +21,21 @@ class Reader {
   explicit Reader(std::string_view path) : path_{path} {}
 
   Result<Profile> read(const TomlNode& root) {
-    RELAY_TRY(members(root, {{"name", text(profile_.name)},
-                             {"title", text(profile_.title)},
-                             {"commands", texts(profile_.commands)},
-                             {"reports_status", flag(profile_.reports_status)},
-                             {"indent", count(profile_.indent, 40)},
-                             {"margin", count(profile_.margin, 40)},
-                             {"working", regexes(profile_.working)},
-                             {"dialogs", regexes(profile_.dialogs)},
-                             {"titles", [this](const TomlNode& node) { return titles(node); }},
-                             {"composer", [this](const TomlNode& node) { return composer(node); }},
-                             {"typing", [this](const TomlNode& node) { return typing(node); }},
-                             {"row", each([this](const TomlNode& node) { return row(node); })},
-                             {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
+    RELAY_TRY(members(
+        root, {{"name", text(profile_.name)},
+               {"title", text(profile_.title)},
+               {"commands", texts(profile_.commands)},
+               {"reports_status", flag(profile_.reports_status)},
+               {"indent", count(profile_.indent, 40)},
+               {"margin", count(profile_.margin, 40)},
+               {"working", regexes(profile_.working)},
+               {"dialogs", regexes(profile_.dialogs)},
+               {"titles", [this](const TomlNode& node) { return titles(node); }},
+               {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
+               {"flat_composer", [this](const TomlNode& node) { return composer(node, profile_.flat_composer); }},
+               {"typing", [this](const TomlNode& node) { return typing(node); }},
+               {"row", each([this](const TomlNode& node) { return row(node); })},
+               {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
     if (const auto fine = speech::Detector::compile(profile_.patterns); !fine)
       return fail(format("{}: {}", path_, fine.error().message()));
@@ -136,8 +138,7 @@ class Reader {
         node, {{"idle", regex(titles.idle)}, {"working", regex(titles.working)}, {"blocked", regex(titles.blocked)}});
   }
 
-  Result<void> composer(const TomlNode& node) {
-    auto& composer = profile_.composer;
+  Result<void> composer(const TomlNode& node, ComposerRule& composer) {
     return members(node, {{"first", regex(composer.first)},
                           {"never", regex(composer.never)},
                           {"more", regex(composer.more)},
@@ -164,6 +165,7 @@ class Reader {
     auto& row = profile_.rows.emplace_back();
     RELAY_TRY(members(node, {{"kind", choice(row.kind, kKinds)},
                              {"pattern", regex(row.pattern)},
+                             {"flat", flag(row.flat)},
                              {"joins", flag(row.joins)},
                              {"look", choice(row.look, kLooks)}}));
     return row.pattern.empty() ? Result<void>{bad(node.place, "a row needs a pattern")} : Result<void>{};

@@ -91,7 +91,6 @@ std::vector<Recording> all_of(const std::string& agent) {
   std::vector<Recording> all;
   for (const auto& path :
        terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / agent / "recordings")) {
-    if (path.string().find("screen-reader") != std::string::npos) continue;
     auto recording = terminal::testing::read_recording(path);
     EXPECT_TRUE(recording) << path;
     if (recording) all.push_back(*std::move(recording));

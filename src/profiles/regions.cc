@@ -37,6 +37,13 @@ std::string_view behind(std::string_view text, std::size_t columns) {
   return text.substr(at);
 }
 
+/// The text behind `claude: `.
+std::string_view behind_word(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto at = colon == std::string_view::npos ? colon : text.find_first_not_of(' ', colon + 1);
+  return at == std::string_view::npos ? std::string_view{} : text.substr(at);
+}
+
 }  // namespace
 
 struct Eyes::Parts {
@@ -44,18 +51,25 @@ struct Eyes::Parts {
     RowKind kind;
     Regex pattern;
     Look look;
+    bool flat;
     bool joins;
+  };
+  struct ComposerPatterns {
+    Regex first, never, more, above, below, placeholder, furniture;
+    bool dim_is_placeholder = true;
+
+    static Result<ComposerPatterns> compile(const ComposerRule& rule);
+    [[nodiscard]] std::optional<Composer> find(const Sight& sight) const;
+    [[nodiscard]] std::optional<std::size_t> top(const Sight& sight, std::size_t end) const;
+    [[nodiscard]] Composer read(const Sight& sight, std::size_t top, std::size_t end) const;
   };
   Profile profile;
   std::vector<Rule> rules;
   std::vector<Regex> working, dialogs;
-  Regex first, never, more, above, below, placeholder, furniture;
+  ComposerPatterns composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
   std::optional<speech::Detector> detector;
 
-  [[nodiscard]] std::optional<Composer> find_composer(const Sight& sight) const;
-  [[nodiscard]] std::optional<std::size_t> composer_top(const Sight& sight, std::size_t end) const;
-  [[nodiscard]] Composer composer_at(const Sight& sight, std::size_t top, std::size_t end) const;
   [[nodiscard]] std::size_t width_of_text(int columns, bool soft) const {
     const auto taken = soft ? 0 : profile.indent + profile.margin;
     return static_cast<std::size_t>(columns) > taken ? static_cast<std::size_t>(columns) - taken : 1;
@@ -71,21 +85,14 @@ Eyes::~Eyes() = default;
 Result<Eyes> Eyes::open(Profile profile) {
   auto parts = std::make_unique<Parts>();
   for (const auto& row : profile.rows)
-    parts->rules.push_back({row.kind, RELAY_TRY(Regex::compile(row.pattern)), row.look, row.joins});
+    parts->rules.push_back({row.kind, RELAY_TRY(Regex::compile(row.pattern)), row.look, row.flat, row.joins});
   for (const auto& pattern : profile.working) parts->working.push_back(RELAY_TRY(Regex::compile(pattern)));
   for (const auto& pattern : profile.dialogs) parts->dialogs.push_back(RELAY_TRY(Regex::compile(pattern)));
-  const auto& composer = profile.composer;
-  for (const auto& [from, into] : {std::pair{&composer.first, &parts->first},
-                                   {&composer.more, &parts->more},
-                                   {&composer.never, &parts->never},
-                                   {&composer.above, &parts->above},
-                                   {&composer.below, &parts->below},
-                                   {&composer.placeholder, &parts->placeholder},
-                                   {&composer.furniture, &parts->furniture},
-                                   {&profile.titles.idle, &parts->idle_title},
-                                   {&profile.titles.working, &parts->working_title},
-                                   {&profile.titles.blocked, &parts->blocked_title}})
-    *into = RELAY_TRY(Regex::compile(*from));
+  parts->composer = RELAY_TRY(Parts::ComposerPatterns::compile(profile.composer));
+  parts->flat_composer = RELAY_TRY(Parts::ComposerPatterns::compile(profile.flat_composer));
+  parts->idle_title = RELAY_TRY(Regex::compile(profile.titles.idle));
+  parts->working_title = RELAY_TRY(Regex::compile(profile.titles.working));
+  parts->blocked_title = RELAY_TRY(Regex::compile(profile.titles.blocked));
   std::vector<speech::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(speech::default_patterns().begin(), speech::default_patterns().end());
   parts->detector = RELAY_TRY(speech::Detector::compile(patterns));
@@ -103,12 +110,12 @@ Eyes::TitleSays Eyes::title_says(const std::string& title) const {
 }
 
 /// The composer's first row, when its rows end just before `end`.
-std::optional<std::size_t> Eyes::Parts::composer_top(const Sight& sight, std::size_t end) const {
+std::optional<std::size_t> Eyes::Parts::ComposerPatterns::top(const Sight& sight, std::size_t end) const {
   const auto floor = std::max(sight.screen_top, end - std::min(end, kMaxComposerRows));
   if (more.given()) {  // a box: all its rows look alike
-    std::size_t top = end;
-    while (top > floor && more.matches(sight.rows[top - 1].text)) --top;
-    return top < end && first.matches(sight.rows[top].text) ? std::optional{top} : std::nullopt;
+    std::size_t row = end;
+    while (row > floor && more.matches(sight.rows[row - 1].text)) --row;
+    return row < end && first.matches(sight.rows[row].text) ? std::optional{row} : std::nullopt;
   }
   for (std::size_t row = end; row-- > floor;) {
     const auto& text = sight.rows[row].text;
@@ -121,36 +128,50 @@ std::optional<std::size_t> Eyes::Parts::composer_top(const Sight& sight, std::si
   return std::nullopt;
 }
 
-Composer Eyes::Parts::composer_at(const Sight& sight, std::size_t top, std::size_t end) const {
-  Composer composer{.first = top, .last = end - 1};
-  composer.focused = sight.cursor_row >= top && sight.cursor_row < end;
+Composer Eyes::Parts::ComposerPatterns::read(const Sight& sight, std::size_t from, std::size_t end) const {
+  Composer composer{.first = from, .last = end - 1};
+  composer.focused = sight.cursor_row >= from && sight.cursor_row < end;
   bool all_dim = true;
-  for (std::size_t row = top; row < end; ++row) {
+  for (std::size_t row = from; row < end; ++row) {
     const auto& seen = sight.rows[row];
     if (furniture.matches(seen.text)) continue;
     std::string typed;
-    if (!(row == top || more.given() ? first : more).capture(seen.text, typed)) typed = seen.text;
+    if (!(row == from || more.given() ? first : more).capture(seen.text, typed)) typed = seen.text;
     typed = trimmed(typed);
     if (typed.empty() || placeholder.matches(typed)) continue;
     all_dim = all_dim && seen.all_dim;
     composer.draft += composer.draft.empty() ? typed : "\n" + typed;
   }
-  if (profile.composer.dim_is_placeholder && all_dim) composer.draft.clear();
+  if (dim_is_placeholder && all_dim) composer.draft.clear();
   return composer;
 }
 
-std::optional<Composer> Eyes::Parts::find_composer(const Sight& sight) const {
+Result<Eyes::Parts::ComposerPatterns> Eyes::Parts::ComposerPatterns::compile(const ComposerRule& rule) {
+  ComposerPatterns patterns;
+  for (const auto& [from, into] : {std::pair{&rule.first, &patterns.first},
+                                   {&rule.never, &patterns.never},
+                                   {&rule.more, &patterns.more},
+                                   {&rule.above, &patterns.above},
+                                   {&rule.below, &patterns.below},
+                                   {&rule.placeholder, &patterns.placeholder},
+                                   {&rule.furniture, &patterns.furniture}})
+    *into = RELAY_TRY(Regex::compile(*from));
+  patterns.dim_is_placeholder = rule.dim_is_placeholder;
+  return patterns;
+}
+
+std::optional<Composer> Eyes::Parts::ComposerPatterns::find(const Sight& sight) const {
   if (!first.given()) return std::nullopt;
   if (!below.given()) {
-    const auto top = composer_top(sight, sight.rows.size());
-    if (!top) return std::nullopt;
-    std::size_t end = *top + 1;
+    const auto from = top(sight, sight.rows.size());
+    if (!from) return std::nullopt;
+    std::size_t end = *from + 1;
     while (end < sight.rows.size() && !trimmed(sight.rows[end].text).empty()) ++end;
-    return composer_at(sight, *top, end);
+    return read(sight, *from, end);
   }
   for (std::size_t row = sight.rows.size(); row-- > sight.screen_top;) {
     if (!below.matches(sight.rows[row].text)) continue;
-    if (const auto top = composer_top(sight, row)) return composer_at(sight, *top, row);
+    if (const auto from = top(sight, row)) return read(sight, *from, row);
   }
   return std::nullopt;
 }
@@ -158,6 +179,7 @@ std::optional<Composer> Eyes::Parts::find_composer(const Sight& sight) const {
 void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out) const {
   RowKind kind = RowKind::Chrome;
   bool open = false;  // the last paragraph may go on
+  bool flat = false;  // the block began with a word, its rows are not indented
   for (std::size_t i = 0; i < end; ++i) {
     const auto& seen = sight.rows[i];
     if (trimmed(seen.text).empty()) {
@@ -171,28 +193,33 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
     const bool soft = i > 0 && sight.rows[i - 1].soft && open;
     if (begins && !soft) {
       kind = rule->kind;
+      flat = rule->flat;
       open = open && rule->joins && !out.empty() && out.back().kind == rule->kind;
-    } else if (!soft && indent_of(seen.text) < profile.indent) {
+    } else if (!soft && !flat && indent_of(seen.text) < profile.indent) {
       kind = RowKind::Chrome;  // nothing we know: not the agent's words
       open = false;
     }
     if (kind == RowKind::Chrome) continue;
     if (!open) out.push_back({.kind = kind});
     open = true;
-    const auto text = soft ? std::string_view{seen.text} : behind(seen.text, profile.indent);
+    const auto text = soft     ? std::string_view{seen.text}
+                      : !flat  ? behind(seen.text, profile.indent)
+                      : begins ? behind_word(seen.text)
+                               : std::string_view{seen.text};
     const auto indent = indent_of(text);
     auto& paragraph = out.back();
     append_without_blanks(paragraph.key, text);
     paragraph.lines.push_back({.text = std::string{text.substr(std::min(indent, text.size()))},
                                .indent = indent,
-                               .width = width_of_text(sight.columns, soft),
+                               .width = width_of_text(sight.columns, soft || flat),
                                .soft = seen.soft});
   }
 }
 
 Picture Eyes::read(const Sight& sight) const {
   Picture picture;
-  picture.composer = parts_->find_composer(sight);
+  picture.composer = parts_->composer.find(sight);
+  if (!picture.composer) picture.composer = parts_->flat_composer.find(sight);
   const auto end = picture.composer ? picture.composer->first : sight.rows.size();
   parts_->read_conversation(sight, end, picture.conversation);
   std::vector<std::string> lower;
