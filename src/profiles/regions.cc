@@ -129,8 +129,8 @@ std::optional<std::size_t> Eyes::Parts::ComposerPatterns::top(const Sight& sight
 }
 
 Composer Eyes::Parts::ComposerPatterns::read(const Sight& sight, std::size_t from, std::size_t end) const {
-  Composer composer{.first = from, .last = end - 1};
-  composer.focused = sight.cursor_row >= from && sight.cursor_row < end;
+  Composer found{.first = from, .last = end - 1};
+  found.focused = sight.cursor_row >= from && sight.cursor_row < end;
   bool all_dim = true;
   for (std::size_t row = from; row < end; ++row) {
     const auto& seen = sight.rows[row];
@@ -140,10 +140,10 @@ Composer Eyes::Parts::ComposerPatterns::read(const Sight& sight, std::size_t fro
     typed = trimmed(typed);
     if (typed.empty() || placeholder.matches(typed)) continue;
     all_dim = all_dim && seen.all_dim;
-    composer.draft += composer.draft.empty() ? typed : "\n" + typed;
+    found.draft += found.draft.empty() ? typed : "\n" + typed;
   }
-  if (dim_is_placeholder && all_dim) composer.draft.clear();
-  return composer;
+  if (dim_is_placeholder && all_dim) found.draft.clear();
+  return found;
 }
 
 Result<Eyes::Parts::ComposerPatterns> Eyes::Parts::ComposerPatterns::compile(const ComposerRule& rule) {
