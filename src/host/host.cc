@@ -88,6 +88,8 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
 
   void on_exit(const pty::ExitStatus& status) override {
     code_ = status.shell_code();
+    ended_ = true;
+    for (const auto& observation : watcher_->finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
     link_->stop();
     loop_.post([this] { loop_.stop(); });
@@ -99,6 +101,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
     type(bytes);
     for (const auto& piece : splitter_.feed(bytes, now()))
       if (terminal::is_typing(piece.kind)) last_typed_ = now();
+    if (splitter_.deadline()) last_typed_ = now();  // an Escape that may be alone: in doubt it was the person
     look();
   }
   void on_written(std::size_t bytes_left) override {
@@ -107,6 +110,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   void on_resized(pty::WindowSize size) override {
     screen_.resize(cells_of(size));
     (void)child_->resize(size);
+    look();
   }
   void on_continued() override {
     person_->write(terminal::render(screen_));
@@ -130,16 +134,21 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   [[nodiscard]] SteadyTime now() const { return loop_.now().steady; }
 
   void look() {
-    for (auto& observation : watcher_->look(screen_, now())) {
+    const auto observations = watcher_->look(screen_, now());
+    for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
       if (const auto* changed = std::get_if<profiles::StateChanged>(&observation)) {
         state_ = changed->verdict.state;
         state_since_ = now();
         tell_state();
-      } else if (const auto* said = std::get_if<profiles::Said>(&observation)) {
-        std::visit([this](const auto& what) { carry_out(what); }, said->utterance);
       }
     }
+    for (const auto& observation : observations) take(observation);
     deliver();
+  }
+
+  void take(const profiles::Observation& observation) {
+    if (const auto* said = std::get_if<profiles::Said>(&observation))
+      std::visit([this](const auto& what) { carry_out(what); }, said->utterance);
   }
 
   void look_again(std::optional<SteadyTime> at) {
@@ -169,7 +178,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   void explain(const std::string& sentence) {
     if (letters_.size() >= kMaxLetters) return;
     letters_.push_back({.place = {}, .text = format("Relay: {}", sentence), .injection = fresh_injection()});
-    deliver();
+    loop_.post([this] { deliver(); });
   }
 
   // ---- what it hears
@@ -188,12 +197,27 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
     return client::Taken::Later;
   }
 
+  /// What the composer holds is ours, whole or folded away by the program.
+  [[nodiscard]] bool holds(const Letter& letter) const {
+    constexpr std::size_t kEnough = 12;
+    const auto& composer = watcher_->picture().composer;
+    return !composer || composer->draft.starts_with(letter.text.substr(0, kEnough)) ||
+           composer->draft.starts_with("[Pasted");
+  }
+
   void deliver() {
     std::optional<SteadyTime> again;
+    if (ended_ || screen_.modes().synchronized) return look_again(again);  // a frame is being drawn: not now
+    const bool ours = !letters_.empty() && letters_.front().injection.begun();
+    const bool keys_on_their_way = !unwritten_.empty() || child_->input_waiting() > 0;
+    if (keys_on_their_way && !ours) last_typed_ = now();
     while (!letters_.empty()) {
       auto& letter = letters_.front();
-      const auto decision =
-          letter.injection.decide({.now = now(), .state = state_, .since = state_since_, .last_typed = last_typed_});
+      const auto decision = letter.injection.decide({.now = now(),
+                                                     .state = state_,
+                                                     .since = state_since_,
+                                                     .last_typed = last_typed_,
+                                                     .draft_is_ours = holds(letter)});
       again = decision.look_again;
       if (decision.step == Step::Wait) {
         tell_waiting(letter, decision.reason);
@@ -286,6 +310,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   std::deque<Letter> letters_;
   std::string unwritten_;  // at most one turn of typing and one message
   int code_ = 0;
+  bool ended_ = false;
   std::string trouble_;
 
   std::unique_ptr<client::Link> link_;

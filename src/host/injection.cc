@@ -50,13 +50,15 @@ Decision Injection::after_paste(const Situation& situation) {
       if (touched && was_visible_) return {Step::Delivered, "a person sent it"};
       return wait("the agent began to work before Enter");
     case State::Idle:
+      if (was_visible_ && situation.now < situation.since + kGonePatience)
+        return wait("the composer was emptied", situation.since + kGonePatience);
       if (was_visible_)
         return {touched ? Step::Failed : Step::InDoubt, touched ? "a person removed it" : "it vanished"};
       if (situation.now < pasted_ + kPastePatience) return wait("the text is not seen yet", pasted_ + kPastePatience);
       return {Step::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (touched) return wait("a person is editing it");
+  if (touched || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
   return press_enter(situation);
 }
@@ -73,12 +75,15 @@ Decision Injection::after_enter(const Situation& situation) {
     case State::Working: return {Step::Delivered, "the agent began to work"};
     case State::Idle:
       if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
+      if (situation.now < situation.since + kIdleSettle)
+        return wait("the composer emptied", situation.since + kIdleSettle);
+      if (situation.last_typed > entered_) return {Step::InDoubt, "a person emptied the composer, or sent it"};
       return {Step::Delivered, "the composer emptied"};
     case State::Blocked: return wait("a dialog is open");
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (situation.last_typed > entered_) return wait("a person is editing it");
+  if (situation.last_typed > entered_ || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < entered_ + kEnterPatience) return wait("Enter was just pressed", entered_ + kEnterPatience);
   if (enters_ >= kMaxEnters) return {Step::InDoubt, "Enter was not taken"};
   return press_enter(situation);

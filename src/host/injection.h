@@ -24,12 +24,14 @@ inline constexpr Millis kIdleSettle{150};       // an idle screen must hold that
 inline constexpr Millis kPersonQuiet{1'500};    // after a key of the person
 inline constexpr Millis kPastePatience{2'000};  // for the text to appear
 inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken
+inline constexpr Millis kGonePatience{1'000};   // an empty composer must hold that long to mean "gone"
 
 struct Situation {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
-  SteadyTime since{};       // the state has held from then on
-  SteadyTime last_typed{};  // by the person; long ago when never
+  SteadyTime since{};         // the state has held from then on
+  SteadyTime last_typed{};    // by the person; long ago when never
+  bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
 };
 
 enum class Step : std::uint8_t { Wait, Paste, Enter, Delivered, Failed, InDoubt };

@@ -33,6 +33,19 @@ std::size_t Conversation::heard_rows(const std::vector<Paragraph>& view) const {
   return best;
 }
 
+/// Is all of the view something that was heard, away from the end? Its last paragraph may be cut by the screen's edge.
+bool Conversation::lies_inside(const std::vector<Paragraph>& view) const {
+  for (std::size_t from = 0; from + view.size() <= heard_.size(); ++from) {
+    std::size_t run = 0;
+    while (run < view.size() && (same(heard_[from + run], view[run], run == 0) ||
+                                 (run + 1 == view.size() && heard_[from + run].kind == view[run].kind &&
+                                  heard_[from + run].key.starts_with(view[run].key))))
+      ++run;
+    if (run == view.size()) return true;
+  }
+  return false;
+}
+
 void Conversation::set_turn(std::vector<Paragraph> turn) {
   if (turn.size() > kMaxTurn) turn.erase(turn.begin(), turn.end() - kMaxTurn);
   if (!same_text(turn_, turn)) ++revision_;
@@ -54,18 +67,22 @@ void Conversation::start_over(const std::vector<Paragraph>& view) {
   const auto last_user =
       std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
   const auto known = static_cast<std::size_t>(view.rend() - last_user);
-  heard_.assign(view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
+  heard_.insert(heard_.end(), view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
+  while (heard_.size() > kMaxHeard) heard_.pop_front();
   set_turn({view.begin() + static_cast<std::ptrdiff_t>(known), view.end()});
 }
 
 void Conversation::see(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
+  const auto known = heard_rows(view);
+  if (known == 0 && lies_inside(view)) return;  // somebody scrolled back
   if (turn == Turn::Over) {  // nobody speaks: whatever is drawn is a redraw, or the person's next words
-    heard_.assign(view.begin(), view.end());
+    heard_.insert(heard_.end(), view.begin() + static_cast<std::ptrdiff_t>(known), view.end());
+    while (heard_.size() > kMaxHeard) heard_.pop_front();
     set_turn({});
     return;
   }
-  if (const auto known = heard_rows(view); known > 0 || heard_.empty()) {
+  if (known > 0 || heard_.empty()) {
     // Everything behind what was heard is the turn, as it is drawn now.
     if (known > 0 || (!turn_.empty() && same(turn_[0], view[0], false))) {
       std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(known), view.end()};

@@ -33,6 +33,7 @@ class Conversation {
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
  private:
+  [[nodiscard]] bool lies_inside(const std::vector<Paragraph>& view) const;
   [[nodiscard]] std::size_t heard_rows(const std::vector<Paragraph>& view) const;
   void lay_over(const std::vector<Paragraph>& view, std::size_t from);
   void start_over(const std::vector<Paragraph>& view);

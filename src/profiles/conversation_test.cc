@@ -82,6 +82,19 @@ TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
   EXPECT_EQ(said(conversation), Texts{"new"});
 }
 
+TEST(Conversation, SendsNothingAgainWhenThePersonScrolls) {
+  Conversation conversation;
+  conversation.see(view({"u:first", "a:one"}), Turn::Over);
+  conversation.see(view({"u:first", "a:one", "u:second", "a:two"}), Turn::Open);
+  EXPECT_EQ(said(conversation), Texts{"two"});
+  conversation.see(view({"u:first", "a:one", "u:second", "a:two"}), Turn::Over);
+  conversation.see(view({"u:first", "a:one", "u:second"}), Turn::Over);  // scrolled up
+  conversation.see(view({"u:second", "a:two", "u:third", "a:three"}), Turn::Open);
+  conversation.see(view({"u:first", "a:one"}), Turn::Open);  // scrolled up while it speaks
+  conversation.see(view({"u:second", "a:two", "u:third", "a:three", "a:four"}), Turn::Open);
+  EXPECT_EQ(said(conversation), (Texts{"three", "four"}));
+}
+
 TEST(Conversation, AfterAClearGoesOnBehindThePersonsLastWords) {
   Conversation conversation;
   conversation.see(view({"u:go", "a:done"}), Turn::Over);

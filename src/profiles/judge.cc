@@ -56,26 +56,24 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     hear("title", state, format("{} (\"{}\")", name_of(state), sight.title));
   if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");
   const auto& composer = picture.composer;
-  if (!composer) {
-    const bool asks = picture.dialog_mark || picture.findings.permission || picture.findings.question;
-    if (asks)
-      hear("screen", State::Blocked, picture.findings.permission ? "it asks for permission" : "a dialog is open");
-    else if (was_ready_ && !working)
-      hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
-    else
-      verdict.evidence.push_back({"composer", "not seen"});
-  } else {
+  if (picture.dialog_mark || picture.findings.permission || picture.findings.question)
+    hear("screen", State::Blocked, picture.findings.permission ? "it asks for permission" : "a dialog is open");
+  if (composer) {
     was_ready_ = true;
-    verdict.evidence.push_back({"composer", !composer->draft.empty() ? "holds a draft"
-                                            : composer->focused      ? "empty and in focus"
-                                                                     : "empty, the cursor is elsewhere"});
+    verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
+                                            : !composer->draft.empty() ? "holds a draft"
+                                                                       : "empty and in focus"});
+  } else if (was_ready_ && !working && !blocked) {
+    hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
+  } else {
+    verdict.evidence.push_back({"composer", "not seen"});
   }
   if (blocked)
     verdict.state = State::Blocked;
   else if (working)
     verdict.state = State::Working;
-  else if (composer)
-    verdict.state = !composer->draft.empty() ? State::Typing : composer->focused ? State::Idle : State::Unknown;
+  else if (composer && composer->focused)
+    verdict.state = composer->draft.empty() ? State::Idle : State::Typing;
   return verdict;
 }
 

@@ -74,7 +74,8 @@ struct Eyes::Parts {
     const auto taken = soft ? 0 : profile.indent + profile.margin;
     return static_cast<std::size_t>(columns) > taken ? static_cast<std::size_t>(columns) - taken : 1;
   }
-  void read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out) const;
+  void read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out,
+                         std::vector<bool>& spoken) const;
 };
 
 Eyes::Eyes(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
@@ -176,7 +177,8 @@ std::optional<Composer> Eyes::Parts::ComposerPatterns::find(const Sight& sight) 
   return std::nullopt;
 }
 
-void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out) const {
+void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out,
+                                    std::vector<bool>& spoken) const {
   RowKind kind = RowKind::Chrome;
   bool open = false;  // the last paragraph may go on
   bool flat = false;  // the block began with a word, its rows are not indented
@@ -200,6 +202,7 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
       open = false;
     }
     if (kind == RowKind::Chrome) continue;
+    spoken[i] = true;
     if (!open) out.push_back({.kind = kind});
     open = true;
     const auto text = soft     ? std::string_view{seen.text}
@@ -221,21 +224,33 @@ Picture Eyes::read(const Sight& sight) const {
   picture.composer = parts_->composer.find(sight);
   if (!picture.composer) picture.composer = parts_->flat_composer.find(sight);
   const auto end = picture.composer ? picture.composer->first : sight.rows.size();
-  parts_->read_conversation(sight, end, picture.conversation);
-  std::vector<std::string> lower;
-  for (std::size_t row = sight.rows.size(); row-- > sight.screen_top && lower.size() < kLowerRows;) {
-    if (picture.composer && row >= picture.composer->first && row <= picture.composer->last) continue;
-    if (!trimmed(sight.rows[row].text).empty()) lower.push_back(sight.rows[row].text);
-  }
-  std::ranges::reverse(lower);
-  const auto any = [&](const std::vector<Regex>& patterns) {
-    return std::ranges::any_of(lower, [&](const std::string& row) {
+  std::vector<bool> spoken(sight.rows.size());
+  parts_->read_conversation(sight, end, picture.conversation, spoken);
+  const auto lower = [&](std::size_t from, bool with_spoken) {
+    std::vector<std::string> rows;
+    for (std::size_t row = sight.rows.size(); row-- > from && rows.size() < kLowerRows;) {
+      if (picture.composer && row >= picture.composer->first && row <= picture.composer->last) continue;
+      if ((with_spoken || !spoken[row]) && !trimmed(sight.rows[row].text).empty()) rows.push_back(sight.rows[row].text);
+    }
+    std::ranges::reverse(rows);
+    return rows;
+  };
+  const auto any = [](const std::vector<Regex>& patterns, const std::vector<std::string>& rows) {
+    return std::ranges::any_of(rows, [&](const std::string& row) {
       return std::ranges::any_of(patterns, [&](const Regex& pattern) { return pattern.matches(row); });
     });
   };
-  picture.working_mark = any(parts_->working);
-  picture.dialog_mark = any(parts_->dialogs);
-  picture.findings = speech::find(*parts_->detector, lower);
+  // Words that were said never count as marks: anybody can say "esc to interrupt".
+  picture.working_mark = any(parts_->working, lower(sight.screen_top, false));
+  picture.findings = speech::find(*parts_->detector, lower(sight.screen_top, true));
+  // A composer that is seen may be an old message that looks like one: a dialog below it counts all the same.
+  const auto asking = lower(picture.composer ? picture.composer->last + 1 : sight.screen_top, true);
+  picture.dialog_mark = any(parts_->dialogs, asking);
+  if (picture.composer) {
+    auto below = speech::find(*parts_->detector, asking);
+    picture.findings.permission = std::move(below.permission);
+    picture.findings.question = std::move(below.question);
+  }
   return picture;
 }
 

@@ -8,6 +8,8 @@
 namespace relay::profiles {
 namespace {
 
+constexpr std::size_t kMaxTold = 64;  // different counts and limits remembered within a turn
+
 bool is_at_rest(State state) { return state == State::Idle || state == State::Typing; }
 
 }  // namespace
@@ -20,6 +22,12 @@ Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
 std::optional<SteadyTime> Watcher::look_again_at() const {
   if (!turn_open_ || !is_at_rest(verdict_.state)) return std::nullopt;
   return quiet_since_ + kSettle;
+}
+
+std::vector<Observation> Watcher::finish() {
+  std::vector<Observation> out;
+  if (look_again_at()) hear_turn(out);
+  return out;
 }
 
 std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTime now) {
@@ -66,6 +74,7 @@ void Watcher::report_findings(std::vector<Observation>& out) {
     for (const auto& each : found) {
       const std::string text = text_of(each);
       if (std::ranges::find(told, text) != told.end()) continue;
+      if (told.size() >= kMaxTold) told.clear();
       told.push_back(text);
       out.emplace_back(each);
     }

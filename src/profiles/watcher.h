@@ -34,6 +34,8 @@ class Watcher {
   /// To be called after the screen changed, and at `look_again_at`.
   std::vector<Observation> look(const terminal::Screen& screen, SteadyTime now);
   [[nodiscard]] std::optional<SteadyTime> look_again_at() const;
+  /// The program has ended: what it said last, if its turn was over.
+  std::vector<Observation> finish();
 
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const Picture& picture() const { return picture_; }
