@@ -3,7 +3,8 @@
 ///   core.cc        connections, frames find their handler, timers
 ///   commits.cc     changes gathered into one commit, and what waits for it
 ///   handshake.cc   HELLO, RESUME, names and their owners, leaving
-///   routing.cc     SEND: duplicates, limits, audience, commit, answer
+///   routing.cc     SEND: limits, audience, commit
+///   answering.cc   what a SEND is told, and what is remembered of it
 ///   delivery.cc    DELIVER: windows, ACK, resending, expiry
 ///   channels.cc    channels and shadows
 ///   voting.cc      consensus
@@ -30,6 +31,8 @@
 #include "protocol/send.h"
 
 namespace relay::broker {
+
+inline constexpr std::int64_t kBusyRetryMs = 250;  // told with BUSY
 
 enum class Saving : std::uint8_t { Done, Failed };
 

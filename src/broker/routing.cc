@@ -1,11 +1,10 @@
-// SEND: is it new, is it allowed, who hears it; stored first, answered after.
+// SEND: is it allowed, who hears it; stored first, answered after (answering.cc).
 #include <algorithm>
 
 #include "base/format.h"
 #include "base/nearest.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
-#include "records/short_id.h"
 
 namespace relay::broker {
 
@@ -16,27 +15,7 @@ using records::Carriage;
 
 namespace {
 
-constexpr std::int64_t kBusyRetryMs = 250;
-constexpr std::int64_t kStorageRetryMs = 1'000;
-constexpr std::size_t kMaxWatchedMessages = 4'096;
 constexpr std::size_t kMaxOpenSyncs = 10'000;
-
-ErrorCode error_code_of(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::UnknownRecipient: return ErrorCode::NotFound;
-    case Refusal::Busy: return ErrorCode::Busy;
-    case Refusal::RateLimited: return ErrorCode::RateLimited;
-    case Refusal::NotOwner: return ErrorCode::Unauthorized;
-    case Refusal::Storage: return ErrorCode::Internal;
-    case Refusal::Expired: return ErrorCode::Timeout;
-    case Refusal::Loop:
-    case Refusal::TooLarge:
-    case Refusal::BadRequest:
-    case Refusal::Stale:
-    case Refusal::Unsupported: return ErrorCode::BadRequest;
-  }
-  std::unreachable();
-}
 
 }  // namespace
 
@@ -132,55 +111,6 @@ bool Core::await_answer(Sending& sending) {
   return true;
 }
 
-bool Core::already_answered(Sending& sending) {
-  const std::string& epoch = sending.connection.capabilities.outbox;
-  const auto& id = sending.envelope.id;
-  bool seen = false;
-  if (!epoch.empty() && sending.sender != nullptr) {
-    sending.number = outbox_number(id, epoch);
-    if (!sending.number) {
-      refuse(sending, Refusal::BadRequest,
-             format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
-      return true;
-    }
-    // A mark may have been forgotten (an old epoch, a removed agent, a store begun anew). A connection begins with the
-    // lowest number still unanswered, so everything before its first one was answered once.
-    if (!sending.connection.first_number) sending.connection.first_number = *sending.number;
-    switch (sending.sender->outboxes.look_up(epoch, *sending.number, *sending.connection.first_number - 1)) {
-      case Numbered::Next: break;
-      case Numbered::Seen: seen = true; break;
-      case Numbered::Refused:
-        // As with an ACK: the refusal counts once it is stored; until then it may still be rolled back.
-        when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
-          Connection* asker = find(connection);
-          if (asker == nullptr || !asker->speaks()) return;
-          if (saving == Saving::Done)
-            refuse(*asker, id, Refusal::BadRequest, "this message was refused before");
-          else
-            refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
-        });
-        return true;
-      case Numbered::TooEarly:
-        refuse(sending.connection, id, Refusal::Busy,
-               "an earlier message of this outbox is still missing; send that one again first", kBusyRetryMs);
-        return true;
-    }
-  } else if (sending.sender != nullptr) {
-    seen = sending.sender->recent.contains(id);
-  }
-  if (!seen) return false;
-  // The same answer again: durable, once whatever is being committed now has been.
-  when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
-    Connection* asker = find(connection);
-    if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done)
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else
-      refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
-  });
-  return true;
-}
-
 bool Core::within_rate(Sending& sending) {
   if (sending.sender == nullptr || sending.sender->bucket.take(now_.steady)) return true;
   const Millis wait = sending.sender->bucket.wait(now_.steady);
@@ -246,38 +176,6 @@ std::string Core::unknown_recipient(std::string_view name) const {
     text += format("{}{}", i == 0 ? "; did you mean " : i + 1 == nearest.size() ? " or " : ", ", nearest[i]);
   }
   return text + (nearest.empty() ? "" : "?");
-}
-
-void Core::refuse(Sending& sending, Refusal refusal, std::string_view message, std::int64_t retry_after_ms) {
-  if (sending.number && !is_retryable(refusal)) {
-    // The outbox drops it and goes on, so its number counts as answered, and is remembered as refused.
-    change(records::SetOutboxMark{sending.sender->outboxes.advance(sending.from, sending.connection.capabilities.outbox,
-                                                                   *sending.number, true, now_.wall)});
-    when_committed([this, connection = sending.connection.id, id = std::string{sending.envelope.id},
-                    from = sending.from, epoch = sending.connection.capabilities.outbox, number = *sending.number,
-                    refusal, message = std::string{message}](Saving saving) {
-      if (AgentState* sender = find_agent(from.value()); sender != nullptr && saving == Saving::Failed) {
-        sender->outboxes.roll_back(epoch, number);
-      }
-      Connection* asker = find(connection);
-      if (asker == nullptr || !asker->speaks()) return;
-      if (saving == Saving::Done)
-        refuse(*asker, id, refusal, message);
-      else
-        refuse(*asker, id, Refusal::Storage, "the answer could not be stored; try again", kStorageRetryMs);
-    });
-    return;
-  }
-  refuse(sending.connection, sending.envelope.id, refusal, message, retry_after_ms);
-}
-
-void Core::refuse(Connection& connection, std::string_view id, Refusal refusal, std::string_view message,
-                  std::int64_t retry_after_ms) {
-  if (!connection.wants_answers()) {
-    error(connection, error_code_of(refusal), message);
-    return;
-  }
-  say(connection, MessageType::Nack, protocol::write_nack(id, refusal, message, retry_after_ms));
 }
 
 bool Core::streams_fit(const Topic& topic, const AgentName& from, const std::vector<AgentState*>& audience) const {
@@ -382,101 +280,6 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
   };
   copy_for(pending.from, false);
   for (const AgentState* agent : audience) copy_for(agent->name(), true);
-}
-
-void Core::remember(Sending& sending, PendingSend& pending) {
-  if (sending.sender == nullptr) return;
-  if (sending.number) {
-    pending.epoch = sending.connection.capabilities.outbox;
-    pending.number = *sending.number;
-    change(records::SetOutboxMark{
-        sending.sender->outboxes.advance(sending.from, pending.epoch, pending.number, false, now_.wall)});
-  } else {
-    sending.sender->recent.add(pending.id);
-  }
-}
-
-bool Core::carried_out_before(const Sending& sending) const {
-  return sending.sender != nullptr && sending.sender->carried_out.contains(sending.envelope.id);
-}
-
-void Core::acknowledge_when_saved(Sending& sending) {
-  PendingSend pending{.connection = {},
-                      .id = std::string{sending.envelope.id},
-                      .from = sending.from,
-                      .epoch = {},
-                      .message = nullptr,
-                      .deliveries = {}};
-  remember(sending, pending);
-  when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from, epoch = pending.epoch,
-                  number = pending.number](Saving saving) {
-    if (saving == Saving::Failed) {
-      // It is done, and will be saved by a later commit: when it comes again, only the answer is missing.
-      if (AgentState* sender = find_agent(from.value())) sender->carried_out.add(id);
-      forget_send(from, id, epoch, number);
-    }
-    Connection* asker = find(connection);
-    if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done)
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else
-      refuse(*asker, id, Refusal::Storage, "it could not be stored; try again", kStorageRetryMs);
-  });
-}
-
-void Core::forget_send(const AgentName& from, const std::string& id, const std::string& epoch, std::uint64_t number) {
-  AgentState* sender = find_agent(from.value());
-  if (sender == nullptr) return;
-  if (number != 0)
-    sender->outboxes.roll_back(epoch, number);
-  else
-    sender->recent.remove(id);
-}
-
-void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
-  Connection* connection = find(sent.connection);
-  if (sent.bytes > 0) release_uncommitted(connection, sent.bytes);
-  if (saving == Saving::Failed && sent.own) {
-    unsent_.push_back(std::move(sent));
-    return;
-  }
-  if (saving == Saving::Failed) {
-    forget_send(sent.from, sent.id, sent.epoch, sent.number);
-    for (const auto& delivery : sent.deliveries) {
-      if (AgentState* to = find_agent(delivery.to.value())) to->mailbox.settled_one();
-    }
-    if (connection != nullptr && connection->speaks()) {
-      refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why),
-             kStorageRetryMs);
-    }
-    return;
-  }
-  if (connection != nullptr && connection->speaks()) {
-    if (sent.answer) {
-      const auto seq = sent.deliveries.size() == 1 ? std::optional{sent.deliveries.front().seq.value()} : std::nullopt;
-      say(*connection, MessageType::Ack,
-          protocol::write_ack(sent.id, seq, records::short_id(sent.message->key), sent.deliveries.size()));
-    }
-    if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
-      auto& awaited = receipts_[sent.message->key];
-      awaited = {connection->id, sent.id, {}};
-      ++connection->watched_messages;
-      for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
-      for (const auto& delivery : sent.refused) awaited.open.emplace(delivery.key, delivery.to);
-      if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
-      for (const auto& delivery : sent.refused)
-        tell_sender(sent.message->key, delivery.key, protocol::ReceiptStatus::Failed, records::Proof::Stored,
-                    "too many messages wait for it already");
-    }
-  }
-  newest_shown_ = sent.message->key;
-  show_watchers(*sent.message);
-  for (auto& delivery : sent.deliveries) {
-    AgentState* to = find_agent(delivery.to.value());
-    if (to == nullptr || !to->mailbox.connected()) continue;
-    to->mailbox.committed({std::move(delivery), sent.message}, limits_.max_page_rows);
-    pump(*to);
-  }
 }
 
 void Core::post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
