@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/unique_fd.h"
 #include "config/places.h"
 
 namespace relay::cli_tests {
@@ -28,17 +31,14 @@ std::string contents(const std::string& path) {
 }
 
 int wait_for(pid_t pid) {
-  int status = 0;
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (::waitpid(pid, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      ADD_FAILURE() << "process " << pid << " does not end";
-      ::kill(pid, SIGKILL);
-      ::waitpid(pid, &status, 0);
-      break;
-    }
-    std::this_thread::sleep_for(kPause);
+  const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+  pollfd ended{process.get(), POLLIN, 0};
+  if (::poll(&ended, 1, static_cast<int>(std::chrono::milliseconds{kPatience}.count())) == 0) {
+    ADD_FAILURE() << "process " << pid << " does not end";
+    ::kill(pid, SIGKILL);
   }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
