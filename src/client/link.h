@@ -117,7 +117,7 @@ class Link {
   /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
   void acknowledge(const Place& place);
   /// More than an acknowledgement: what became of a delivery that was taken for later. Delivered and Failed end it;
-  /// Accepted and Deferred say why it waits. Without a connection only the end is remembered, as an acknowledgement.
+  /// Accepted and Deferred say why it waits. An end is remembered, and said again when the delivery comes again.
   void report(const Place& place, protocol::Receipt receipt);
 
   /// Asks and hears the `*_RESPONSE` or `*_RESULT`; the callback runs exactly once unless the link is stopped.

@@ -81,6 +81,23 @@ TEST_F(LinkReceiving, WhatIsTakenLaterIsAcknowledgedOnlyThen) {
   EXPECT_EQ(said(), Said{"ACK d-Bob1"});
 }
 
+TEST_F(LinkReceiving, SaysTheSameEndAgainWhenItGotLost) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver(1);
+  daemon.cut();
+  link->report(program.incoming[0], {.status = protocol::ReceiptStatus::Failed, .reason = "a person removed it"});
+  loop.advance(Millis{200});
+  daemon.welcome();
+  (void)daemon.heard();
+  deliver(1);
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].type, "RECEIPT");
+  EXPECT_EQ(string_member(heard[0].payload, "status"), "failed");
+  EXPECT_EQ(program.incoming.size(), 1U);
+}
+
 TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
   program.taken = Taken::Later;
   start_ready();

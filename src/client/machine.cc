@@ -114,6 +114,8 @@ void Link::Machine::forget_positions() {
   positions_ = StreamPositions{};
   later_.clear();
   later_count_ = 0;
+  ended_.clear();
+  ended_order_.clear();
 }
 
 void Link::Machine::give_up(Error why) {
@@ -183,8 +185,18 @@ void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
   using protocol::ReceiptStatus;
   const bool ends = receipt.status != ReceiptStatus::Accepted && receipt.status != ReceiptStatus::Deferred;
   if (ends && !let_go(place)) return;
-  if (state_ != LinkState::Ready) return;
   receipt.delivery_id = place.id;
+  if (state_ == LinkState::Ready) write_receipt(receipt);
+  if (!ends) return;
+  // It may be lost with the connection: the delivery then comes again, and must hear the same end.
+  if (ended_.insert_or_assign(place.id, std::move(receipt)).second) ended_order_.push_back(place.id);
+  while (ended_order_.size() > kMaxUnacknowledged) {
+    ended_.erase(ended_order_.front());
+    ended_order_.pop_front();
+  }
+}
+
+void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
   const auto payload = protocol::write_receipt(receipt);
   write({.type = MessageType::Receipt, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }

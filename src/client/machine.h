@@ -4,6 +4,7 @@
 /// number; whatever returns late for an older one is ignored.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -61,6 +62,7 @@ class Link::Machine final : public net::StreamListener {
   void on_nack(const protocol::Envelope& envelope);
   void on_delivery(const protocol::Envelope& envelope);
   void write_ack(const Place& place);
+  void write_receipt(const protocol::Receipt& receipt);
   bool let_go(const Place& place);
 
   using StreamKey = std::pair<std::string, std::string>;  // topic, from
@@ -86,6 +88,8 @@ class Link::Machine final : public net::StreamListener {
   StreamPositions positions_;
   std::map<StreamKey, std::set<std::uint64_t>> later_;  // handed up and not yet acknowledged by the program
   std::size_t later_count_ = 0;
+  std::map<std::string, protocol::Receipt> ended_;  // by delivery: what to say when it comes again all the same
+  std::deque<std::string> ended_order_;             // oldest first; at most kMaxUnacknowledged
 
   protocol::FrameReader reader_;
   std::string out_;                                             // reused for framing

@@ -138,8 +138,10 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
   if (place.seq <= positions_.last(place.topic, place.from)) {
     const auto open = later_.find(stream);
     const bool in_hand = open != later_.end() && open->second.contains(place.seq);
-    if (!in_hand) write_ack(place);  // our acknowledgement got lost
-    return;
+    if (in_hand) return;
+    // What we said of it got lost.
+    const auto ended = ended_.find(place.id);
+    return ended == ended_.end() ? write_ack(place) : write_receipt(ended->second);
   }
   // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
   if (later_count_ >= kMaxUnacknowledged) return lose("more deliveries are in hand than one connection may have");

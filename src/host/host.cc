@@ -25,6 +25,7 @@ using protocol::ReceiptStatus;
 
 constexpr std::size_t kMaxLetters = 1'000;  // beyond that the daemon keeps them
 constexpr Millis kEndGrace{5'000};
+constexpr Millis kNoteRetry{1'000};
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
@@ -43,7 +44,7 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   Result<int> run() {
     eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(options_.profile)));
     watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
-    in_doubt_ = RELAY_TRY(intent_.left_behind());
+    RELAY_TRY(intent_.load());
     pty::WindowSize size = kUnseenSize;
     if (pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
@@ -185,10 +186,8 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   Injection fresh_injection() const { return Injection{options_.profile.typing}; }
 
   client::Taken on_incoming(const client::Incoming& incoming) override {
-    if (!in_doubt_.empty() && incoming.place.id == in_doubt_) {
-      link_->report(incoming.place, {.status = ReceiptStatus::InDoubt, .reason = "the host died while it typed it"});
-      in_doubt_.clear();
-      (void)intent_.clear();
+    if (intent_.holds(incoming.place.id)) {  // a predecessor's: our own are never handed up twice
+      tell_end(incoming.place, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being typed"});
       return client::Taken::Later;
     }
     letters_.push_back({.place = incoming.place, .text = text_of(incoming), .injection = fresh_injection()});
@@ -223,6 +222,12 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
         tell_waiting(letter, decision.reason);
         break;
       }
+      if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
+        letter.injection = fresh_injection();
+        tell_waiting(letter, "the note of what is typed cannot be written");
+        again = now() + kNoteRetry;
+        break;
+      }
       carry_out(decision, letter);
       if (decision.step == Step::Paste || decision.step == Step::Enter) {
         again = now() + options_.profile.typing.submit_gap;
@@ -236,22 +241,27 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
 
   void carry_out(const Decision& decision, const Letter& letter) {
     const auto end = [&](ReceiptStatus status, std::string_view proof) {
-      (void)intent_.clear();
-      link_->report(letter.place,
-                    {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
+      tell_end(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
     };
     switch (decision.step) {
       case Step::Wait: break;
-      case Step::Paste:
-        (void)intent_.note(letter.place.id);
-        type(terminal::encode_paste(letter.text, screen_.modes()));
-        break;
+      case Step::Paste: type(terminal::encode_paste(letter.text, screen_.modes())); break;
       case Step::Enter: type(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes())); break;
       case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
       case Step::Failed: end(ReceiptStatus::Failed, ""); break;
       case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
     }
   }
+
+  /// The note stays while the daemon cannot be told: should we end before, our successor must not type it again.
+  void tell_end(const client::Place& place, protocol::Receipt receipt) {
+    if (place.id.empty()) return;  // a word of our own
+    if (link_->ready()) (void)intent_.remove(place.id);
+    link_->report(place, std::move(receipt));
+  }
+
+  /// First the note, then the first byte. What cannot be noted is not typed.
+  bool noted(const Letter& letter) { return letter.place.id.empty() || intent_.add(letter.place.id).has_value(); }
 
   void tell_waiting(Letter& letter, std::string_view reason) {
     if (letter.last_reason == reason || letter.place.id.empty() || letter.injection.begun()) return;
@@ -298,7 +308,6 @@ class Host::Core final : public pty::ChildListener, public pty::PersonTerminalLi
   SystemRandom random_;
   net::UnixNetwork network_{loop_};
   Intent intent_;
-  std::string in_doubt_;  // a predecessor died while typing this delivery
   terminal::Screen screen_;
   terminal::Modes seen_modes_;
   terminal::InputSplitter splitter_;

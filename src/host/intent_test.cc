@@ -7,13 +7,28 @@
 namespace relay::host {
 namespace {
 
-TEST(Intent, IsFoundByTheNextOneUntilItIsCleared) {
+TEST(Intent, EachNoteIsFoundByTheNextOneUntilItIsRemoved) {
   client::testing::MemoryDirectory disk;
-  EXPECT_EQ(Intent(disk, "Bob.intent").left_behind().value(), "");
-  ASSERT_TRUE(Intent(disk, "Bob.intent").note("d-7kq2m9xa"));
-  EXPECT_EQ(Intent(disk, "Bob.intent").left_behind().value(), "d-7kq2m9xa");
-  ASSERT_TRUE(Intent(disk, "Bob.intent").clear());
-  EXPECT_EQ(Intent(disk, "Bob.intent").left_behind().value(), "");
+  const auto opened = [&] {
+    Intent intent{disk, "Bob.intent"};
+    EXPECT_TRUE(intent.load());
+    return intent;
+  };
+  EXPECT_FALSE(opened().holds("d-1"));
+  ASSERT_TRUE(opened().add("d-1"));
+  ASSERT_TRUE(opened().add("d-2"));
+  EXPECT_TRUE(opened().holds("d-1") && opened().holds("d-2"));
+  ASSERT_TRUE(opened().remove("d-2"));
+  EXPECT_TRUE(opened().holds("d-1"));
+  EXPECT_FALSE(opened().holds("d-2"));
+}
+
+TEST(Intent, KeepsABoundedNumberOfNotes) {
+  client::testing::MemoryDirectory disk;
+  Intent intent{disk, "Bob.intent"};
+  for (std::size_t i = 0; i <= Intent::kMaxNotes; ++i) ASSERT_TRUE(intent.add("d-" + std::to_string(i)));
+  EXPECT_FALSE(intent.holds("d-0"));
+  EXPECT_TRUE(intent.holds("d-" + std::to_string(Intent::kMaxNotes)));
 }
 
 }  // namespace

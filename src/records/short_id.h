@@ -2,7 +2,7 @@
 ///
 /// A key is a counter, so neighbours would look alike and a prefix would say nothing. A fixed bijection on 40 bits
 /// scatters them, and reading one back needs no index on random text (research showed such an index to be a cliff).
-/// A prefix of n letters stands for 32^(8-n) keys; `keys_matching` tries only those between the oldest and the newest key.
+/// A prefix of n letters stands for 32^(8-n) keys; `keys_matching` tries only those between the oldest and the newest.
 #pragma once
 
 #include <optional>

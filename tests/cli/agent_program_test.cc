@@ -156,6 +156,19 @@ TEST_F(Agents, AHostThatDiedGivesItsNameToTheNext) {
   EXPECT_TRUE(eventually([&] { return has("Bob", "these are words"); }));
 }
 
+TEST_F(Agents, WhatWasBeingTypedWhenTheHostDiedIsInDoubtAndNeverTypedAgain) {
+  {
+    Terminal bob{box, words("Bob", {"--swallow-enter", "9"})};
+    ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+    box.ok({"send", "Bob", "these are words"});
+    ASSERT_TRUE(bob.shows("these are words"));
+  }  // killed with the text in the composer
+  Terminal bob{box, words("Bob")};
+  ASSERT_TRUE(bob.shows("Scripted agent"));
+  EXPECT_TRUE(eventually([&] { return ledger().find("in_doubt") != std::string::npos; })) << ledger();
+  EXPECT_FALSE(has("Bob", "these are words"));
+}
+
 TEST_F(Agents, EndsAsTheAgentEnds) {
   Terminal bob{box, words("Bob")};
   ASSERT_TRUE(bob.shows("Scripted agent"));
