@@ -32,7 +32,7 @@ terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}
 
 }  // namespace
 
-class Host::Core final : public pty::ChildListener, public pty::PersonTerminalListener, public client::LinkListener {
+class Host::Core final : public pty::ProgramListener, public pty::PersonTerminalListener, public client::LinkListener {
  public:
   Core(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)
       : loop_{loop},

@@ -31,7 +31,7 @@ constexpr Millis kLookAgain{20};  // while ending: has everybody gone?
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
 class Child::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(net::AsioLoop& loop, PseudoTerminal terminal, Spawned spawned, ProcessTree tree, ChildListener& listener)
+  Core(net::AsioLoop& loop, PseudoTerminal terminal, Spawned spawned, ProcessTree tree, ProgramListener& listener)
       : loop_{loop},
         listener_{&listener},
         controller_{std::move(terminal.controller)},
@@ -237,7 +237,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   }
 
   net::AsioLoop& loop_;
-  ChildListener* listener_;  // null once everything is over
+  ProgramListener* listener_;  // null once everything is over
   UniqueFd controller_;
   UniqueFd peer_;
   Spawned process_;
@@ -259,7 +259,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
 };
 
 Result<std::unique_ptr<Child>> Child::spawn(net::AsioLoop& loop, Command command, WindowSize size,
-                                            ChildListener& listener) {
+                                            ProgramListener& listener) {
   const auto mark = SystemRandom{}.hex(kMarkBytes);
   set_variable(command.environment, kMarkVariable, mark);
   auto terminal = RELAY_TRY(PseudoTerminal::open(size));

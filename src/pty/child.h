@@ -22,11 +22,8 @@
 #include <memory>
 #include <string_view>
 
-#include "base/clock.h"
-#include "base/result.h"
 #include "pty/command.h"
-#include "pty/exit_status.h"
-#include "pty/window_size.h"
+#include "pty/program.h"
 
 namespace relay::net {
 class AsioLoop;
@@ -43,42 +40,31 @@ inline constexpr Millis kKillPatience{2'000};
 /// The variable that marks all who come from one child.
 inline constexpr std::string_view kMarkVariable = "AGENT_RELAY_PTY";
 
-class ChildListener {
- public:
-  virtual ~ChildListener() = default;
-  /// The bytes are gone when this returns.
-  virtual void on_output(std::string_view bytes) = 0;
-  /// Some of the input that had to wait is gone, and how much is left.
-  virtual void on_input_written(std::size_t bytes_left) = 0;
-  virtual void on_exit(const ExitStatus& status) = 0;
-};
-
-class Child {
+class Child final : public Program {
  public:
   /// Output is read from the next turn of the loop on.
   static Result<std::unique_ptr<Child>> spawn(net::AsioLoop& loop, Command command, WindowSize size,
-                                              ChildListener& listener);
+                                              ProgramListener& listener);
   /// While the child runs, or is being ended: SIGKILL to the whole tree, and up to kKillPatience of waiting for it.
-  ~Child();
+  ~Child() override;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  [[nodiscard]] pid_t pid() const;
+  [[nodiscard]] pid_t pid() const override;
 
-  /// Types; how many of the bytes were taken. The rest is for later, when `on_input_written` says there is room. (A
-  /// child in line mode loses what goes beyond 4095 bytes in one line: that is the kernel's rule at any terminal.)
-  std::size_t write(std::string_view bytes);
-  [[nodiscard]] std::size_t input_waiting() const;
+  /// (A child in line mode loses what goes beyond 4095 bytes in one line: that is the kernel's rule at any terminal.)
+  std::size_t write(std::string_view bytes) override;
+  [[nodiscard]] std::size_t input_waiting() const override;
 
-  void pause_output();
-  void resume_output();
+  void pause_output() override;
+  void resume_output() override;
 
-  Result<void> resize(WindowSize size);
+  Result<void> resize(WindowSize size) override;
 
   /// Asks everyone in the tree to go by SIGTERM, after half the grace by SIGHUP (a shell ignores the first; who tidies
   /// up on the first but does not expect the second would die of it, were they sent together), and kills after the
   /// grace who still did not. A second call may only shorten the grace.
-  void end(Millis grace);
+  void end(Millis grace) override;
 
  private:
   class Core;

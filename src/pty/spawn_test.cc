@@ -17,7 +17,7 @@ using net::testing::TemporaryDirectory;
 using testing::ChildRecorder;
 using testing::shell;
 
-class NobodyListens final : public ChildListener {
+class NobodyListens final : public ProgramListener {
   void on_output(std::string_view) override {}
   void on_input_written(std::size_t) override {}
   void on_exit(const ExitStatus&) override {}

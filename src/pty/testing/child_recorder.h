@@ -14,7 +14,7 @@ inline Command shell(const std::string& script) {
   return {.argv = {"sh", "-c", script}, .environment = inherited_environment(), .directory = {}};
 }
 
-class ChildRecorder final : public ChildListener {
+class ChildRecorder final : public ProgramListener {
  public:
   explicit ChildRecorder(Command command, WindowSize size = {}) {
     auto spawned = Child::spawn(loop, std::move(command), size, *this);

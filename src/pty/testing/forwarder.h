@@ -11,7 +11,7 @@
 
 namespace relay::pty::testing {
 
-class Forwarder final : public ChildListener, public PersonTerminalListener {
+class Forwarder final : public ProgramListener, public PersonTerminalListener {
  public:
   explicit Forwarder(net::AsioLoop& loop) : loop_{loop} {}
 

@@ -86,7 +86,7 @@ int forward(Command command) {
   return forwarder.status ? forwarder.status->shell_code() : 3;
 }
 
-class Nobody final : public ChildListener {
+class Nobody final : public ProgramListener {
  public:
   void on_output(std::string_view) override {}
   void on_input_written(std::size_t) override {}
