@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 6> kMarkers = {".git",   "package.json",   "Cargo.toml",
                                                       "go.mod", "pyproject.toml", ".agent-relay"};
 constexpr std::size_t kHomeHashDigits = 8;
+constexpr std::size_t kMaxPlainNameBytes = 40;
 
 std::string without_trailing_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -133,8 +135,26 @@ Project project_at(std::string_view root, const Home& home) {
   project.database = project.directory + "/messages.sqlite";
   project.agents_file = project.directory + "/agents.json";
   project.outboxes = project.directory + "/outboxes";
+  project.hosts = project.directory + "/hosts";
+  project.team = project.directory + "/team";
   project.link = (project.root == "/" ? "" : project.root) + "/.agent-relay/relay.sock";
   return project;
+}
+
+SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id) {
+  return socket_places(relay::format("{}/{}.sock", project.hosts, host_id), home.runtime, home.root,
+                       relay::format("{}-{}.sock", project.id, host_id));
+}
+
+std::string agent_directory(const Project& project, std::string_view agent) {
+  return relay::format("{}/.agent-relay/agents/{}", project.root == "/" ? "" : project.root, file_name_of(agent));
+}
+
+std::string file_name_of(std::string_view agent) {
+  std::string file;
+  for (const char c : agent.substr(0, kMaxPlainNameBytes))
+    file += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
+  return file == agent && !file.empty() ? file : relay::format("{}-{}", file, sha256_hex(agent).substr(0, 8));
 }
 
 Result<Project> current_project(const Home& home, const Environment& environment) {

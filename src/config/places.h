@@ -49,12 +49,23 @@ struct Project {
   std::string database;     // messages.sqlite
   std::string agents_file;  // agents.json
   std::string outboxes;     // directory: one durable outbox per client name
+  std::string hosts;        // directory: one record and one socket per host
+  std::string team;         // directory: one directory per agent, with its inbox.md
   std::string link;         // <root>/.agent-relay/relay.sock, where published clients look first
 };
 
 /// The project a directory belongs to: `$AGENT_RELAY_PROJECT` if set; else the nearest ancestor with a marker; else
 /// the directory itself. Neither a relay home nor the root of the file system ever counts.
 std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment);
+
+/// Where the host of that id listens.
+SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id);
+
+/// Inside the project, where an agent may read and write without asking anybody: `<root>/.agent-relay/agents/<name>`.
+std::string agent_directory(const Project& project, std::string_view agent);
+
+/// A file name for any agent name: the name itself where that is one, else readable where possible, unique always.
+std::string file_name_of(std::string_view agent);
 
 std::string project_id(std::string_view root);
 Project project_at(std::string_view root, const Home& home);

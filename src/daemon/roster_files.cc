@@ -1,25 +1,16 @@
 #include "daemon/roster_files.h"
 
-#include <ctime>
-
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "daemon/private_file.h"
+#include "protocol/iso_time.h"
 #include "protocol/json_writer.h"
 
 namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kAgentIdDigits = 12;
-
-std::string iso_time(WallMs ms) {
-  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                parts.tm_hour, parts.tm_min, parts.tm_sec, ms % 1000);
-}
 
 void add_names(protocol::JsonWriter& json, const std::vector<broker::RosterEntry>& roster, protocol::EntityType kind) {
   for (const auto& entry : roster) {
@@ -42,8 +33,8 @@ std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
         .optional("task", agent.task)
         .optional("workingDirectory", agent.working_directory)
         .optional("team", agent.team)
-        .field("firstSeen", iso_time(agent.first_seen))
-        .field("lastSeen", iso_time(agent.last_seen))
+        .field("firstSeen", protocol::iso_time(agent.first_seen))
+        .field("lastSeen", protocol::iso_time(agent.last_seen))
         .field("messagesSent", sent)
         .field("messagesReceived", received)
         .end();

@@ -1,60 +1,74 @@
 #include "host/host.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "client/link.h"
-#include "host/intent.h"
-#include "host/mail.h"
+#include "host/door.h"
+#include "host/inbox_file.h"
+#include "host/keyboard.h"
+#include "host/mailroom.h"
+#include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
 #include "profiles/watcher.h"
-#include "protocol/json_writer.h"
-#include "pty/child.h"
 #include "pty/person_terminal.h"
 #include "terminal/answer.h"
-#include "terminal/input_splitter.h"
 #include "terminal/keys.h"
 #include "terminal/render.h"
 
 namespace relay::host {
 namespace {
 
-using protocol::ReceiptStatus;
-
-constexpr std::size_t kMaxLetters = 1'000;  // beyond that the daemon keeps them
 constexpr Millis kEndGrace{5'000};
-constexpr Millis kNoteRetry{1'000};
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
 
 }  // namespace
 
-class Host::Core final : public pty::ProgramListener, public pty::PersonTerminalListener, public client::LinkListener {
+class Host::Core final : public pty::ProgramListener,
+                         public pty::PersonTerminalListener,
+                         public client::LinkListener,
+                         public MailroomHands,
+                         public VoiceListener,
+                         public DoorKeeper {
  public:
   Core(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)
       : loop_{loop},
         options_{std::move(options)},
         outbox_{outbox},
-        intent_{*options_.directory, options_.intent_file},
+        long_texts_{options_.places.long_texts, options_.places.long_texts_shown},
+        intent_{*options_.places.outbox, options_.places.intent_file},
+        mailroom_{options_.profile.typing, intent_, *this},
         screen_{cells_of(kUnseenSize)} {}
 
   Result<int> run() {
     eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(options_.profile)));
     watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
     RELAY_TRY(intent_.load());
+    if (options_.places.inbox != nullptr) {
+      inbox_ = std::make_unique<InboxFile>(*options_.places.inbox);
+      RELAY_TRY(inbox_->load());
+    }
     pty::WindowSize size = kUnseenSize;
-    if (pty::PersonTerminal::is_one()) {
+    if (!options_.detached && pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
       size = person_->size();
     }
     screen_.resize(cells_of(size));
-    child_ = RELAY_TRY(pty::Child::spawn(loop_, options_.command, size, *this));
+    RELAY_TRY(door_.listen(options_.places.door));
+    prepare_link();
+    program_ = RELAY_TRY(options_.start(loop_, size, *this));
+    keyboard_.connect(*program_);
+    const auto record = RELAY_TRY(announce());
     if (person_) RELAY_TRY(person_->enter_raw());
-    net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { child_->end(kEndGrace); }};
-    connect();
+    net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { program_->end(kEndGrace); }};
+    link_->start();
+    if (options_.on_started) options_.on_started(options_.record);
     loop_.run();
     link_.reset();
     person_.reset();
@@ -63,13 +77,23 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
+  Result<RecordFile> announce() {
+    options_.record.pid = ::getpid();
+    options_.record.agent_pid = program_->pid();
+    options_.record.profile = options_.profile.name;
+    options_.record.socket = options_.places.door;
+    options_.record.started_at = loop_.now().wall;
+    return RecordFile::write(options_.places.records, options_.record);
+  }
+
   // ---- the agent
   void on_output(std::string_view bytes) override {
     if (person_) {
       person_->write(bytes);
-      if (person_->wants_pause()) child_->pause_output();
+      if (person_->wants_pause()) program_->pause_output();
     }
     screen_.feed(bytes);
+    door_.on_output(bytes);
     for (const auto& report : screen_.take_reports())
       if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
     if (person_ && screen_.modes() != seen_modes_) {
@@ -81,54 +105,105 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
 
   /// The person's terminal answers for itself; only the program status is ours to answer, because only we listen.
   void reply_to(const terminal::Query& query) {
-    if (person_ && query.kind != terminal::QueryKind::ProgramStatus) return;
-    child_->write(terminal::answer(query, screen_.size()));
+    const bool answered_elsewhere = person_ || !options_.answers_queries;
+    if (answered_elsewhere && query.kind != terminal::QueryKind::ProgramStatus) return;
+    keyboard_.write(terminal::answer(query, screen_.size()));
   }
 
-  void on_input_written(std::size_t) override { type_waiting(); }
+  void on_input_written(std::size_t) override { keyboard_.on_room(); }
 
   void on_exit(const pty::ExitStatus& status) override {
     code_ = status.shell_code();
     ended_ = true;
     for (const auto& observation : watcher_->finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
+    door_.on_exit(code_);
     link_->stop();
     loop_.post([this] { loop_.stop(); });
   }
 
   // ---- the person
-  void on_typed(std::string_view bytes) override {
-    // Everything is passed on as it came; what it means is only looked at.
-    type(bytes);
-    for (const auto& piece : splitter_.feed(bytes, now()))
-      if (terminal::is_typing(piece.kind)) last_typed_ = now();
-    if (splitter_.deadline()) last_typed_ = now();  // an Escape that may be alone: in doubt it was the person
-    look();
-  }
+  void on_typed(std::string_view bytes) override { visitor_types(bytes); }
   void on_written(std::size_t bytes_left) override {
-    if (bytes_left == 0) child_->resume_output();
+    if (bytes_left == 0) program_->resume_output();
   }
-  void on_resized(pty::WindowSize size) override {
-    screen_.resize(cells_of(size));
-    (void)child_->resize(size);
-    look();
-  }
+  void on_resized(pty::WindowSize size) override { resize(size); }
   void on_continued() override {
     person_->write(terminal::render(screen_));
-    (void)child_->resize(person_->size());
+    (void)program_->resize(person_->size());
   }
-  void on_closed(const std::string&) override { child_->end(kEndGrace); }
+  void on_closed(const std::string&) override { program_->end(kEndGrace); }
 
-  void type(std::string_view bytes) {
-    unwritten_.append(bytes);
-    type_waiting();
+  void resize(pty::WindowSize size) {
+    if (cells_of(size) == screen_.size()) return;
+    screen_.resize(cells_of(size));
+    (void)program_->resize(size);
+    door_.on_resized();
+    look();
   }
-  void type_waiting() {
-    if (unwritten_.empty()) return;
-    unwritten_.erase(0, child_->write(unwritten_));
-    if (!person_) return;
-    // A child that does not read costs the person's keys a wait, never memory.
-    unwritten_.empty() ? person_->resume_typing() : person_->pause_typing();
+
+  // ---- visitors
+  [[nodiscard]] const terminal::Screen& screen() const override { return screen_; }
+  void describe(protocol::JsonWriter& answer) const override {
+    write_record(answer, options_.record);
+    answer.field("state", name_of(state_));
+  }
+  void describe_state(protocol::JsonWriter& answer) const override {
+    answer.field("state", name_of(state_)).begin_array("evidence");
+    for (const auto& [witness, says] : watcher_->verdict().evidence)
+      answer.begin_element().field("witness", witness).field("says", says).end();
+    answer.end();
+  }
+  void explain(protocol::JsonWriter& answer) const override {
+    write_record(answer, options_.record);
+    describe_state(answer);
+    const auto ago = std::chrono::duration_cast<Millis>(now() - state_since_);
+    answer.field("since", loop_.now().wall - ago.count());
+    if (const auto& composer = watcher_->picture().composer)
+      answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
+    answer.begin_array("waiting");
+    for (const auto& letter : mailroom_.waiting())
+      answer.begin_element()
+          .optional("id", letter.message)
+          .field("from", letter.from)
+          .field("reason", letter.reason.empty() ? "those before it come first" : letter.reason)
+          .end();
+    answer.end()
+        .field("person", person_ != nullptr)
+        .field("connected", link_->ready())
+        .optional("trouble", trouble_)
+        .field("title", screen_.title());
+    if (keyboard_.last_typed() != SteadyTime{})
+      answer.field("lastTyped",
+                   loop_.now().wall - std::chrono::duration_cast<Millis>(now() - keyboard_.last_typed()).count());
+  }
+  void visitor_types(std::string_view bytes) override {
+    keyboard_.person_types(bytes, now());
+    look();
+  }
+  Result<void> visitor_says(const std::string& text) override {
+    if (state_ == profiles::State::Blocked)
+      return fail(
+          format("{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
+                 "send keys with --key",
+                 options_.record.name, options_.record.name));
+    if (state_ == profiles::State::Typing)
+      return fail(format("{}'s composer holds a draft, and the text would become part of it; send keys with --key",
+                         options_.record.name));
+    if (mailroom_.in_hand()) return fail("a message is being typed at this moment; try again in a second");
+    keyboard_.still_typing(now());
+    paste(text);
+    enter_timer_ = loop_.after(options_.profile.typing.submit_gap, [this] {
+      if (state_ != profiles::State::Blocked) press_enter();
+    });
+    return {};
+  }
+  void visitor_resizes(pty::WindowSize size) override {
+    if (!person_) resize(size);  // the person whose terminal it is comes first
+  }
+  void visitor_releases(const std::string& reason) override {
+    log::info("released", {{"reason", reason}});
+    program_->end(kEndGrace);
   }
 
   // ---- looking
@@ -141,6 +216,7 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
         state_ = changed->verdict.state;
         state_since_ = now();
         tell_state();
+        door_.on_state();
       }
     }
     for (const auto& observation : observations) take(observation);
@@ -148,8 +224,7 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
   }
 
   void take(const profiles::Observation& observation) {
-    if (const auto* said = std::get_if<profiles::Said>(&observation))
-      std::visit([this](const auto& what) { carry_out(what); }, said->utterance);
+    if (const auto* said = std::get_if<profiles::Said>(&observation)) voice_->carry_out(said->utterance);
   }
 
   void look_again(std::optional<SteadyTime> at) {
@@ -158,132 +233,72 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
   }
 
   // ---- what it says
-  void carry_out(const speech::Command& command) {
-    protocol::JsonWriter payload;
-    payload.field("kind", name_of(command.kind)).field("body", command.body);
-    if (command.thread) payload.field("thread", *command.thread);
-    if (command.data) payload.raw("data", json::serialize(*command.data));
-    if (const auto sent = link_->send({.to = command.to, .payload = payload.take()}); !sent)
-      explain(sent.error().message());
+  void on_said(std::string_view to, std::string_view kind) override {
+    mailroom_.understood();
+    door_.on_said(to, kind);
   }
-  void carry_out(const speech::Mistake& mistake) {
-    explain(format("{} Write: {}", mistake.reason, mistake.right_form));
-  }
-  void carry_out(const speech::Spawn&) { explain("spawning agents is not possible yet."); }
-  void carry_out(const speech::Release&) { explain("releasing agents is not possible yet."); }
-  void carry_out(const speech::Summary&) {}     // kept with the session's history later
-  void carry_out(const speech::SessionEnd&) {}  // likewise
-  void carry_out(const speech::FileTrigger&) { explain("messages from files are not possible yet."); }
-
-  /// A word of ours to the agent, through the same gate as any message.
-  void explain(const std::string& sentence) {
-    if (letters_.size() >= kMaxLetters) return;
-    letters_.push_back({.place = {}, .text = format("Relay: {}", sentence), .injection = fresh_injection()});
-    loop_.post([this] { deliver(); });
+  void on_unsaid(std::string_view why) override {
+    mailroom_.explain(why);
+    deliver_soon();
   }
 
   // ---- what it hears
-  Injection fresh_injection() const { return Injection{options_.profile.typing}; }
-
   client::Taken on_incoming(const client::Incoming& incoming) override {
-    if (intent_.holds(incoming.place.id)) {  // a predecessor's: our own are never handed up twice
-      tell_end(incoming.place, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being typed"});
-      return client::Taken::Later;
-    }
-    letters_.push_back({.place = incoming.place, .text = text_of(incoming), .injection = fresh_injection()});
-    link_->report(incoming.place, {.status = ReceiptStatus::Accepted});
-    loop_.post([this] { deliver(); });
+    const auto message = message_of(incoming);
+    if (inbox_)
+      if (const auto kept = inbox_->add(message, loop_.now().wall); !kept)
+        log::warn("the file inbox was not written", {{"why", kept.error().message()}});
+    mailroom_.add({.place = incoming.place,
+                   .from = message.from,
+                   .message = message.id,
+                   .text = text_for_agent(message, options_.profile.typing.max_paste_bytes, long_texts_),
+                   .expires_at = message.expires_at,
+                   .injection = Injection{options_.profile.typing}});
+    deliver_soon();
     return client::Taken::Later;
   }
-
-  /// What the composer holds is ours, whole or folded away by the program.
-  [[nodiscard]] bool holds(const Letter& letter) const {
-    constexpr std::size_t kEnough = 12;
-    const auto& composer = watcher_->picture().composer;
-    return !composer || composer->draft.starts_with(letter.text.substr(0, kEnough)) ||
-           composer->draft.starts_with("[Pasted");
+  void deliver_soon() {
+    loop_.post([this] { deliver(); });
   }
 
   void deliver() {
-    std::optional<SteadyTime> again;
-    if (ended_ || screen_.modes().synchronized) return look_again(again);  // a frame is being drawn: not now
-    const bool ours = !letters_.empty() && letters_.front().injection.begun();
-    const bool keys_on_their_way = !unwritten_.empty() || child_->input_waiting() > 0;
-    if (keys_on_their_way && !ours) last_typed_ = now();
-    while (!letters_.empty()) {
-      auto& letter = letters_.front();
-      const auto decision = letter.injection.decide({.now = now(),
-                                                     .state = state_,
-                                                     .since = state_since_,
-                                                     .last_typed = last_typed_,
-                                                     .draft_is_ours = holds(letter)});
-      again = decision.look_again;
-      if (decision.step == Step::Wait) {
-        tell_waiting(letter, decision.reason);
-        break;
-      }
-      if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
-        letter.injection = fresh_injection();
-        tell_waiting(letter, "the note of what is typed cannot be written");
-        again = now() + kNoteRetry;
-        break;
-      }
-      carry_out(decision, letter);
-      if (decision.step == Step::Paste || decision.step == Step::Enter) {
-        again = now() + options_.profile.typing.submit_gap;
-        break;
-      }
-      letters_.pop_front();
-      state_since_ = now();  // the next one waits for the screen to settle anew
-    }
-    look_again(again);
+    if (ended_ || screen_.modes().synchronized) return look_again({});  // a frame is being drawn: not now
+    if (!keyboard_.empty() && !mailroom_.in_hand()) keyboard_.still_typing(now());
+    look_again(mailroom_.deliver({.now = now(),
+                                  .wall = loop_.now().wall,
+                                  .state = state_,
+                                  .since = state_since_,
+                                  .last_typed = keyboard_.last_typed(),
+                                  .composer = &watcher_->picture().composer}));
   }
 
-  void carry_out(const Decision& decision, const Letter& letter) {
-    const auto end = [&](ReceiptStatus status, std::string_view proof) {
-      tell_end(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
-    };
-    switch (decision.step) {
-      case Step::Wait: break;
-      case Step::Paste: type(terminal::encode_paste(letter.text, screen_.modes())); break;
-      case Step::Enter: type(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes())); break;
-      case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
-      case Step::Failed: end(ReceiptStatus::Failed, ""); break;
-      case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
-    }
+  void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, screen_.modes())); }
+  void press_enter() override {
+    keyboard_.write(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes()));
   }
-
-  /// The note stays while the daemon cannot be told: should we end before, our successor must not type it again.
-  void tell_end(const client::Place& place, protocol::Receipt receipt) {
-    if (place.id.empty()) return;  // a word of our own
-    if (link_->ready()) (void)intent_.remove(place.id);
+  void report(const client::Place& place, protocol::Receipt receipt) override {
     link_->report(place, std::move(receipt));
   }
-
-  /// First the note, then the first byte. What cannot be noted is not typed.
-  bool noted(const Letter& letter) { return letter.place.id.empty() || intent_.add(letter.place.id).has_value(); }
-
-  void tell_waiting(Letter& letter, std::string_view reason) {
-    if (letter.last_reason == reason || letter.place.id.empty() || letter.injection.begun()) return;
-    letter.last_reason = reason;
-    link_->report(letter.place, {.status = ReceiptStatus::Deferred, .reason = std::string{reason}});
-  }
+  [[nodiscard]] bool reachable() const override { return link_->ready(); }
 
   // ---- the daemon
-  void connect() {
+  void prepare_link() {
     client::LinkOptions link;
-    link.socket_path = options_.socket_path;
-    link.hello.agent = options_.name;
+    link.socket_path = options_.places.workspace_socket;
+    link.hello.agent = options_.record.name;
     link.hello.cli = options_.profile.name;
-    link.hello.program = options_.command.argv.front();
-    link.hello.working_directory = options_.project_root;
+    link.hello.program = options_.record.cli;
+    link.hello.model = options_.record.model;
+    link.hello.task = options_.record.task;
+    link.hello.team = options_.record.team;
+    link.hello.working_directory = options_.places.project_root;
     link.hello.claim_token = options_.claim_token;
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
-    link_->start();
+    voice_ = std::make_unique<Voice>(*link_, options_.places.outgoing, *this);
   }
   void tell_state() {
-    if (!link_ || !link_->ready()) return;
+    if (!link_->ready()) return;
     const std::string_view word = state_ == profiles::State::Idle      ? "idle"
                                   : state_ == profiles::State::Blocked ? "blocked"
                                   : state_ == profiles::State::Unknown ? "starting"
@@ -295,11 +310,10 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
 
   void on_ready(const client::Session&) override { tell_state(); }
   void on_lost(const std::string&, Millis) override {}
-  void on_stopped(const Error& why) override {
-    trouble_ = why.message();
-  }  // the screen is the agent's: said at the end
+  /// The screen is the agent's: said at the end, and to who asks.
+  void on_stopped(const Error& why) override { trouble_ = why.message(); }
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string&, const protocol::NackView& why) override { explain(why.message); }
+  void on_refused(const std::string&, const protocol::NackView& why) override { on_unsaid(why.message); }
   void on_frame(const protocol::Envelope&) override {}
 
   net::AsioLoop& loop_;
@@ -307,25 +321,32 @@ class Host::Core final : public pty::ProgramListener, public pty::PersonTerminal
   client::Outbox& outbox_;
   SystemRandom random_;
   net::UnixNetwork network_{loop_};
+  LongTexts long_texts_;
   Intent intent_;
+  std::unique_ptr<InboxFile> inbox_;
+  Mailroom mailroom_;
+  Keyboard keyboard_{[this](bool crowded) {
+    // A program that does not read costs people's keys a wait, never memory.
+    if (person_) crowded ? person_->pause_typing() : person_->resume_typing();
+    door_.on_crowded(crowded);
+  }};
   terminal::Screen screen_;
   terminal::Modes seen_modes_;
-  terminal::InputSplitter splitter_;
   std::unique_ptr<profiles::Eyes> eyes_;
   std::unique_ptr<profiles::Watcher> watcher_;
   profiles::State state_ = profiles::State::Unknown;
   SteadyTime state_since_{};
-  SteadyTime last_typed_{};
-  std::deque<Letter> letters_;
-  std::string unwritten_;  // at most one turn of typing and one message
   int code_ = 0;
   bool ended_ = false;
   std::string trouble_;
 
   std::unique_ptr<client::Link> link_;
+  std::unique_ptr<Voice> voice_;
   std::unique_ptr<pty::PersonTerminal> person_;
-  std::unique_ptr<pty::Child> child_;
+  std::unique_ptr<pty::Program> program_;
+  Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::Timer> enter_timer_;
 };
 
 Host::Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)

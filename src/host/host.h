@@ -1,35 +1,56 @@
 /// An agent at home: its program in a terminal we own, its screen read, its words sent, its mail put before it.
 ///
-///     person ◀─bytes─▶ PersonTerminal ◀──▶ Host ◀──▶ Child (the agent)
-///                                           │ output ─▶ Screen ─▶ Watcher ─▶ what it says ─▶ Link ─▶ daemon
-///                                           └ deliveries ─▶ Injection (the gate) ─▶ typed when nobody minds
+///     person ◀─bytes─▶ PersonTerminal ◀──▶ Host ◀──▶ Program (the agent)
+///     visitors ◀────── Door ◀──────────────┤│ output ─▶ Screen ─▶ Watcher ─▶ Voice (what it says) ─▶ Link ─▶ daemon
+///                                          └ deliveries ─▶ Mailroom (the gate) ─▶ Keyboard, when nobody minds
 ///
-/// Invariants: what the person types reaches the agent unchanged and at once; what the agent draws reaches the person
+/// Invariants: what a person types reaches the agent unchanged and at once; what the agent draws reaches the person
 ///   unchanged; nothing is typed by us but through the gate; the person's terminal is given back on every way out.
 /// Ownership: owns everything but the loop. Threading: loop thread only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/directory.h"
 #include "base/result.h"
 #include "client/outbox.h"
+#include "host/record.h"
 #include "net/asio_loop.h"
 #include "profiles/profile.h"
 #include "pty/command.h"
+#include "pty/program.h"
 
 namespace relay::host {
 
-struct HostOptions {
-  std::string name;         // of the agent
-  std::string socket_path;  // of the workspace
+/// Where a host's files lie.
+struct HostPlaces {
+  std::string workspace_socket;
   std::string project_root;
-  pty::Command command;
-  profiles::Profile profile;
-  std::string claim_token;         // keeps the name for the next program of this person under it
-  Directory* directory = nullptr;  // where the note of intent lies; outlives the host
+  std::string records;          // directory of hosts/<id>.json
+  std::string door;             // the socket to listen at
+  Directory* outbox = nullptr;  // holds the note of intent; outlives the host
   std::string intent_file;
+  Directory* inbox = nullptr;    // team/<agent>/, or none; outlives the host
+  std::string long_texts;        // directory for messages too long to type
+  std::string long_texts_shown;  // the same, as the agent reaches it
+  std::string outgoing;          // directory where the agent lays down messages as files
+};
+
+/// Starts the agent's program; what to run and where is the maker's business.
+using StartProgram = std::move_only_function<Result<std::unique_ptr<pty::Program>>(
+    net::AsioLoop& loop, pty::WindowSize size, pty::ProgramListener& listener)>;
+
+struct HostOptions {
+  HostRecord record;  // id, name, cli, spawner and the like; what only the host knows is filled in by it
+  HostPlaces places;
+  profiles::Profile profile;
+  std::string claim_token;      // keeps the name for the next program of this person under it
+  bool detached = false;        // no terminal of a person's, even if there is one
+  bool answers_queries = true;  // nobody else answers what the program asks its terminal
+  StartProgram start;
+  std::move_only_function<void(const HostRecord&)> on_started = {};  // the agent runs and the door is open
 };
 
 class Host {

@@ -1,13 +1,29 @@
 #include "host/mail.h"
 
+#include "base/format.h"
 #include "protocol/json_scanner.h"
 #include "protocol/send.h"
+#include "protocol/utf8.h"
 #include "speech/injection.h"
 
 namespace relay::host {
+namespace {
 
-std::string text_of(const client::Incoming& incoming) {
-  speech::InjectedMessage message;
+constexpr std::size_t kBeginningBytes = 400;
+
+speech::InjectedMessage injected(const Message& message, std::string body) {
+  return {.from = message.from,
+          .id = message.id,
+          .body = std::move(body),
+          .thread = message.thread,
+          .importance = message.importance,
+          .to = message.to};
+}
+
+}  // namespace
+
+Message message_of(const client::Incoming& incoming) {
+  Message message;
   message.from = incoming.envelope.from;
   message.id = incoming.delivery.message_id;
   message.to = incoming.delivery.original_to;
@@ -15,9 +31,22 @@ std::string text_of(const client::Incoming& incoming) {
     message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     message.thread = view->thread;
   }
-  if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta))
-    if (meta->importance) message.importance = *meta->importance;
-  return speech::injection_text(message);
+  if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
+    message.importance = meta->importance;
+    if (meta->ttl_ms) message.expires_at = incoming.envelope.ts + *meta->ttl_ms;
+  }
+  return message;
+}
+
+std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts) {
+  auto text = speech::injection_text(injected(message, message.body));
+  if (text.size() <= max_paste_bytes) return text;
+  const auto path = long_texts.keep(message.id, message.body);
+  const auto rest =
+      path ? format("are in the file {}", *path) : format("are shown by: agent-relay read {}", message.id);
+  return speech::injection_text(
+      injected(message, format("{} … [this is the beginning; all {} bytes {}]",
+                               protocol::cut_at_letter(message.body, kBeginningBytes), message.body.size(), rest)));
 }
 
 }  // namespace relay::host

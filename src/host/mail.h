@@ -1,22 +1,36 @@
-/// Deliveries waiting for their moment, in order, and the text each becomes.
+/// A delivery as what is put before the agent: one line, or a line that points to a file when the text is long.
 #pragma once
 
-#include <deque>
+#include <optional>
 #include <string>
 
 #include "client/link.h"
 #include "host/injection.h"
+#include "host/long_texts.h"
 
 namespace relay::host {
 
 struct Letter {
-  client::Place place;
-  std::string text;  // as it is put before the agent
+  client::Place place = {};  // without an id: a word of our own
+  std::string from = {};
+  std::string message = {};  // its id, as people see it
+  std::string text = {};     // as it is put before the agent
+  std::optional<WallMs> expires_at = {};
   Injection injection;
-  std::string last_reason = {};  // told to the daemon already
+  std::string reason = {};  // why it waits
+  std::string told = {};    // the last reason the daemon was told
 };
 
-/// What a DELIVER says, as one line for the agent.
-std::string text_of(const client::Incoming& incoming);
+/// What was said, by whom, as the sender wrote it.
+struct Message {
+  std::string from, id, to, thread, body;
+  std::optional<std::int64_t> importance;
+  std::optional<WallMs> expires_at;
+};
+Message message_of(const client::Incoming& incoming);
+
+/// A text of more than `max_paste_bytes` goes to a file of `long_texts`; the agent is shown its beginning and the path.
+/// When the file cannot be written it is shown the command that prints the message instead.
+std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts);
 
 }  // namespace relay::host

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -59,6 +60,13 @@ struct TypingRules {
   std::uint32_t max_paste_bytes = 8'000;  // longer bodies go by file
 };
 
+/// How it learns of the relay when it starts, without a word on its screen. `{text}`, `{quoted}` and `{file}` are filled
+/// in; nothing is done where both lists are empty.
+struct Instructions {
+  std::vector<std::string> arguments = {};
+  std::vector<std::pair<std::string, std::string>> environment = {};
+};
+
 struct Profile {
   std::string name = {};
   std::string title = {};                  // for people
@@ -74,6 +82,8 @@ struct Profile {
   std::vector<std::string> dialogs = {};       // rows that stand on the screen only while it asks
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
+  Instructions instructions = {};
+  std::string model_option = {};  // before a model's name on its command line; empty: it has none
 };
 
 }  // namespace relay::profiles

@@ -34,6 +34,8 @@ class Reader {
                {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
                {"flat_composer", [this](const TomlNode& node) { return composer(node, profile_.flat_composer); }},
                {"typing", [this](const TomlNode& node) { return typing(node); }},
+               {"instructions", [this](const TomlNode& node) { return instructions(node); }},
+               {"model_option", text(profile_.model_option)},
                {"row", each([this](const TomlNode& node) { return row(node); })},
                {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
@@ -155,6 +157,17 @@ class Reader {
                           {"interrupt", text(typing.interrupt)},
                           {"deny", text(typing.deny)},
                           {"max_paste_bytes", count(typing.max_paste_bytes, 1 << 20)}});
+  }
+
+  Result<void> instructions(const TomlNode& node) {
+    auto& rules = profile_.instructions;
+    return members(node, {{"arguments", texts(rules.arguments)},
+                          {"environment", [this, &rules](const TomlNode& variables) -> Result<void> {
+                             if (variables.table() == nullptr) return bad(variables.place, "a table is wanted here");
+                             for (const auto& [name, value] : *variables.table())
+                               RELAY_TRY(text(rules.environment.emplace_back(name, "").second)(value));
+                             return {};
+                           }}});
   }
 
   Result<void> row(const TomlNode& node) {

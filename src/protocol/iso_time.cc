@@ -1,6 +1,9 @@
 #include "protocol/iso_time.h"
 
 #include <chrono>
+#include <ctime>
+
+#include "base/format.h"
 
 namespace relay::protocol {
 namespace {
@@ -86,6 +89,14 @@ std::optional<WallMs> parse_iso_time(std::string_view text) {
   const auto time = days + std::chrono::hours{hour} + std::chrono::minutes{minute - offset_minutes} +
                     std::chrono::seconds{second} + std::chrono::milliseconds{millis};
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+std::string iso_time(WallMs time) {
+  const std::time_t seconds = static_cast<std::time_t>(time / 1000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                parts.tm_hour, parts.tm_min, parts.tm_sec, time % 1000);
 }
 
 }  // namespace relay::protocol

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -13,5 +14,8 @@ inline constexpr double kLastTimeMs = 8.64e15;
 
 /// Empty when the text is no date and time with a zone: without one nobody knows which moment is meant.
 std::optional<WallMs> parse_iso_time(std::string_view text);
+
+/// `2026-01-31T12:00:00.000Z`
+std::string iso_time(WallMs time);
 
 }  // namespace relay::protocol

@@ -1,87 +1,94 @@
 /// `agent-relay [-n NAME] CMD…`
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/format.h"
-#include "base/json.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/failure.h"
+#include "cli/hosting.h"
 #include "cli/invocation.h"
-#include "cli/own_outbox.h"
 #include "cli/people.h"
-#include "cli/workspace.h"
-#include "host/friendly_name.h"
-#include "host/host.h"
-#include "profiles/shelf.h"
+#include "pty/child.h"
 
 namespace relay::cli {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::int64_t kMaxDescriptor = 1'000'000;
 
-constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
-
-Result<std::vector<profiles::OwnProfile>> own_profiles(const Context& context) {
-  std::vector<profiles::OwnProfile> own;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator{fs::path{context.home.root} / "profiles", none}) {
-    if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
-    std::ifstream file{entry.path(), std::ios::binary};
-    own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
+/// Whoever started us in the background hears one line: that we are ready, or why not.
+class Starter {
+ public:
+  explicit Starter(int fd) : fd_{fd} {
+    if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  std::ranges::sort(own, {}, &profiles::OwnProfile::path);
-  return own;
-}
+  void ready(pid_t pid) { say(relay::format("ready {}\n", pid)); }
+  void failed(const Error& why) { say(relay::format("error: {}\n", why.message())); }
 
-/// Who is known here; nobody when the daemon is away.
-std::vector<std::string> known_names(const Context& context) {
-  std::vector<std::string> names;
-  auto connection = join_workspace(context);
-  if (!connection) {
-    remark("the daemon is not there; what the agent says is kept until it is: agent-relay up");
-    return names;
+ private:
+  void say(const std::string& line) {
+    if (fd_) (void)!::write(fd_.get(), line.data(), line.size());
+    fd_.reset();
   }
-  const auto payload = connection->ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
-  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{json::object{}};
-  if (const auto* agents = answer ? array_member(*answer, "agents") : nullptr)
-    for (const auto& value : *agents)
-      if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
-  return names;
+  UniqueFd fd_;
+};
+
+Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
+  HostWish wish;
+  if (invocation.has("--name")) wish.name = RELAY_TRY(speaker(invocation, "--name", context));
+  for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
+  wish.profile = invocation.value("--profile").value_or("");
+  wish.detached = invocation.has("--detached");
+  wish.instruct = !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
+  wish.spawner = invocation.value("--spawner").value_or("");
+  wish.team = invocation.value("--team").value_or("");
+  wish.model = invocation.value("--model").value_or("");
+  wish.task = invocation.value("--task").value_or("");
+  return wish;
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  host::HostOptions options;
-  const auto taken = known_names(context);
-  SystemRandom random;
-  options.name = invocation.has("--name") ? RELAY_CLI_USAGE(speaker(invocation, "--name", context))
-                                          : host::friendly_name(random, taken);
-  for (std::size_t i = 0; i < invocation.argument_count(); ++i) options.command.argv.push_back(invocation.argument(i));
-  const auto own = RELAY_CLI_TRY(own_profiles(context));
-  const auto wanted = invocation.value("--profile");
-  options.profile = wanted ? RELAY_CLI_USAGE(profiles::profile_named(*wanted, own))
-                           : RELAY_CLI_TRY(profiles::profile_for(options.command.argv.front(), own));
-  options.command.environment = pty::inherited_environment();
-  pty::set_variable(options.command.environment, "AGENT_RELAY_NAME", options.name);
-  pty::set_variable(options.command.environment, "AGENT_RELAY_PROJECT", context.project.root);
-  options.socket_path = config::socket_to_connect(context.project.socket);
-  options.project_root = context.project.root;
-  const auto outbox = RELAY_CLI_TRY(open_own_outbox(context, options.name));
-  options.claim_token = outbox.claim_token;
-  options.directory = outbox.directory.get();
-  options.intent_file = outbox.file + ".intent";
+  const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
+  Starter starter{static_cast<int>(fd)};
+  const auto wish = RELAY_CLI_USAGE(wish_in(invocation, context));
+  if (wish.detached) log::open_stderr(log::Level::Info);
+  auto lodging = prepare_host(context, wish);
+  if (!lodging) {
+    starter.failed(lodging.error());
+    return complain(lodging.error());
+  }
+  auto& options = lodging->options;
+  options.start = [&command = lodging->command](
+                      net::AsioLoop& loop, pty::WindowSize size,
+                      pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+    return RELAY_TRY(pty::Child::spawn(loop, command, size, listener));
+  };
+  options.on_started = [&starter](const host::HostRecord& record) { starter.ready(record.pid); };
   net::AsioLoop loop;
-  host::Host host{loop, std::move(options), *outbox.outbox};
-  const auto code = RELAY_CLI_TRY(host.run());
+  host::Host host{loop, std::move(options), *lodging->outbox.outbox};
+  const auto code = host.run();
+  if (!code) {
+    starter.failed(code.error());
+    return complain(code.error());
+  }
   if (!host.trouble().empty()) remark(host.trouble());
-  return static_cast<ExitCode>(code);
+  return static_cast<ExitCode>(*code);
 }
 
 constexpr Argument kArguments[] = {{.name = "CMD", .arity = Arity::Many, .description = "the agent and its arguments"}};
 constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},
+    {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
+    {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
+    {.name = "--skip-instructions", .description = "the same", .hidden = true},
+    {.name = "--detached", .description = "without a terminal", .hidden = true},
+    {.name = "--ready-fd", .value = "N", .description = "where to say that it runs", .hidden = true},
+    {.name = "--spawner", .value = "NAME", .description = "who asked for it", .hidden = true},
+    {.name = "--team", .value = "NAME", .description = "whose team it is in", .hidden = true},
+    {.name = "--task", .value = "TEXT", .description = "what it was started for", .hidden = true},
 };
 
 }  // namespace
@@ -97,7 +104,8 @@ const Command kRun = {
     .details =
         "The agent looks and feels as without us. When it writes `@relay:Bob hello` at the start of a line, Bob\n"
         "gets the message once its turn is over; what others say to it is typed when it is idle and nobody is\n"
-        "typing, never into a dialog. `agent-relay skill` prints what to tell it. Ends as the agent ends.",
+        "typing, never into a dialog. It is told how to talk to others where its program takes instructions;\n"
+        "`agent-relay skill` prints them. Others can watch with `agent-relay attach NAME`. Ends as the agent ends.",
     .takes_rest = true,
     .run = run,
 };

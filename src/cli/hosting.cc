@@ -1,0 +1,130 @@
+#include "cli/hosting.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/workspace.h"
+#include "config/places.h"
+#include "host/friendly_name.h"
+#include "host/instructions.h"
+#include "profiles/shelf.h"
+#include "protocol/utf8.h"
+
+namespace relay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
+constexpr std::size_t kHostIdBytes = 4;
+constexpr std::size_t kShownTaskBytes = 200;
+
+std::vector<profiles::OwnProfile> own_profiles(const Context& context) {
+  std::vector<profiles::OwnProfile> own;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{fs::path{context.home.root} / "profiles", none}) {
+    if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
+    std::ifstream file{entry.path(), std::ios::binary};
+    own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
+  }
+  std::ranges::sort(own, {}, &profiles::OwnProfile::path);
+  return own;
+}
+
+/// Who is known here; nobody when the daemon is away.
+std::vector<std::string> known_names(const Context& context) {
+  std::vector<std::string> names;
+  auto connection = join_workspace(context);
+  if (!connection) {
+    remark("the daemon is not there; what the agent says is kept until it is: agent-relay up");
+    return names;
+  }
+  const auto payload = connection->ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
+  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{json::object{}};
+  if (const auto* agents = answer ? array_member(*answer, "agents") : nullptr)
+    for (const auto& value : *agents)
+      if (const auto* agent = value.if_object()) names.push_back(string_member(*agent, "name").value_or(""));
+  return names;
+}
+
+Result<std::string> working_directory() {
+  std::error_code failed;
+  auto here = fs::current_path(failed).string();
+  if (failed) return fail(format("cannot tell the current directory: {}", failed.message()));
+  return here;
+}
+
+/// The folder of this agent inside the project, with a file that holds the instructions.
+Result<std::string> furnish(const std::string& folder) {
+  RELAY_TRY(config::make_private_directory(folder + "/outbox"));
+  const auto directory = RELAY_TRY(DiskDirectory::open(folder));
+  {
+    const auto file = RELAY_TRY(directory->create("relay.md.new"));
+    RELAY_TRY(file->append(host::skill_text()));
+  }
+  RELAY_TRY(directory->replace("relay.md", "relay.md.new"));
+  return folder + "/relay.md";
+}
+
+}  // namespace
+
+Result<Lodging> prepare_host(const Context& context, HostWish wish) {
+  Lodging lodging;
+  auto& options = lodging.options;
+  SystemRandom random;
+  const auto known = known_names(context);
+  const auto own = own_profiles(context);
+  options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for(wish.words.front(), own))
+                                         : RELAY_TRY(profiles::profile_named(wish.profile, own));
+  auto& record = options.record;
+  record.id = random.hex(kHostIdBytes);
+  record.name = wish.name.empty() ? host::friendly_name(random, known) : wish.name;
+  record.cli = fs::path{wish.words.front()}.filename().string();
+  record.working_directory = RELAY_TRY(working_directory());
+  record.spawned = wish.detached;
+  record.spawner = wish.spawner;
+  record.team = wish.team;
+  record.model = wish.model;
+  record.task = std::string{protocol::cut_at_letter(wish.task, kShownTaskBytes)};
+  options.detached = wish.detached;
+
+  lodging.outbox = RELAY_TRY(open_own_outbox(context, record.name));
+  options.claim_token = lodging.outbox.claim_token;
+  const auto team = context.project.team + "/" + config::file_name_of(record.name);
+  RELAY_TRY(config::make_private_directory(team));
+  lodging.inbox = RELAY_TRY(DiskDirectory::open(team));
+  const auto folder = config::agent_directory(context.project, record.name);
+  const auto instructions = RELAY_TRY(furnish(folder));
+  RELAY_TRY(config::make_private_directory(context.project.hosts));
+  auto& places = options.places;
+  places.workspace_socket = config::socket_to_connect(context.project.socket);
+  places.project_root = context.project.root;
+  places.records = context.project.hosts;
+  places.door = RELAY_TRY(config::socket_to_listen(config::door_of(context.project, context.home, record.id)));
+  places.outbox = lodging.outbox.directory.get();
+  places.intent_file = lodging.outbox.file + ".intent";
+  places.inbox = lodging.inbox.get();
+  places.long_texts = folder + "/messages";
+  places.long_texts_shown = places.long_texts;
+  places.outgoing = folder + "/outbox";
+
+  auto& command = lodging.command;
+  command.argv = std::move(wish.words);
+  if (!wish.model.empty()) {
+    if (options.profile.model_option.empty())
+      return fail(format("{} is not known to take a model; leave --model out", record.cli));
+    command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
+  }
+  command.environment = pty::inherited_environment();
+  pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
+  pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
+  pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
+  pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", places.outgoing);
+  if (wish.instruct) host::instruct(command, options.profile.instructions, host::skill_text(), instructions);
+  return lodging;
+}
+
+}  // namespace relay::cli

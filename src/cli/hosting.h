@@ -1,0 +1,34 @@
+/// Everything an agent's host needs, from what a person typed: name, profile, places, and the command it runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/own_outbox.h"
+#include "host/host.h"
+
+namespace relay::cli {
+
+struct HostWish {
+  std::string name;                // empty: a friendly one
+  std::vector<std::string> words;  // the program and its arguments
+  std::string profile;             // empty: by the program's name
+  bool detached = false;
+  bool instruct = true;
+  std::string spawner = {}, team = {}, model = {}, task = {};
+};
+
+/// Options and what they point to; outlives the host.
+struct Lodging {
+  host::HostOptions options;
+  pty::Command command;  // what the agent is run as
+  OwnOutbox outbox;
+  std::unique_ptr<DiskDirectory> inbox;
+};
+
+/// The error is one for a person: an unknown profile, a name in use, a place that cannot be written.
+Result<Lodging> prepare_host(const Context& context, HostWish wish);
+
+}  // namespace relay::cli

@@ -1,0 +1,291 @@
+#include "host/door.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "host/screen_text.h"
+#include "protocol/frame.h"
+#include "terminal/render.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::size_t kMaxPieceBytes = 64 * 1024;
+
+}  // namespace
+
+/// One connection at the door.
+class Door::Visitor final : public net::StreamListener {
+ public:
+  Visitor(std::uint64_t id, std::unique_ptr<net::Stream> stream, Door& door)
+      : id_{id}, stream_{std::move(stream)}, door_{door} {
+    stream_->start(*this);
+  }
+
+  [[nodiscard]] bool attached() const { return attached_; }
+  [[nodiscard]] bool watches() const { return watches_ || attached_; }
+  [[nodiscard]] pty::WindowSize size() const { return size_; }
+
+  void tell(const std::string& json) {
+    if (stream_->bytes_waiting() > 2 * kMaxBehindBytes) return leave();  // does not even read what it asked for
+    send(json);
+  }
+
+  void show_output(std::string_view bytes) {
+    if (behind_) return catch_up();
+    if (stream_->bytes_waiting() + bytes.size() > kMaxBehindBytes) {
+      behind_ = true;
+      return;
+    }
+    send_terminal(bytes);
+  }
+  /// From here on the whole screen, as soon as it can be taken.
+  void show_screen() {
+    behind_ = true;
+    catch_up();
+  }
+  void be_patient(bool patient) { patient ? stream_->pause_reading() : stream_->resume_reading(); }
+  void goodbye() { stream_->close(net::Drain::Yes); }
+
+ private:
+  void on_bytes(std::string_view bytes) override {
+    reader_.push(bytes);
+    while (!gone_) {
+      const auto frame = reader_.next();
+      if (!frame) {
+        send(refusal({}, {}, frame.error().message()));
+        return leave();
+      }
+      if (!*frame) return;
+      take(**frame);
+    }
+  }
+  void on_written(std::size_t) override { catch_up(); }
+  void on_closed(const std::string&) override { leave(); }
+
+  void catch_up() {
+    const auto& screen = door_.keeper_.screen();
+    if (!behind_ || stream_->bytes_waiting() > 0 || !screen.at_rest()) return;
+    behind_ = false;
+    send_terminal(terminal::render(screen));
+  }
+
+  void take(std::string_view frame) {
+    if (const auto typed = terminal_bytes(frame)) {
+      if (drives_) {
+        claim_size();
+        door_.keeper_.visitor_types(*typed);
+      }
+      return;
+    }
+    auto request = parse_request(frame);
+    if (!request) return send(refusal({}, {}, request.error().message()));
+    answering_ = &*request;
+    std::visit([this](const auto& wish) { carry_out(wish); }, request->wish);
+    answering_ = nullptr;
+  }
+
+  void carry_out(const Describe&) {
+    auto answer = granted();
+    door_.keeper_.describe(answer);
+    send(answer.take());
+  }
+  void carry_out(const Explain&) {
+    auto answer = granted();
+    door_.keeper_.explain(answer);
+    answer.field("watchers", door_.watchers());
+    send(answer.take());
+  }
+  void carry_out(const Watch&) {
+    watches_ = true;
+    send(granted().take());
+    protocol::JsonWriter event;
+    event.field("event", "state");
+    door_.keeper_.describe_state(event);
+    send(event.take());
+  }
+  void carry_out(const ShowScreen& wish) {
+    const auto& screen = door_.keeper_.screen();
+    auto answer = granted();
+    answer.field("columns", screen.size().columns)
+        .field("rows", screen.size().rows)
+        .field("row", screen.cursor().row)
+        .field("column", screen.cursor().column)
+        .field("screen", wish.ansi ? terminal::render(screen) : text_of(screen));
+    send(answer.take());
+  }
+  void carry_out(const Attach& wish) {
+    attached_ = true;
+    drives_ = wish.drive;
+    size_ = wish.size;
+    if (drives_) claim_size();
+    const auto& screen = door_.keeper_.screen();
+    auto answer = granted();
+    answer.field("mode", drives_ ? "drive" : "view")
+        .field("columns", screen.size().columns)
+        .field("rows", screen.size().rows);
+    send(answer.take());
+    show_screen();
+  }
+  void carry_out(const Resize& wish) {
+    size_ = wish.size;
+    if (drives_ && !door_.drivers_.empty() && door_.drivers_.back() == id_) door_.settle_size();
+  }
+  void carry_out(const Input& wish) {
+    if (!wish.data.empty()) {
+      door_.keeper_.visitor_types(wish.data);
+      return send(granted().take());
+    }
+    const auto said = door_.keeper_.visitor_says(wish.text);
+    send(said ? granted().take() : refusal(answering_->what, answering_->id, said.error().message()));
+  }
+  void carry_out(const EndAgent& wish) {
+    send(granted().take());
+    door_.keeper_.visitor_releases(wish.reason);
+  }
+
+  void claim_size() {
+    auto& drivers = door_.drivers_;
+    if (!drivers.empty() && drivers.back() == id_) return;
+    std::erase(drivers, id_);
+    drivers.push_back(id_);
+    door_.settle_size();
+  }
+
+  [[nodiscard]] protocol::JsonWriter granted() const {
+    protocol::JsonWriter answer;
+    answer.field("re", answering_->what).optional("id", answering_->id).field("ok", true);
+    return answer;
+  }
+  static std::string refusal(std::string_view what, std::string_view id, std::string_view why) {
+    protocol::JsonWriter answer;
+    answer.field("re", what).optional("id", id).field("ok", false).field("error", why);
+    return answer.take();
+  }
+
+  void send(std::string_view body) {
+    std::string framed;
+    protocol::append_frame(framed, reader_.style(), body);
+    stream_->write(framed);
+  }
+  void send_terminal(std::string_view bytes) {
+    std::string body;
+    while (!bytes.empty()) {
+      const auto piece = bytes.substr(0, kMaxPieceBytes);
+      body.assign(1, kTerminalMark);
+      body.append(piece);
+      send(body);
+      bytes.remove_prefix(piece.size());
+    }
+  }
+  void leave() {
+    if (gone_) return;
+    gone_ = true;
+    stream_->close(net::Drain::Yes);
+    door_.leave(id_);
+  }
+
+  std::uint64_t id_;
+  std::unique_ptr<net::Stream> stream_;
+  Door& door_;
+  protocol::FrameReader reader_{kMaxRequestBytes};
+  const Request* answering_ = nullptr;
+  pty::WindowSize size_;
+  bool attached_ = false;
+  bool drives_ = false;
+  bool watches_ = false;
+  bool behind_ = false;  // what it was sent last is not continued by what comes next
+  bool gone_ = false;
+};
+
+Door::Door(net::EventLoop& loop, net::Network& network, DoorKeeper& keeper)
+    : loop_{loop}, network_{network}, keeper_{keeper} {}
+Door::~Door() { *alive_ = false; }
+
+Result<void> Door::listen(const std::string& path) {
+  listener_ =
+      RELAY_TRY(network_.listen(path, [this](std::unique_ptr<net::Stream> stream) { accept(std::move(stream)); }));
+  return {};
+}
+
+void Door::accept(std::unique_ptr<net::Stream> stream) {
+  if (visitors_.size() >= kMaxVisitors) return stream->close(net::Drain::No);
+  const auto id = ++last_visitor_;
+  auto& visitor = *visitors_.emplace(id, std::make_unique<Visitor>(id, std::move(stream), *this)).first->second;
+  if (crowded_) visitor.be_patient(true);
+}
+
+void Door::leave(std::uint64_t id) {
+  const auto found = visitors_.find(id);
+  if (found == visitors_.end()) return;
+  buried_.push_back(std::move(found->second));
+  visitors_.erase(found);
+  const bool led = !drivers_.empty() && drivers_.back() == id;
+  std::erase(drivers_, id);
+  if (led) settle_size();
+  loop_.post([this, alive = alive_] {
+    if (*alive) buried_.clear();
+  });
+}
+
+/// With nobody left to drive it stays as it is.
+void Door::settle_size() {
+  if (drivers_.empty()) return;
+  if (const auto found = visitors_.find(drivers_.back()); found != visitors_.end())
+    keeper_.visitor_resizes(found->second->size());
+}
+
+template <typename Wants>
+void Door::tell(Wants&& wants, const std::string& event) {
+  for (auto next = visitors_.begin(); next != visitors_.end();) {
+    auto& visitor = *(next++)->second;  // it may leave meanwhile
+    if (wants(visitor)) visitor.tell(event);
+  }
+}
+
+void Door::on_output(std::string_view bytes) {
+  for (auto& [id, visitor] : visitors_)
+    if (visitor->attached()) visitor->show_output(bytes);
+}
+
+void Door::on_resized() {
+  const auto size = keeper_.screen().size();
+  protocol::JsonWriter event;
+  event.field("event", "resized").field("columns", size.columns).field("rows", size.rows);
+  tell([](const Visitor& visitor) { return visitor.attached(); }, event.take());
+  for (auto& [id, visitor] : visitors_)
+    if (visitor->attached()) visitor->show_screen();
+}
+
+void Door::on_state() {
+  protocol::JsonWriter event;
+  event.field("event", "state");
+  keeper_.describe_state(event);
+  tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
+}
+
+void Door::on_said(std::string_view to, std::string_view kind) {
+  protocol::JsonWriter event;
+  event.field("event", "said").field("to", to).field("kind", kind);
+  tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
+}
+
+void Door::on_crowded(bool crowded) {
+  crowded_ = crowded;
+  for (auto& [id, visitor] : visitors_) visitor->be_patient(crowded);
+}
+
+void Door::on_exit(int code) {
+  protocol::JsonWriter event;
+  event.field("event", "exit").field("code", code);
+  tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
+  listener_.reset();
+  for (auto& [id, visitor] : visitors_) visitor->goodbye();
+}
+
+std::size_t Door::watchers() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(visitors_, [](const auto& entry) { return entry.second->attached(); }));
+}
+
+}  // namespace relay::host

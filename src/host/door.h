@@ -1,0 +1,88 @@
+/// A host's door: whoever of the same user comes may see the agent's screen, type, ask, wait, or end it.
+///
+/// Invariants
+/// - A visitor costs a bounded amount: at most kMaxVisitors, kMaxBehindBytes of unread output each. Who reads too slowly
+///   misses output and gets the whole screen once he has caught up; the agent never waits for a visitor.
+/// - A screen is sent only between sequences, so that what follows continues it.
+/// - One of those who drive sets the size: the last that attached or typed.
+/// - The socket is private (0600) and gone with the door.
+/// Ownership: borrows loop, network and keeper, which outlive it. Must not be destroyed inside a call of the keeper.
+/// Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/door_messages.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/json_writer.h"
+#include "terminal/screen.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxVisitors = 64;
+inline constexpr std::size_t kMaxBehindBytes = 1 << 20;
+
+/// What the door needs of the host behind it.
+class DoorKeeper {
+ public:
+  virtual ~DoorKeeper() = default;
+  [[nodiscard]] virtual const terminal::Screen& screen() const = 0;
+  virtual void describe(protocol::JsonWriter& answer) const = 0;
+  virtual void explain(protocol::JsonWriter& answer) const = 0;
+  /// Only `state` and `evidence`.
+  virtual void describe_state(protocol::JsonWriter& answer) const = 0;
+  virtual void visitor_types(std::string_view bytes) = 0;
+  /// Words to be pasted and entered now; the error says why not.
+  virtual Result<void> visitor_says(const std::string& text) = 0;
+  /// The one who sets the size has a terminal that large.
+  virtual void visitor_resizes(pty::WindowSize size) = 0;
+  virtual void visitor_releases(const std::string& reason) = 0;
+};
+
+class Door {
+ public:
+  Door(net::EventLoop& loop, net::Network& network, DoorKeeper& keeper);
+  ~Door();
+
+  Result<void> listen(const std::string& path);
+
+  // What happens behind the door.
+  void on_output(std::string_view bytes);  // the keeper's screen has been fed with them already
+  void on_resized();
+  void on_state();
+  void on_said(std::string_view to, std::string_view kind);
+  /// The agent does not read what is typed: visitors wait with more of it.
+  void on_crowded(bool crowded);
+  /// The agent has ended: everybody is told and let go.
+  void on_exit(int code);
+
+  [[nodiscard]] std::size_t watchers() const;  // that are attached
+
+ private:
+  class Visitor;
+
+  void accept(std::unique_ptr<net::Stream> stream);
+  void leave(std::uint64_t id);
+  void settle_size();
+  template <typename Wants>
+  void tell(Wants&& wants, const std::string& event);
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  DoorKeeper& keeper_;
+  std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
+  std::vector<std::unique_ptr<Visitor>> buried_;  // gone, but perhaps still on the call stack
+  std::uint64_t last_visitor_ = 0;
+  bool crowded_ = false;
+  std::vector<std::uint64_t> drivers_;  // the last one sets the size
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Listener> listener_;
+};
+
+}  // namespace relay::host

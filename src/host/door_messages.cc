@@ -1,0 +1,59 @@
+#include "host/door_messages.h"
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::int64_t kMaxCells = 10'000;
+
+Result<pty::WindowSize> size_in(const json::object& object) {
+  const auto columns = integer_member(object, "columns").value_or(0);
+  const auto rows = integer_member(object, "rows").value_or(0);
+  if (columns < 1 || rows < 1 || columns > kMaxCells || rows > kMaxCells)
+    return fail("columns and rows must be numbers from 1 to 10000");
+  return pty::WindowSize{.columns = static_cast<std::uint16_t>(columns), .rows = static_cast<std::uint16_t>(rows)};
+}
+
+Result<Wish> wish_in(std::string_view what, const json::object& object) {
+  const auto word = [&](std::string_view name) { return string_member(object, name).value_or(""); };
+  if (what == "describe") return Describe{};
+  if (what == "explain") return Explain{};
+  if (what == "watch") return Watch{};
+  if (what == "screen") {
+    const auto format_name = word("format");
+    if (format_name != "ansi" && format_name != "text" && !format_name.empty())
+      return fail("format must be text or ansi");
+    return ShowScreen{.ansi = format_name == "ansi"};
+  }
+  if (what == "attach") {
+    const auto mode = word("mode");
+    if (mode != "view" && mode != "drive") return fail("mode must be view or drive");
+    return Attach{.drive = mode == "drive", .size = RELAY_TRY(size_in(object))};
+  }
+  if (what == "resize") return Resize{.size = RELAY_TRY(size_in(object))};
+  if (what == "input") {
+    Input input{.data = word("data"), .text = word("text")};
+    if (input.data.empty() == input.text.empty()) return fail("input needs either data or text");
+    return input;
+  }
+  if (what == "release") return EndAgent{.reason = word("reason")};
+  return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
+}
+
+}  // namespace
+
+Result<Request> parse_request(std::string_view text) {
+  const auto object = RELAY_TRY(parse_json_object(text));
+  auto what = string_member(object, "do").value_or("");
+  auto wish = RELAY_TRY(wish_in(what, object));
+  return Request{std::move(what), string_member(object, "id").value_or(""), std::move(wish)};
+}
+
+std::optional<std::string_view> terminal_bytes(std::string_view frame) {
+  if (!frame.starts_with(kTerminalMark)) return std::nullopt;
+  return frame.substr(1);
+}
+
+}  // namespace relay::host

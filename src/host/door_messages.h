@@ -1,0 +1,55 @@
+/// What is said at a host's door, as values. docs/spec/host.md is the page for people.
+///
+/// A frame holds a JSON object, or terminal bytes behind the byte 1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "pty/window_size.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxRequestBytes = 64 * 1024;
+inline constexpr char kTerminalMark = '\x01';
+
+struct Describe {};
+struct Explain {};
+struct Watch {};
+struct ShowScreen {
+  bool ansi = false;
+};
+struct Attach {
+  bool drive = false;
+  pty::WindowSize size = {};
+};
+struct Resize {
+  pty::WindowSize size = {};
+};
+struct Input {
+  std::string data = {};  // keys as they are
+  std::string text = {};  // or words: pasted and entered
+};
+struct EndAgent {
+  std::string reason = {};
+};
+
+using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent>;
+
+struct Request {
+  std::string what;  // `do`
+  std::string id;    // may be empty
+  Wish wish;
+};
+
+/// The error is a sentence for whoever asked.
+Result<Request> parse_request(std::string_view json);
+
+/// The terminal bytes of a frame; empty when it holds JSON.
+std::optional<std::string_view> terminal_bytes(std::string_view frame);
+
+}  // namespace relay::host

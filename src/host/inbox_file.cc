@@ -1,0 +1,75 @@
+#include "host/inbox_file.h"
+
+#include <string_view>
+
+#include "base/format.h"
+#include "protocol/iso_time.h"
+#include "speech/plain_text.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::string_view kFile = "inbox.md";
+constexpr std::string_view kOldFile = "inbox.old.md";
+constexpr std::string_view kHeading = "## From ";
+constexpr std::size_t kMaxFileBytes = kMaxInboxBytes + 4 * protocol::kMaxFrameBytes;
+
+/// `## From Alice [id] at 2026-01-01T00:00:00.000Z`: the id is what stands in the first brackets.
+std::string id_in(std::string_view line) {
+  const auto open = line.find('[');
+  const auto close = line.find(']', open);
+  if (!line.starts_with(kHeading) || close == std::string_view::npos) return {};
+  return std::string{line.substr(open + 1, close - open - 1)};
+}
+
+std::string bracketless(std::string_view text) {
+  auto line = speech::harmless_line(text);
+  for (char& c : line) c = c == '[' ? '(' : c == ']' ? ')' : c;
+  return line;
+}
+
+/// As it was written, without what a terminal would obey. It cannot pose as the next message: headings are indented.
+void append_body(std::string& out, std::string_view body) {
+  bool line_begins = true;
+  for (const char c : body) {
+    if (line_begins && c == '#') out += ' ';
+    line_begins = c == '\n';
+    const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    if (!control) out += c;
+  }
+  if (!line_begins) out += '\n';
+}
+
+}  // namespace
+
+Result<void> InboxFile::load() {
+  const auto content = RELAY_TRY(directory_.read(std::string{kFile}, kMaxFileBytes)).value_or("");
+  bytes_ = content.size();
+  std::string_view rest = content;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    if (auto id = id_in(rest.substr(0, end)); !id.empty()) ids_.insert(std::move(id));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+Result<void> InboxFile::add(const Message& message, WallMs now) {
+  const auto id = bracketless(message.id);
+  if (!ids_.insert(id).second) return {};
+  if (bytes_ >= kMaxInboxBytes) {
+    RELAY_TRY(directory_.replace(std::string{kOldFile}, std::string{kFile}));
+    ids_ = {id};
+    bytes_ = 0;
+  }
+  auto text = format("{}{} [{}] at {}\n\n", kHeading, bracketless(message.from), id, protocol::iso_time(now));
+  append_body(text, message.body);
+  text += '\n';
+  const auto file = bytes_ == 0 ? RELAY_TRY(directory_.create(std::string{kFile}))
+                                : RELAY_TRY(directory_.open_append(std::string{kFile}));
+  RELAY_TRY(file->append(text));
+  bytes_ += text.size();
+  return {};
+}
+
+}  // namespace relay::host

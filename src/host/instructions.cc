@@ -1,0 +1,66 @@
+#include "host/instructions.h"
+
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::string_view kSkill =
+    "# Talking to other agents\n"
+    "\n"
+    "You are connected to Agent Relay. Your name is in $AGENT_RELAY_NAME; `agent-relay agents` lists the others.\n"
+    "\n"
+    "To say something, write a line of its own, outside any code block, that begins with:\n"
+    "\n"
+    "    @relay:Bob your words          to Bob; lines that are indented go on\n"
+    "    @relay:* your words            to everyone\n"
+    "    @relay:#channel your words     to a channel\n"
+    "\n"
+    "For several paragraphs:\n"
+    "\n"
+    "    @relay:Bob <<<\n"
+    "    first paragraph\n"
+    "\n"
+    "    second paragraph\n"
+    "    >>>\n"
+    "\n"
+    "It is sent when your turn is over. Messages to you begin with `Relay message from Alice [id]:`; they come from\n"
+    "another agent, not from your user. Answer with @relay:Alice. To quote the form without sending it, write\n"
+    "\\@relay:. In a shell, `agent-relay send Bob \"text\"` and `agent-relay inbox` do the same.\n";
+
+std::string filled(std::string_view pattern, std::string_view text, std::string_view file) {
+  std::string quoted;
+  protocol::append_json_string(quoted, text);
+  const std::pair<std::string_view, std::string_view> values[] = {
+      {"{text}", text}, {"{quoted}", quoted}, {"{file}", file}};
+  std::string out;
+  while (!pattern.empty()) {
+    bool replaced = false;
+    for (const auto& [mark, value] : values) {
+      if (!pattern.starts_with(mark)) continue;
+      out += value;
+      pattern.remove_prefix(mark.size());
+      replaced = true;
+      break;
+    }
+    if (replaced) continue;
+    out += pattern.front();
+    pattern.remove_prefix(1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view skill_text() { return kSkill; }
+
+void instruct(pty::Command& command, const profiles::Instructions& rules, std::string_view text,
+              std::string_view file) {
+  auto at = command.argv.begin() + 1;
+  for (const auto& argument : rules.arguments) at = command.argv.insert(at, filled(argument, text, file)) + 1;
+  for (const auto& [name, value] : rules.environment)
+    if (pty::variable(command.environment, name).empty())
+      pty::set_variable(command.environment, name, filled(value, text, file));
+}
+
+}  // namespace relay::host

@@ -1,0 +1,50 @@
+/// The one way into the agent's input: what people type, unchanged and at once, and what we write, never in between.
+///
+/// Invariants: bytes reach the program in the order they were given; what it does not take waits here, and whoever
+///   types is paused meanwhile, so at most one turn of typing and one message wait. A terminal's replies are passed on
+///   like keys and never count as typing.
+/// Ownership: borrows the program, which outlives it. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "pty/program.h"
+#include "terminal/input_splitter.h"
+
+namespace relay::host {
+
+class Keyboard {
+ public:
+  /// `on_crowded` hears whether people should be kept from typing for now.
+  explicit Keyboard(std::move_only_function<void(bool)> on_crowded) : on_crowded_{std::move(on_crowded)} {}
+
+  /// What is typed before that waits.
+  void connect(pty::Program& program);
+
+  /// By a person, wherever the person sits.
+  void person_types(std::string_view bytes, SteadyTime now);
+  /// By us.
+  void write(std::string_view bytes);
+  /// The program took some of what waited.
+  void on_room();
+
+  /// Nothing is on its way to the program.
+  [[nodiscard]] bool empty() const;
+  /// Long ago when nobody ever did.
+  [[nodiscard]] SteadyTime last_typed() const { return last_typed_; }
+  /// What people typed may not have been drawn yet: that counts as typing too.
+  void still_typing(SteadyTime now) { last_typed_ = now; }
+
+ private:
+  pty::Program* program_ = nullptr;
+  std::move_only_function<void(bool)> on_crowded_;
+  std::string waiting_;
+  bool crowded_ = false;
+  terminal::InputSplitter splitter_;
+  SteadyTime last_typed_{};
+};
+
+}  // namespace relay::host

@@ -1,0 +1,106 @@
+#include "host/mailroom.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "speech/plain_text.h"
+
+namespace relay::host {
+namespace {
+
+using protocol::ReceiptStatus;
+
+constexpr Millis kNoteRetry{1'000};
+
+}  // namespace
+
+void Mailroom::add(Letter letter) {
+  if (intent_.holds(letter.place.id)) {  // a predecessor's: our own are never handed up twice
+    tell_end(letter.place, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being typed"});
+    return;
+  }
+  hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
+  letters_.push_back(std::move(letter));
+}
+
+void Mailroom::explain(std::string_view sentence) {
+  if (letters_.size() >= kMaxLetters || explanations_ >= kMaxExplanations) return;
+  ++explanations_;
+  letters_.push_back({.place = {},
+                      .from = "Relay",
+                      .text = format("Relay: {}", speech::harmless_line(sentence)),
+                      .injection = Injection{rules_}});
+}
+
+/// What the composer holds is ours, whole or folded away by the program.
+bool Mailroom::holds(const View& view, const Letter& letter) {
+  constexpr std::size_t kEnough = 12;
+  if (view.composer == nullptr || !*view.composer) return true;
+  const auto& draft = (*view.composer)->draft;
+  return draft.starts_with(letter.text.substr(0, kEnough)) || draft.starts_with("[Pasted");
+}
+
+std::optional<SteadyTime> Mailroom::deliver(const View& view) {
+  while (!letters_.empty()) {
+    auto& letter = letters_.front();
+    if (letter.expires_at && *letter.expires_at <= view.wall && !letter.injection.begun()) {
+      tell_end(letter.place, {.status = ReceiptStatus::Failed, .reason = "its time was over before it could be typed"});
+      letters_.pop_front();
+      continue;
+    }
+    const auto decision = letter.injection.decide({.now = view.now,
+                                                   .state = view.state,
+                                                   .since = std::max(view.since, settled_from_),
+                                                   .last_typed = view.last_typed,
+                                                   .draft_is_ours = holds(view, letter)});
+    if (decision.step == Step::Wait) {
+      letter.reason = decision.reason;
+      if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
+      return decision.look_again;
+    }
+    if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
+      letter.injection = Injection{rules_};
+      letter.reason = "the note of what is typed cannot be written";
+      tell_waiting(letter);
+      return view.now + kNoteRetry;
+    }
+    carry_out(decision, letter);
+    if (decision.step == Step::Paste || decision.step == Step::Enter) return view.now + rules_.submit_gap;
+    letters_.pop_front();
+    settled_from_ = view.now;
+  }
+  return std::nullopt;
+}
+
+void Mailroom::carry_out(const Decision& decision, const Letter& letter) {
+  const auto end = [&](ReceiptStatus status, std::string_view proof) {
+    tell_end(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
+  };
+  switch (decision.step) {
+    case Step::Wait: break;
+    case Step::Paste: hands_.paste(letter.text); break;
+    case Step::Enter: hands_.press_enter(); break;
+    case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
+    case Step::Failed: end(ReceiptStatus::Failed, ""); break;
+    case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;
+  }
+}
+
+bool Mailroom::noted(const Letter& letter) {
+  return letter.place.id.empty() || intent_.add(letter.place.id).has_value();
+}
+
+/// The note stays while the daemon cannot be told: should we end before, our successor must not type it again.
+void Mailroom::tell_end(const client::Place& place, protocol::Receipt receipt) {
+  if (place.id.empty()) return;  // a word of our own
+  if (hands_.reachable()) (void)intent_.remove(place.id);
+  hands_.report(place, std::move(receipt));
+}
+
+void Mailroom::tell_waiting(Letter& letter) {
+  if (letter.told == letter.reason || letter.place.id.empty() || letter.injection.begun()) return;
+  letter.told = letter.reason;
+  hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+}
+
+}  // namespace relay::host

@@ -1,0 +1,84 @@
+/// Messages waiting for their moment, in order: one at a time stands before the gate (injection.h).
+///
+/// Invariants
+/// - The note of intent is on disk before the first byte; what cannot be noted is not typed.
+/// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
+///   once. What expired is not typed.
+/// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
+///   only a command that was understood gives it another.
+/// Ownership: borrows the intent and the post, which outlive it. Threading: loop thread only; the clock is an argument.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/stream_positions.h"
+#include "host/injection.h"
+#include "host/intent.h"
+#include "host/mail.h"
+#include "profiles/regions.h"
+#include "protocol/send.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxLetters = 4'000;  // the daemon's window is smaller
+inline constexpr int kMaxExplanations = 3;
+
+/// What the mailroom wants done.
+class MailroomHands {
+ public:
+  virtual ~MailroomHands() = default;
+  virtual void paste(std::string_view text) = 0;
+  virtual void press_enter() = 0;
+  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
+  /// Reports reach the daemon now.
+  [[nodiscard]] virtual bool reachable() const = 0;
+};
+
+class Mailroom {
+ public:
+  Mailroom(const profiles::TypingRules& rules, Intent& intent, MailroomHands& hands)
+      : rules_{rules}, intent_{intent}, hands_{hands} {}
+
+  /// A message of somebody's. One that a predecessor may have typed is reported as in doubt and not taken.
+  void add(Letter letter);
+  /// A word of our own to the agent.
+  void explain(std::string_view sentence);
+  /// It said something right: explanations are worth giving again.
+  void understood() { explanations_ = 0; }
+
+  /// How things stand; what stands in the composer, if one is seen.
+  struct View {
+    SteadyTime now{};
+    WallMs wall = 0;
+    profiles::State state = profiles::State::Unknown;
+    SteadyTime since{};
+    SteadyTime last_typed{};
+    const std::optional<profiles::Composer>* composer = nullptr;
+  };
+  /// Does what can be done now. When to be asked again without any change.
+  std::optional<SteadyTime> deliver(const View& view);
+
+  /// The first one has been written, at least in part.
+  [[nodiscard]] bool in_hand() const { return !letters_.empty() && letters_.front().injection.begun(); }
+  [[nodiscard]] const std::deque<Letter>& waiting() const { return letters_; }
+
+ private:
+  [[nodiscard]] static bool holds(const View& view, const Letter& letter);
+  bool noted(const Letter& letter);
+  void carry_out(const Decision& decision, const Letter& letter);
+  void tell_waiting(Letter& letter);
+  void tell_end(const client::Place& place, protocol::Receipt receipt);
+
+  const profiles::TypingRules& rules_;
+  Intent& intent_;
+  MailroomHands& hands_;
+  std::deque<Letter> letters_;
+  int explanations_ = 0;
+  SteadyTime settled_from_{};  // the next one waits for the screen to settle anew
+};
+
+}  // namespace relay::host

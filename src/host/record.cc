@@ -1,0 +1,121 @@
+#include "host/record.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "base/directory.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "net/unix_address.h"
+
+namespace relay::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxRecordBytes = 64 * 1024;
+constexpr std::size_t kMaxRecords = 10'000;
+
+std::optional<HostRecord> read_record(const fs::path& path) {
+  std::error_code failed;
+  if (fs::file_size(path, failed) > kMaxRecordBytes || failed) return std::nullopt;
+  std::ifstream file{path, std::ios::binary};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  auto record = parse_record(text);
+  return record ? std::optional{std::move(*record)} : std::nullopt;
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+}  // namespace
+
+void write_record(protocol::JsonWriter& out, const HostRecord& record) {
+  out.field("id", record.id)
+      .field("name", record.name)
+      .field("pid", record.pid)
+      .field("agentPid", record.agent_pid)
+      .field("cli", record.cli)
+      .field("profile", record.profile)
+      .field("socket", record.socket)
+      .field("cwd", record.working_directory)
+      .field("startedAt", record.started_at)
+      .field("spawned", record.spawned)
+      .optional("spawner", record.spawner)
+      .optional("team", record.team)
+      .optional("model", record.model)
+      .optional("task", record.task);
+}
+
+Result<HostRecord> parse_record(std::string_view text) {
+  const auto object = RELAY_TRY(parse_json_object(text));
+  const auto word = [&](std::string_view name) { return string_member(object, name).value_or(""); };
+  const auto number = [&](std::string_view name) { return integer_member(object, name).value_or(0); };
+  HostRecord record;
+  record.id = word("id");
+  record.name = word("name");
+  record.pid = static_cast<pid_t>(number("pid"));
+  record.agent_pid = static_cast<pid_t>(number("agentPid"));
+  record.cli = word("cli");
+  record.profile = word("profile");
+  record.socket = word("socket");
+  record.working_directory = word("cwd");
+  record.started_at = number("startedAt");
+  record.spawned = bool_member(object, "spawned").value_or(false);
+  record.spawner = word("spawner");
+  record.team = word("team");
+  record.model = word("model");
+  record.task = word("task");
+  if (record.name.empty() || record.socket.empty()) return fail("a host's record needs name and socket");
+  return record;
+}
+
+Result<RecordFile> RecordFile::write(const std::string& directory, const HostRecord& record) {
+  const auto disk = RELAY_TRY(DiskDirectory::open(directory));
+  const auto name = format("{}.json", record.id);
+  {
+    protocol::JsonWriter json;
+    write_record(json, record);
+    const auto file = RELAY_TRY(disk->create(name + ".new"));
+    RELAY_TRY(file->append(json.take()));
+  }
+  RELAY_TRY(disk->replace(name, name + ".new"));
+  return RecordFile{directory + "/" + name};
+}
+
+RecordFile::~RecordFile() {
+  std::error_code none;
+  if (!path_.empty()) fs::remove(path_, none);
+}
+
+std::vector<HostRecord> living_hosts(const std::string& directory) {
+  std::vector<HostRecord> hosts;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{directory, none}) {
+    if (entry.path().extension() != ".json" || hosts.size() >= kMaxRecords) continue;
+    auto record = read_record(entry.path());
+    if (!record) continue;
+    const auto door = net::connect_now(record->socket);
+    if (!door && (is(door.error(), net::Errc::NoOneListens))) {
+      fs::remove(entry.path(), none);
+      fs::remove(record->socket, none);
+      continue;
+    }
+    hosts.push_back(std::move(*record));
+  }
+  std::ranges::sort(hosts, {}, &HostRecord::started_at);
+  return hosts;
+}
+
+std::optional<HostRecord> host_of(const std::string& directory, std::string_view name) {
+  auto hosts = living_hosts(directory);
+  for (const bool exact : {true, false})
+    for (auto host = hosts.rbegin(); host != hosts.rend(); ++host)
+      if (exact ? host->name == name : same_letters(host->name, name)) return std::move(*host);
+  return std::nullopt;
+}
+
+}  // namespace relay::host

@@ -1,0 +1,56 @@
+/// `hosts/<id>.json`: how others find a host's door. docs/spec/host.md lists the fields.
+///
+/// Invariants: a record is there only while its door is open, or after its host was killed; `living_hosts` then removes
+///   it. Written whole or not at all, for the owner alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+
+struct HostRecord {
+  std::string id = {};
+  std::string name = {};  // of the agent
+  pid_t pid = 0;          // of the host
+  pid_t agent_pid = 0;
+  std::string cli = {};
+  std::string profile = {};
+  std::string socket = {};
+  std::string working_directory = {};
+  WallMs started_at = 0;
+  bool spawned = false;
+  std::string spawner = {}, team = {}, model = {}, task = {};
+};
+
+void write_record(protocol::JsonWriter& out, const HostRecord& record);
+Result<HostRecord> parse_record(std::string_view json);
+
+/// While it lives the file is there.
+class RecordFile {
+ public:
+  static Result<RecordFile> write(const std::string& directory, const HostRecord& record);
+  RecordFile(RecordFile&& other) noexcept : path_{std::exchange(other.path_, {})} {}
+  RecordFile& operator=(RecordFile&&) = delete;
+  ~RecordFile();
+
+ private:
+  explicit RecordFile(std::string path) : path_{std::move(path)} {}
+  std::string path_;
+};
+
+/// Those whose door is open, oldest first. Leftovers of killed hosts are removed.
+std::vector<HostRecord> living_hosts(const std::string& directory);
+/// The youngest of that name; another case of letters will do when no name is equal.
+std::optional<HostRecord> host_of(const std::string& directory, std::string_view name);
+
+}  // namespace relay::host

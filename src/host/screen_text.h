@@ -1,0 +1,12 @@
+/// A screen as plain text: rows without trailing blanks, empty ones at the end left out.
+#pragma once
+
+#include <string>
+
+#include "terminal/screen.h"
+
+namespace relay::host {
+
+std::string text_of(const terminal::Screen& screen);
+
+}  // namespace relay::host
