@@ -15,10 +15,10 @@ namespace relay::cli {
 class Invocation;
 struct Context;
 
-enum class Group : std::uint8_t { Everyday, Knowing, Plumbing };
+enum class Group : std::uint8_t { Everyday, Agents, Knowing, Plumbing };
 std::string_view title_of(Group group);
 
-enum class Arity : std::uint8_t { One, Optional, Many };
+enum class Arity : std::uint8_t { One, Optional, Many, Any };  // Many: one or more; Any: none or more
 
 /// What a shell may offer in this place.
 enum class Completes : std::uint8_t { Nothing, Agents, Shells, Files, Commands };

@@ -6,9 +6,9 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::array<const Command*, 17> kTable = {
-    &kUp,   &kDown,   &kRun,   &kSkill,  &kStatus, &kSend,   &kInbox,   &kLog,        &kRead,
-    &kChat, &kAgents, &kTrace, &kSearch, &kDoctor, &kConfig, &kExtract, &kCompletion,
+constexpr std::array kTable = {
+    &kUp,     &kDown,  &kRun,  &kSend,  &kInbox,  &kLog,    &kRead,   &kChat,  &kStatus,  &kAgents,     &kExplain,
+    &kAttach, &kInput, &kWait, &kTrace, &kSearch, &kDoctor, &kConfig, &kSkill, &kExtract, &kCompletion,
 };
 
 }  // namespace
@@ -16,6 +16,7 @@ constexpr std::array<const Command*, 17> kTable = {
 std::string_view title_of(Group group) {
   switch (group) {
     case Group::Everyday: return "everyday";
+    case Group::Agents: return "agents";
     case Group::Knowing: return "looking around";
     case Group::Plumbing: return "plumbing";
   }

@@ -117,7 +117,8 @@ std::string zsh_case(const Command& command) {
   }
   int position = 1;
   for (const auto& argument : command.arguments) {
-    const auto where = argument.arity == Arity::Many ? std::string{"*"} : relay::format("{}", position++);
+    const auto where = argument.arity == Arity::Many || argument.arity == Arity::Any ? std::string{"*"}
+                                                                                     : relay::format("{}", position++);
     text += relay::format(" \\\n        '{}:{}{}:{}'", where, argument.arity == Arity::Optional ? ":" : "",
                           zsh_text(argument.name), zsh_action(argument.completes, {}));
   }

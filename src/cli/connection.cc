@@ -62,6 +62,7 @@ std::string_view describe(Errc code) {
     case Errc::NameInUse: return "the name is in use";
     case Errc::BadAnswer: return "an answer that cannot be read";
     case Errc::NobodyReads: return "nobody reads the output";
+    case Errc::NoSuchAgent: return "no such agent";
   }
   return "";
 }

@@ -28,6 +28,7 @@ enum class Errc {
   NameInUse,  // somebody else has it
   BadAnswer,
   NobodyReads,  // the other end of our output is gone
+  NoSuchAgent,  // nobody of that name runs here
 };
 std::string_view describe(Errc code);
 

@@ -99,11 +99,12 @@ class CommandParser {
   }
 
  private:
-  /// How many words come before the first that is neither an option nor an option's value.
-  [[nodiscard]] std::size_t count_of_own(const std::vector<std::string>& words) const {
+  /// How many words come before the first that is neither an option nor an option's value; `-n` becomes `--name` there.
+  [[nodiscard]] std::size_t count_of_own(std::vector<std::string>& words) const {
     std::size_t count = 0;
     while (count < words.size() && words[count].size() > 1 && words[count].front() == '-' && words[count] != "--") {
-      const auto& word = words[count++];
+      auto& word = words[count++];
+      if (word == "-n") word = "--name";
       for (const auto& option : command_.options)
         if (option.name == word && !option.value.empty() && count < words.size()) ++count;
     }
@@ -135,8 +136,8 @@ class CommandParser {
     std::size_t least = 0;
     bool many = false;
     for (const auto& argument : command_.arguments) {
-      if (argument.arity != Arity::Optional) ++least;
-      if (argument.arity == Arity::Many) many = true;
+      if (argument.arity == Arity::One || argument.arity == Arity::Many) ++least;
+      if (argument.arity == Arity::Many || argument.arity == Arity::Any) many = true;
     }
     bool only_arguments = false;  // after `--`
     std::size_t count = 0;
@@ -175,7 +176,6 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words) {
   }
   if (first == "-n" || first == "--name" || first == "run") {
     auto rest = std::vector<std::string>{words.begin() + (first == "run" ? 1 : 0), words.end()};
-    if (!rest.empty() && rest.front() == "-n") rest.front() = "--name";
     return CommandParser{*command_named("run")}.parse(std::move(rest));
   }
   if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));

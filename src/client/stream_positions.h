@@ -28,9 +28,9 @@ struct Position {
 
 /// One delivery: its stream, its number there, and its wire id.
 struct Place {
-  std::string id;
-  std::string topic;
-  std::string from;
+  std::string id = {};
+  std::string topic = {};
+  std::string from = {};
   std::uint64_t seq = 0;
 };
 

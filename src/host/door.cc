@@ -136,6 +136,12 @@ class Door::Visitor final : public net::StreamListener {
       door_.keeper_.visitor_types(wish.data);
       return send(granted().take());
     }
+    if (!wish.keys.empty()) {
+      std::string bytes;
+      for (const auto& key : wish.keys) bytes += terminal::encode_key(key, door_.keeper_.screen().modes());
+      door_.keeper_.visitor_types(bytes);
+      return send(granted().take());
+    }
     const auto said = door_.keeper_.visitor_says(wish.text);
     send(said ? granted().take() : refusal(answering_->what, answering_->id, said.error().message()));
   }

@@ -7,6 +7,7 @@ namespace relay::host {
 namespace {
 
 constexpr std::int64_t kMaxCells = 10'000;
+constexpr std::size_t kMaxKeys = 100;
 
 Result<pty::WindowSize> size_in(const json::object& object) {
   const auto columns = integer_member(object, "columns").value_or(0);
@@ -14,6 +15,24 @@ Result<pty::WindowSize> size_in(const json::object& object) {
   if (columns < 1 || rows < 1 || columns > kMaxCells || rows > kMaxCells)
     return fail("columns and rows must be numbers from 1 to 10000");
   return pty::WindowSize{.columns = static_cast<std::uint16_t>(columns), .rows = static_cast<std::uint16_t>(rows)};
+}
+
+Result<Input> input_in(const json::object& object) {
+  Input input{.data = string_member(object, "data").value_or(""), .text = string_member(object, "text").value_or("")};
+  if (const auto* names = array_member(object, "keys")) {
+    if (names->size() > kMaxKeys) return fail(format("at most {} keys at once", kMaxKeys));
+    for (const auto& value : *names) {
+      const auto* name = value.if_string();
+      const auto key = name != nullptr ? terminal::key_named({name->data(), name->size()}) : std::nullopt;
+      if (!key)
+        return fail(format("there is no key {}; keys are Enter, Escape, Tab, Up, y, C-c and the like",
+                           name != nullptr ? json::serialize(*name) : "that is no text"));
+      input.keys.push_back(*key);
+    }
+  }
+  if ((input.data.empty() ? 0 : 1) + (input.text.empty() ? 0 : 1) + (input.keys.empty() ? 0 : 1) != 1)
+    return fail("input needs one of data, keys and text");
+  return input;
 }
 
 Result<Wish> wish_in(std::string_view what, const json::object& object) {
@@ -33,11 +52,7 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
     return Attach{.drive = mode == "drive", .size = RELAY_TRY(size_in(object))};
   }
   if (what == "resize") return Resize{.size = RELAY_TRY(size_in(object))};
-  if (what == "input") {
-    Input input{.data = word("data"), .text = word("text")};
-    if (input.data.empty() == input.text.empty()) return fail("input needs either data or text");
-    return input;
-  }
+  if (what == "input") return input_in(object);
   if (what == "release") return EndAgent{.reason = word("reason")};
   return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
 }

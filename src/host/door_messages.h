@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "pty/window_size.h"
+#include "terminal/keys.h"
 
 namespace relay::host {
 
@@ -30,9 +32,11 @@ struct Attach {
 struct Resize {
   pty::WindowSize size = {};
 };
+/// One of the three.
 struct Input {
-  std::string data = {};  // keys as they are
-  std::string text = {};  // or words: pasted and entered
+  std::string data = {};                 // bytes as they are
+  std::vector<terminal::Key> keys = {};  // pressed as the program wants them
+  std::string text = {};                 // words: pasted and entered
 };
 struct EndAgent {
   std::string reason = {};

@@ -60,6 +60,7 @@ class Host::Core final : public pty::ProgramListener,
       size = person_->size();
     }
     screen_.resize(cells_of(size));
+    state_since_ = now();
     RELAY_TRY(door_.listen(options_.places.door));
     prepare_link();
     program_ = RELAY_TRY(options_.start(loop_, size, *this));

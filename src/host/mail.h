@@ -23,9 +23,9 @@ struct Letter {
 
 /// What was said, by whom, as the sender wrote it.
 struct Message {
-  std::string from, id, to, thread, body;
-  std::optional<std::int64_t> importance;
-  std::optional<WallMs> expires_at;
+  std::string from = {}, id = {}, to = {}, thread = {}, body = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<WallMs> expires_at = {};
 };
 Message message_of(const client::Incoming& incoming);
 

@@ -1,6 +1,7 @@
 #include "terminal/keys.h"
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "terminal/utf8.h"
@@ -10,6 +11,19 @@ namespace {
 
 constexpr std::uint8_t kDisambiguate = 1;   // kitty: keys that look alike get codes of their own
 constexpr std::uint8_t kReportAllKeys = 8;  // kitty: every key is a sequence, text too
+
+constexpr std::pair<std::string_view, NamedKey> kKeyNames[] = {
+    {"enter", NamedKey::Enter},   {"return", NamedKey::Enter},      {"escape", NamedKey::Escape},
+    {"esc", NamedKey::Escape},    {"tab", NamedKey::Tab},           {"backspace", NamedKey::Backspace},
+    {"up", NamedKey::Up},         {"down", NamedKey::Down},         {"right", NamedKey::Right},
+    {"left", NamedKey::Left},     {"home", NamedKey::Home},         {"end", NamedKey::End},
+    {"pageup", NamedKey::PageUp}, {"pagedown", NamedKey::PageDown}, {"insert", NamedKey::Insert},
+    {"delete", NamedKey::Delete},
+};
+
+bool same_letters(std::string_view name, std::string_view lower) {
+  return std::ranges::equal(name, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+}
 
 /// 1 + shift + 2 alt + 4 control, as xterm and kitty count.
 int modifiers_of(const Key& key) { return 1 + (key.shift ? 1 : 0) + (key.alt ? 2 : 0) + (key.control ? 4 : 0); }
@@ -106,6 +120,36 @@ std::string encode_key(const Key& key, const Modes& modes) {
   std::string out = encode_legacy(key);
   if (modes.newline && key.name == NamedKey::Enter) out += '\n';
   return out;
+}
+
+std::optional<Key> key_named(std::string_view name) {
+  Key key;
+  while (name.size() > 2 && name[1] == '-') {
+    switch (name[0]) {
+      case 'C': key.control = true; break;
+      case 'M': key.alt = true; break;
+      case 'S': key.shift = true; break;
+      default: return std::nullopt;
+    }
+    name.remove_prefix(2);
+  }
+  for (const auto& [known, named] : kKeyNames) {
+    if (!same_letters(name, known)) continue;
+    key.name = named;
+    return key;
+  }
+  if (name.empty()) return std::nullopt;
+  const auto lead = utf8_lead(static_cast<unsigned char>(name[0]));
+  if (name.size() != 1u + lead.continuation_bytes) return std::nullopt;
+  if (lead.continuation_bytes == 0) {
+    if (static_cast<unsigned char>(name[0]) < 0x20 || static_cast<unsigned char>(name[0]) > 0x7e) return std::nullopt;
+    key.character = static_cast<unsigned char>(name[0]);
+    return key;
+  }
+  key.character = lead.bits;
+  for (const char byte : name.substr(1))
+    key.character = (key.character << 6) | (static_cast<unsigned char>(byte) & 0x3f);
+  return key;
 }
 
 std::string encode_paste(std::string_view text, const Modes& modes) {

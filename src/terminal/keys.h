@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,9 @@ struct Key {
 /// The bytes of a key press, as the program asked for them (application cursor keys, kitty's protocol).
 /// A combination that has no bytes is sent without what cannot be said.
 std::string encode_key(const Key& key, const Modes& modes);
+
+/// A key by its name, as people write it: `Enter`, `Escape`, `Up`, `y`, `C-c`, `M-x`, `S-Tab`; any case of the long names.
+std::optional<Key> key_named(std::string_view name);
 
 /// Text as if it were pasted: in brackets if the program asked for them, else with its newlines as Enter would send
 /// them. Control characters other than newline and tab are left out, so that no text can close the brackets or press

@@ -24,6 +24,22 @@ TEST(EncodeKey, AsATerminalSendsThem) {
   EXPECT_EQ(character(U'é'), "é");
 }
 
+TEST(KeyNamed, AsPeopleWriteThem) {
+  const auto bytes = [](std::string_view name) {
+    const auto key = key_named(name);
+    return key ? encode_key(*key, {}) : "none";
+  };
+  EXPECT_EQ(bytes("Enter"), "\r");
+  EXPECT_EQ(bytes("ESC"), "\x1b");
+  EXPECT_EQ(bytes("y"), "y");
+  EXPECT_EQ(bytes("-"), "-");
+  EXPECT_EQ(bytes("é"), "é");
+  EXPECT_EQ(bytes("C-c"), "\x03");
+  EXPECT_EQ(bytes("M-x"), "\x1bx");
+  EXPECT_EQ(bytes("S-Tab"), "\x1b[Z");
+  for (const auto* name : {"", "Entr", "yes", "X-c", "\x1b", "\xff", "\xc3"}) EXPECT_EQ(bytes(name), "none") << name;
+}
+
 TEST(EncodeKey, ArrowsFollowTheApplicationCursorMode) {
   EXPECT_EQ(encode_key({.name = NamedKey::Up}, {}), "\x1b[A");
   EXPECT_EQ(encode_key({.name = NamedKey::Up}, {.application_cursor = true}), "\x1bOA");

@@ -51,7 +51,7 @@ constexpr Option kOptions[] = {
 
 const Command kAgents = {
     .name = "agents",
-    .group = Group::Knowing,
+    .group = Group::Agents,
     .usage = "agents",
     .summary = "who is here",
     .hint = "[--all] [--json]",

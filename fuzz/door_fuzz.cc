@@ -1,0 +1,23 @@
+// What is said at a host's door, and the record by which it is found: any bytes give a value or a sentence.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "check.h"
+#include "host/door_messages.h"
+#include "host/record.h"
+
+using namespace relay;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  (void)host::terminal_bytes(text);
+  if (const auto request = host::parse_request(text); !request) FUZZ_CHECK(!request.error().message().empty());
+  if (const auto record = host::parse_record(text)) {
+    protocol::JsonWriter json;
+    host::write_record(json, *record);
+    const auto again = host::parse_record(json.take());
+    FUZZ_CHECK(again && again->name == record->name && again->socket == record->socket);
+  }
+  return 0;
+}

@@ -1,0 +1,1 @@
+relay_fuzzer(door SOURCES door_fuzz.cc LINKS relay::host)

@@ -1,0 +1,61 @@
+/// `agent-relay attach NAME`
+#include "cli/attach.h"
+
+#include "base/format.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/visit.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode print_screen(const host::HostRecord& record, bool json) {
+  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  const auto answer = RELAY_CLI_TRY(visit.ask({{"do", "screen"}, {"format", "text"}}));
+  print(json ? relay::json::serialize(answer) + "\n"
+             : sanitised(string_member(answer, "screen").value_or(""), Lines::Keep));
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  if (invocation.has("--print") || invocation.has("--json")) return print_screen(record, invocation.has("--json"));
+  const auto attached =
+      RELAY_CLI_TRY(attach_to(record, invocation.has("--view") ? AttachMode::View : AttachMode::Drive));
+  if (attached.end == AttachEnd::AgentEnded)
+    remark(relay::format("{} has ended with code {}", record.name, attached.code));
+  else
+    remark(relay::format("left {}; it goes on", record.name));
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+};
+constexpr Option kOptions[] = {
+    {.name = "--view", .description = "only watch; nothing you type reaches the agent"},
+    {.name = "--print", .description = "print the screen once and end"},
+    {.name = "--json", .description = "the same as JSON"},
+};
+
+}  // namespace
+
+const Command kAttach = {
+    .name = "attach",
+    .group = Group::Agents,
+    .usage = "attach NAME",
+    .summary = "see an agent's screen, and type",
+    .hint = "[--view]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay attach Bob --view",
+    .details =
+        "Shows the screen as it is and then live, on any terminal; leave with Ctrl-] (watching also with q), and\n"
+        "the agent goes on. What you type counts as a person's typing: messages wait meanwhile. An agent without a\n"
+        "terminal of its own takes the size of the one that drives it.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,100 @@
+/// `agent-relay explain NAME`
+#include "base/format.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/times.h"
+#include "cli/visit.h"
+#include "profiles/shelf.h"
+
+namespace relay::cli {
+namespace {
+
+std::string word(const json::object& object, std::string_view name) {
+  return sanitised(string_member(object, name).value_or(""), Lines::Join);
+}
+
+std::string meaning_of(std::string_view state, std::string_view profile) {
+  if (state == "idle") return "ready for a message";
+  if (state == "typing") return "its composer holds a draft; messages wait";
+  if (state == "working") return "messages wait until it has finished";
+  if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
+  if (profile == profiles::kGeneric)
+    return "no profile knows this program, so nothing is typed; write one (docs/spec/profiles.md), or let it read "
+           "$AGENT_RELAY_INBOX";
+  return "not known to be ready; nothing is typed";
+}
+
+void print_for_people(const json::object& answer, const Context& context) {
+  const auto& paint = context.paint;
+  const auto state = word(answer, "state");
+  const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
+  print(relay::format("{} is {} for {}: {}\n\n", paint.name(word(answer, "name")), paint(Colour::Bold, state),
+                      short_duration(held), meaning_of(state, word(answer, "profile"))));
+  Columns facts{{}};
+  if (const auto* evidence = array_member(answer, "evidence"))
+    for (const auto& value : *evidence)
+      if (const auto* one = value.if_object()) facts.add({word(*one, "witness"), word(*one, "says")});
+  if (const auto* composer = object_member(answer, "composer");
+      composer != nullptr && !word(*composer, "draft").empty())
+    facts.add({"draft", shortened(word(*composer, "draft"), 60)});
+  if (const auto typed = integer_member(answer, "lastTyped"))
+    facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
+  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", word(answer, "cli"),
+                                      integer_member(answer, "agentPid").value_or(0), word(answer, "profile"))});
+  facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
+                                   bool_member(answer, "person").value_or(false) ? "in a person's terminal"
+                                                                                 : "without a terminal",
+                                   bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
+                                                                                    : ", not connected to the daemon",
+                                   relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
+  if (const auto trouble = word(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
+  print(facts.text(paint));
+  const auto* waiting = array_member(answer, "waiting");
+  if (waiting == nullptr || waiting->empty()) return print("\nno message waits\n");
+  print(relay::format("\n{} waiting:\n",
+                      waiting->size() == 1 ? "1 message" : relay::format("{} messages", waiting->size())));
+  Columns letters{{}};
+  for (const auto& value : *waiting)
+    if (const auto* one = value.if_object())
+      letters.add({" ", word(*one, "id"), "from " + word(*one, "from"), word(*one, "reason")});
+  print(letters.text(paint));
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  auto answer = RELAY_CLI_TRY(visit.ask({{"do", "explain"}}));
+  answer.erase("re");
+  answer.erase("ok");
+  if (invocation.has("--json"))
+    print(json::serialize(answer) + "\n");
+  else
+    print_for_people(answer, context);
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+};
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kExplain = {
+    .name = "explain",
+    .group = Group::Agents,
+    .usage = "explain NAME",
+    .summary = "what an agent is doing, and how we know",
+    .hint = "[--json]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay explain Bob",
+    .details =
+        "Prints the verdict (idle, typing, working, blocked, unknown), the evidence for each part of it, and\n"
+        "every message that waits with its reason.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,66 @@
+/// `agent-relay input NAME TEXT`
+#include "base/format.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/visit.h"
+
+namespace relay::cli {
+namespace {
+
+json::array words_of(std::string_view text) {
+  json::array words;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    if (end > 0) words.emplace_back(std::string{text.substr(0, end)});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto keys = invocation.value("--key").value_or("");
+  const auto text = invocation.rest(1);
+  if (keys.empty() == text.empty())
+    return complain("input needs either a text or --key, for example: agent-relay input Bob --key Escape",
+                    ExitCode::Usage);
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  json::object request = {{"do", "input"}};
+  if (keys.empty())
+    request["text"] = text;
+  else
+    request["keys"] = words_of(keys);
+  (void)RELAY_CLI_TRY(visit.ask(std::move(request)));
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "TEXT", .arity = Arity::Any, .description = "words to paste and enter, as if you had typed them"},
+};
+constexpr Option kOptions[] = {
+    {.name = "--key",
+     .value = "KEYS",
+     .description = "press keys instead: Escape, Enter, Up, y, C-c; several with blanks"},
+};
+
+}  // namespace
+
+const Command kInput = {
+    .name = "input",
+    .group = Group::Agents,
+    .usage = "input NAME TEXT",
+    .summary = "type into an agent's terminal",
+    .hint = "[--key KEYS]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay input Bob --key Escape",
+    .details =
+        "As if you sat at its keyboard: no message, no ledger. A text is refused while a dialog is open, because\n"
+        "Enter would answer it, and while the composer holds a draft; keys are pressed whatever is on the screen.",
+    .run = run,
+};
+
+}  // namespace relay::cli

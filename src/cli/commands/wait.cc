@@ -1,0 +1,92 @@
+/// `agent-relay wait NAME --until idle`
+#include "base/format.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/visit.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr Millis kForEver{365LL * 24 * 3600 * 1000};
+
+/// Does this event end the waiting?
+bool is_awaited(const json::object& event, std::string_view until) {
+  const auto kind = string_member(event, "event").value_or("");
+  if (until == "message") return kind == "said";
+  if (until == "exit") return kind == "exit";
+  return kind == "state" && string_member(event, "state") == until;
+}
+
+ExitCode tell(const host::HostRecord& record, const json::object& event, bool as_json) {
+  if (as_json) {
+    print(json::serialize(event) + "\n");
+    return ExitCode::Yes;
+  }
+  const auto kind = string_member(event, "event").value_or("");
+  if (kind == "said")
+    print(relay::format("{} wrote to {}\n", record.name,
+                        sanitised(string_member(event, "to").value_or("?"), Lines::Join)));
+  else if (kind == "exit")
+    print(relay::format("{} has ended with code {}\n", record.name, integer_member(event, "code").value_or(0)));
+  else
+    print(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto until = invocation.value("--until").value_or("idle");
+  const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kForEver));
+  const auto deadline = in(timeout);
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  (void)RELAY_CLI_TRY(visit.ask({{"do", "watch"}}));
+  for (;;) {
+    const auto event = visit.next(deadline);
+    if (!event && is(event.error(), Errc::TimedOut))
+      return complain(relay::format("{} was not seen {} within {}; look with: agent-relay explain {}", record.name,
+                                    until == "message" ? "sending a message"
+                                    : until == "exit"  ? "ending"
+                                                       : until,
+                                    invocation.value("--timeout").value_or(""), record.name),
+                      ExitCode::TimedOut);
+    if (!event) return complain(event.error().message(), ExitCode::No);
+    if (is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
+    if (string_member(*event, "event") == "exit")
+      return complain(
+          relay::format("{} ended (code {}) before that", record.name, integer_member(*event, "code").value_or(0)),
+          ExitCode::No);
+  }
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+};
+constexpr Option kOptions[] = {
+    {.name = "--until",
+     .value = "WHAT",
+     .description = "what to wait for; default: idle",
+     .choices = "idle|typing|working|blocked|message|exit"},
+    {.name = "--timeout", .value = "TIME", .description = "give up after that long: 30s, 5m; default: never"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kWait = {
+    .name = "wait",
+    .group = Group::Agents,
+    .usage = "wait NAME",
+    .summary = "wait until an agent is idle, asks or ends",
+    .hint = "[--until WHAT]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay wait Bob --until idle --timeout 5m",
+    .details =
+        "Ends at once when it is so already; `message` is the next message the agent sends. Exit code 4 when\n"
+        "the time is over, 1 when the agent ended before.",
+    .run = run,
+};
+
+}  // namespace relay::cli

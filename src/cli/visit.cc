@@ -1,0 +1,93 @@
+#include "cli/visit.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "base/format.h"
+#include "base/nearest.h"
+#include "net/unix_address.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+
+Result<bool> wait_for(int fd, short events, Deadline deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    if (left <= 0) return false;
+    pollfd watched{fd, events, 0};
+    const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return fail_errno("cannot wait");
+  }
+}
+
+}  // namespace
+
+Result<host::HostRecord> find_host(const Context& context, const std::string& agent) {
+  if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
+  const auto hosts = host::living_hosts(context.project.hosts);
+  std::vector<std::string_view> names;
+  for (const auto& host : hosts) names.push_back(host.name);
+  const auto near = nearest_names(agent, names, 1);
+  const auto hint = !near.empty() ? relay::format("did you mean {}?", near.front())
+                    : names.empty()
+                        ? relay::format("no agent runs here; start one with: agent-relay -n {} claude", agent)
+                        : std::string{"see who is here with: agent-relay agents"};
+  return fail(Errc::NoSuchAgent,
+              relay::format("no agent {} runs under agent-relay in {}; {}", agent, context.project.root, hint));
+}
+
+Result<Visit> Visit::open(const host::HostRecord& record) {
+  auto fd = RELAY_TRY(net::connect_now(record.socket));
+  if (!fd) return fail(Errc::Refused, relay::format("the host of {} is busy; try again", record.name));
+  return Visit{std::move(fd), record.name};
+}
+
+Result<void> Visit::read_some(Deadline deadline) {
+  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline)))
+    return fail(Errc::TimedOut, relay::format("the host of {} did not answer in time", agent_));
+  std::array<char, kReadBytes> buffer;
+  const auto count = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
+  if (count > 0)
+    reader_.push({buffer.data(), static_cast<std::size_t>(count)});
+  else if (count == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))
+    return fail(Errc::Lost, relay::format("the host of {} went away", agent_));
+  return {};
+}
+
+Result<json::object> Visit::next(Deadline deadline) {
+  for (;;) {
+    const auto frame = RELAY_TRY(reader_.next());
+    if (frame && frame->starts_with('{')) return RELAY_TRY(parse_json_object(*frame));
+    if (!frame) RELAY_TRY(read_some(deadline));
+  }
+}
+
+Result<json::object> Visit::ask(json::object request, std::chrono::milliseconds timeout) {
+  const auto deadline = in(timeout);
+  std::string bytes;
+  protocol::append_frame(bytes, reader_.style(), json::serialize(request));
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const auto count = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (count > 0)
+      sent += static_cast<std::size_t>(count);
+    else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline)))
+        return fail(Errc::TimedOut, relay::format("the host of {} does not read", agent_));
+    } else if (errno != EINTR) {
+      return fail(Errc::Lost, relay::format("the host of {} went away", agent_));
+    }
+  }
+  for (;;) {
+    auto answer = RELAY_TRY(next(deadline));
+    if (!answer.contains("ok")) continue;  // an event came in between
+    if (bool_member(answer, "ok").value_or(false)) return answer;
+    return fail(Errc::Refused, string_member(answer, "error").value_or("the host refused without a reason"));
+  }
+}
+
+}  // namespace relay::cli

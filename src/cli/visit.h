@@ -1,0 +1,40 @@
+/// A short conversation at a host's door (docs/spec/host.md), for commands that ask, wait and leave.
+///
+/// Invariants: nothing waits beyond its deadline; works without the daemon. Threading: one thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "cli/connection.h"
+#include "cli/context.h"
+#include "host/record.h"
+#include "protocol/frame.h"
+
+namespace relay::cli {
+
+/// The host of that agent in this project; the error says what to do instead.
+Result<host::HostRecord> find_host(const Context& context, const std::string& agent);
+
+class Visit {
+ public:
+  static Result<Visit> open(const host::HostRecord& record);
+
+  /// Asks and returns the answer; a refusal is an error with the host's sentence.
+  Result<json::object> ask(json::object request, std::chrono::milliseconds timeout = kAnswerTimeout);
+  /// The next object; an error TimedOut when none came in time, Lost when the host has gone.
+  Result<json::object> next(Deadline deadline);
+
+ private:
+  Visit(UniqueFd fd, std::string agent) : fd_{std::move(fd)}, agent_{std::move(agent)} {}
+  Result<void> read_some(Deadline deadline);
+
+  UniqueFd fd_;
+  std::string agent_;
+  protocol::FrameReader reader_;
+};
+
+}  // namespace relay::cli

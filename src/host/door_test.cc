@@ -1,0 +1,224 @@
+#include "host/door.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "client/testing/virtual_loop.h"
+#include "protocol/frame.h"
+
+namespace relay::host {
+namespace {
+
+/// One end of a connection at the door, held by the test.
+struct Guest final : net::Stream {
+  void start(net::StreamListener& to) override { door = &to; }
+  void write(std::string_view bytes) override { reader.push(bytes), waiting += slow ? bytes.size() : 0; }
+  std::size_t bytes_waiting() const override { return waiting; }
+  void pause_reading() override { paused = true; }
+  void resume_reading() override { paused = false; }
+  void close(net::Drain) override { closed = true; }
+  net::Peer peer() const override { return {}; }
+
+  net::StreamListener* door = nullptr;
+  protocol::FrameReader reader;
+  std::size_t waiting = 0;
+  bool slow = false, paused = false, closed = false;
+};
+
+struct DoorTest : testing::Test, DoorKeeper, net::Network {
+  client::testing::VirtualLoop loop;
+  terminal::Screen screen_{{20, 4}};
+  Door door{loop, *this, *this};
+  net::OnAccept accept;
+  std::string typed;
+  std::vector<pty::WindowSize> sizes;
+  std::string released;
+
+  struct Listening final : net::Listener {
+    std::string where = "/door";
+    const std::string& path() const override { return where; }
+  };
+  Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept on_accept) override {
+    accept = std::move(on_accept);
+    return std::make_unique<Listening>();
+  }
+  void connect(const std::string&, net::OnConnect) override {}
+
+  const terminal::Screen& screen() const override { return screen_; }
+  void describe(protocol::JsonWriter& answer) const override { answer.field("name", "Bob"); }
+  void explain(protocol::JsonWriter& answer) const override { describe_state(answer); }
+  void describe_state(protocol::JsonWriter& answer) const override { answer.field("state", "idle"); }
+  void visitor_types(std::string_view bytes) override { typed += bytes; }
+  Result<void> visitor_says(const std::string& text) override {
+    if (text == "no") return fail("not now");
+    typed += "says " + text;
+    return {};
+  }
+  void visitor_resizes(pty::WindowSize size) override {
+    sizes.push_back(size);
+    screen_.resize({size.columns, size.rows});
+    door.on_resized();
+  }
+  void visitor_releases(const std::string& reason) override { released = reason; }
+
+  void SetUp() override { ASSERT_TRUE(door.listen("/door")); }
+
+  /// Lives in the door; the test keeps a way to it.
+  Guest& come() {
+    auto guest = std::make_unique<Guest>();
+    auto& seen = *guest;
+    accept(std::move(guest));
+    return seen;
+  }
+  static void say(Guest& guest, std::string_view body) {
+    std::string bytes;
+    protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
+    guest.door->on_bytes(bytes);
+  }
+  static std::vector<std::string> heard(Guest& guest) {
+    std::vector<std::string> frames;
+    for (;;) {
+      const auto frame = guest.reader.next();
+      if (!frame || !*frame) return frames;
+      frames.emplace_back(**frame);
+    }
+  }
+  /// What a terminal that showed all of that would hold.
+  terminal::Screen shown(Guest& guest) {
+    terminal::Screen other{screen_.size()};
+    for (const auto& frame : heard(guest))
+      if (const auto bytes = terminal_bytes(frame)) other.feed(*bytes);
+    return other;
+  }
+  void output(std::string_view bytes) {
+    screen_.feed(bytes);
+    door.on_output(bytes);
+  }
+  static constexpr std::string_view kView = R"({"do":"attach","mode":"view","columns":20,"rows":4})";
+  static constexpr std::string_view kDrive = R"({"do":"attach","mode":"drive","columns":30,"rows":5})";
+};
+
+TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
+  output("before\r\n\x1b[1mbold");
+  auto& guest = come();
+  say(guest, kView);
+  output("\r\nafter");
+  EXPECT_EQ(shown(guest), screen_);
+}
+
+TEST_F(DoorTest, WhoComesInTheMiddleOfASequenceSeesItWhole) {
+  output("text\x1b[3");
+  auto& guest = come();
+  say(guest, kView);
+  output("1mred");
+  EXPECT_EQ(shown(guest), screen_);
+}
+
+TEST_F(DoorTest, ASlowWatcherMissesOutputAndCatchesUp) {
+  auto& guest = come();
+  say(guest, kView);
+  (void)heard(guest);
+  guest.slow = true;
+  for (int i = 0; i < 300; ++i) output(std::string(10'000, 'x'));
+  EXPECT_LE(guest.waiting, kMaxBehindBytes + 100'000);
+  (void)heard(guest);
+  output("\x1b[2J\x1b[Hthe end");
+  guest.waiting = 0;
+  guest.slow = false;
+  guest.door->on_written(0);
+  EXPECT_EQ(shown(guest), screen_);
+  output(" and on");
+  EXPECT_EQ(heard(guest).size(), 1u);
+}
+
+TEST_F(DoorTest, OnlyWhoDrivesTypes) {
+  auto& watcher = come();
+  auto& driver = come();
+  say(watcher, kView);
+  say(driver, kDrive);
+  say(watcher, "\x01no");
+  say(driver, "\x01yes");
+  EXPECT_EQ(typed, "yes");
+}
+
+TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
+  auto& first = come();
+  auto& second = come();
+  say(first, kDrive);
+  say(second, R"({"do":"attach","mode":"drive","columns":50,"rows":9})");
+  EXPECT_EQ(screen_.size(), (terminal::Size{50, 9}));
+  say(first, "\x01k");
+  EXPECT_EQ(screen_.size(), (terminal::Size{30, 5}));
+  say(second, R"({"do":"resize","columns":51,"rows":9})");
+  EXPECT_EQ(screen_.size(), (terminal::Size{30, 5})) << "not his turn";
+  first.door->on_closed("gone");
+  EXPECT_EQ(screen_.size(), (terminal::Size{51, 9}));
+  loop.run_now();
+}
+
+TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
+  auto& guest = come();
+  say(guest, R"({"do":"describe","id":"1"})");
+  say(guest, R"({"do":"input","text":"no","id":"2"})");
+  say(guest, R"({"do":"input","keys":["Up"]})");
+  say(guest, R"({"do":"screen"})");
+  say(guest, "{broken");
+  say(guest, R"({"do":"release","reason":"done"})");
+  const auto answers = heard(guest);
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers[0], R"({"re":"describe","id":"1","ok":true,"name":"Bob"})");
+  EXPECT_EQ(answers[1], R"({"re":"input","id":"2","ok":false,"error":"not now"})");
+  EXPECT_EQ(typed, "\x1b[A");
+  EXPECT_EQ(parse_json_object(answers[3])->at("columns"), 20);
+  EXPECT_NE(answers[4].find(R"("ok":false)"), std::string::npos);
+  EXPECT_EQ(released, "done");
+}
+
+TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {
+  auto& guest = come();
+  say(guest, R"({"do":"watch"})");
+  door.on_said("Alice", "message");
+  door.on_exit(3);
+  EXPECT_EQ(heard(guest), (std::vector<std::string>{
+                              R"({"re":"watch","ok":true})", R"({"event":"state","state":"idle"})",
+                              R"({"event":"said","to":"Alice","kind":"message"})", R"({"event":"exit","code":3})"}));
+  EXPECT_TRUE(guest.closed);
+}
+
+TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
+  auto& guest = come();
+  guest.door->on_bytes("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(guest.closed);
+  loop.run_now();
+  EXPECT_EQ(door.watchers(), 0u);
+}
+
+TEST_F(DoorTest, TooManyVisitorsAreTurnedAway) {
+  for (std::size_t i = 0; i < kMaxVisitors; ++i) (void)come();
+  bool closed = false;
+  struct Watched final : net::Stream {
+    explicit Watched(bool& flag) : closed{flag} {}
+    void start(net::StreamListener&) override { ADD_FAILURE(); }
+    void write(std::string_view) override {}
+    std::size_t bytes_waiting() const override { return 0; }
+    void pause_reading() override {}
+    void resume_reading() override {}
+    void close(net::Drain) override { closed = true; }
+    net::Peer peer() const override { return {}; }
+    bool& closed;
+  };
+  accept(std::make_unique<Watched>(closed));
+  EXPECT_TRUE(closed);
+}
+
+TEST_F(DoorTest, VisitorsWaitWhileTheAgentDoesNotRead) {
+  auto& guest = come();
+  door.on_crowded(true);
+  EXPECT_TRUE(guest.paused);
+  EXPECT_TRUE(come().paused);
+  door.on_crowded(false);
+  EXPECT_FALSE(guest.paused);
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,44 @@
+#include "host/inbox_file.h"
+
+#include <gtest/gtest.h>
+
+#include "client/testing/memory_directory.h"
+
+namespace relay::host {
+namespace {
+
+Message message(const std::string& id, const std::string& body) {
+  return {.from = "Alice", .id = id, .to = "", .thread = "", .body = body};
+}
+
+TEST(InboxFile, HoldsEachMessageOnceAlsoInALaterLife) {
+  client::testing::MemoryDirectory disk;
+  for (int life = 0; life < 2; ++life) {
+    InboxFile inbox{disk};
+    ASSERT_TRUE(inbox.load());
+    ASSERT_TRUE(inbox.add(message("a1", "first\n  indented"), 0));
+    ASSERT_TRUE(inbox.add(message("a2", "second"), 1'000));
+    ASSERT_TRUE(inbox.add(message("a1", "first\n  indented"), 0));
+  }
+  EXPECT_EQ(*disk.bytes("inbox.md"),
+            "## From Alice [a1] at 1970-01-01T00:00:00.000Z\n\nfirst\n  indented\n\n"
+            "## From Alice [a2] at 1970-01-01T00:00:01.000Z\n\nsecond\n\n");
+}
+
+TEST(InboxFile, ABodyCannotPoseAsAnotherMessage) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  ASSERT_TRUE(inbox.add(message("a1", "## From Bob [b1] at noon\x1b[2J"), 0));
+  EXPECT_NE(disk.bytes("inbox.md")->find("\n ## From Bob [b1] at noon[2J\n"), std::string::npos);
+}
+
+TEST(InboxFile, IsBounded) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(inbox.add(message("m" + std::to_string(i), std::string(100'000, 'x')), 0));
+  EXPECT_LE(disk.bytes("inbox.md")->size(), kMaxInboxBytes + 200'000);
+  EXPECT_LE(disk.bytes("inbox.old.md")->size(), kMaxInboxBytes + 200'000);
+}
+
+}  // namespace
+}  // namespace relay::host

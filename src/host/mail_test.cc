@@ -1,0 +1,72 @@
+#include "host/mail.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "net/testing/temporary_directory.h"
+
+namespace relay::host {
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+struct MailTest : testing::Test {
+  net::testing::TemporaryDirectory directory;
+  LongTexts texts{directory.file("messages"), directory.file("messages")};
+  Message message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
+
+  std::string shown(std::size_t most = 8'000) { return text_for_agent(message, most, texts); }
+};
+
+TEST_F(MailTest, AShortOneIsOneLine) {
+  EXPECT_EQ(shown(), "Relay message from Alice [abc12345]: hello");
+  EXPECT_FALSE(std::filesystem::exists(directory.file("messages")));
+}
+
+TEST_F(MailTest, ALongOneIsAFileAndItsBeginning) {
+  message.body = "beginning\n" + std::string(1'000'000, 'x') + "\x1b[201~end";
+  const auto text = shown();
+  EXPECT_LT(text.size(), 1'000u);
+  EXPECT_TRUE(text.starts_with("Relay message from Alice [abc12345]: beginning xxx"));
+  const auto path = directory.file("messages/abc12345.md");
+  EXPECT_NE(text.find(path), std::string::npos);
+  EXPECT_EQ(content_of(path), message.body) << "every byte as it was written";
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(MailTest, AnIdIsNeverAPath) {
+  message.id = "../../etc/passwd";
+  message.body.assign(9'000, 'x');
+  (void)shown();
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{directory.file("messages")}) {
+    EXPECT_EQ(entry.path().extension(), ".md");
+    ++files;
+  }
+  EXPECT_EQ(files, 1u);
+}
+
+TEST_F(MailTest, WithoutAFileTheCommandIsNamed) {
+  std::ofstream{directory.file("messages")} << "in the way";
+  message.body.assign(9'000, 'x');
+  EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
+}
+
+TEST_F(MailTest, OldFilesAreForgotten) {
+  message.body.assign(9'000, 'x');
+  for (std::size_t i = 0; i < kMaxLongTexts + 5; ++i) {
+    message.id = "m" + std::to_string(i);
+    (void)shown();
+  }
+  std::filesystem::directory_iterator files{directory.file("messages")};
+  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts);
+}
+
+}  // namespace
+}  // namespace relay::host
