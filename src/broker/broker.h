@@ -78,6 +78,8 @@ struct RosterEntry {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   std::uint64_t pending = 0;
+  std::string state = {};   // of its session, as it told; empty when it is not connected or never did
+  std::string reason = {};  // why what is for it waits
 };
 
 class Broker {

@@ -419,7 +419,9 @@ std::vector<RosterEntry> Core::roster() const {
   std::vector<RosterEntry> entries;
   entries.reserve(agents_.size());
   for (const auto& [name, agent] : agents_) {
-    entries.push_back({agent.record, agent.connected(), agent.sent, agent.received, agent.mailbox.pending});
+    const bool here = agent.connected();
+    entries.push_back({agent.record, here, agent.sent, agent.received, agent.mailbox.pending,
+                       here ? agent.activity.state : "", here ? agent.activity.reason : ""});
   }
   std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
   return entries;

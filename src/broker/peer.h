@@ -11,6 +11,7 @@
 #include "broker/heartbeat.h"
 #include "broker/mailbox.h"
 #include "broker/token_bucket.h"
+#include "protocol/requests.h"
 
 namespace relay::broker {
 
@@ -69,6 +70,7 @@ struct AgentState {
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
+  protocol::SessionStateChange activity;  // as its session told; empty when it never did
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;

@@ -236,6 +236,7 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.optional("task", entry.agent.task).optional("model", entry.agent.model).optional("team", entry.agent.team);
     payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
+    payload.optional("state", entry.state).optional("reason", entry.reason);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
   payload.end();
@@ -390,6 +391,7 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   const auto change = protocol::parse_session_state(envelope.payload);
   if (!change) return error(connection, ErrorCode::BadRequest, change.error().message());
   note(Note::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
+  if (AgentState* agent = find_agent(connection.agent.value())) agent->activity = *change;
 }
 
 }  // namespace relay::broker

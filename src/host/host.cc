@@ -24,6 +24,7 @@ namespace relay::host {
 namespace {
 
 constexpr Millis kEndGrace{5'000};
+constexpr std::size_t kMaxFeedBytes = 8 * 1024;
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
@@ -93,7 +94,11 @@ class Host::Core final : public pty::ProgramListener,
       person_->write(bytes);
       if (person_->wants_pause()) program_->pause_output();
     }
-    screen_.feed(bytes);
+    // In pieces, so that what scrolls off is seen before it is gone.
+    for (auto rest = bytes; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kMaxFeedBytes))) {
+      screen_.feed(rest.substr(0, kMaxFeedBytes));
+      if (screen_.scrollback().end() - looked_row_ > profiles::kHistoryRows / 2) look();
+    }
     door_.on_output(bytes);
     for (const auto& report : screen_.take_reports())
       if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
@@ -101,7 +106,13 @@ class Host::Core final : public pty::ProgramListener,
       seen_modes_ = screen_.modes();
       (void)person_->set_restore_bytes(terminal::restoring(screen_));
     }
-    look();
+    look_paced();
+  }
+
+  /// A flood is looked at now and then; the last of it in any case.
+  void look_paced() {
+    if (now() - looked_ >= profiles::kLookEvery) return look();
+    if (!pace_timer_) pace_timer_ = loop_.at(looked_ + profiles::kLookEvery, [this] { look(); });
   }
 
   /// The person's terminal answers for itself; only the program status is ours to answer, because only we listen.
@@ -116,6 +127,7 @@ class Host::Core final : public pty::ProgramListener,
   void on_exit(const pty::ExitStatus& status) override {
     code_ = status.shell_code();
     ended_ = true;
+    look();
     for (const auto& observation : watcher_->finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
@@ -211,6 +223,9 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] SteadyTime now() const { return loop_.now().steady; }
 
   void look() {
+    pace_timer_ = nullptr;
+    looked_ = now();
+    looked_row_ = screen_.scrollback().end();
     const auto observations = watcher_->look(screen_, now());
     for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
       if (const auto* changed = std::get_if<profiles::StateChanged>(&observation)) {
@@ -259,11 +274,11 @@ class Host::Core final : public pty::ProgramListener,
     return client::Taken::Later;
   }
   void deliver_soon() {
-    loop_.post([this] { deliver(); });
+    loop_.post([this] { look(); });
   }
 
   void deliver() {
-    if (ended_ || screen_.modes().synchronized) return look_again({});  // a frame is being drawn: not now
+    if (ended_ || watcher_->mid_frame()) return look_again({});  // a frame is being drawn: not now
     if (!keyboard_.empty() && !mailroom_.in_hand()) keyboard_.still_typing(now());
     look_again(mailroom_.deliver({.now = now(),
                                   .wall = loop_.now().wall,
@@ -271,6 +286,7 @@ class Host::Core final : public pty::ProgramListener,
                                   .since = state_since_,
                                   .last_typed = keyboard_.last_typed(),
                                   .composer = &watcher_->picture().composer}));
+    if (waiting_reason() != told_reason_) tell_state();
   }
 
   void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, screen_.modes())); }
@@ -300,19 +316,27 @@ class Host::Core final : public pty::ProgramListener,
   }
   void tell_state() {
     if (!link_->ready()) return;
+    told_reason_ = waiting_reason();
     const std::string_view word = state_ == profiles::State::Idle      ? "idle"
                                   : state_ == profiles::State::Blocked ? "blocked"
                                   : state_ == profiles::State::Unknown ? "starting"
                                                                        : "active";
     protocol::JsonWriter payload;
-    payload.field("state", word);
+    payload.field("state", word).optional("reason", waiting_reason());
     (void)link_->say(protocol::MessageType::SessionState, payload.take());
+  }
+  /// Why the first message waits; nothing when none does, or when it will not for long.
+  [[nodiscard]] std::string waiting_reason() const {
+    return mailroom_.waiting().empty() ? std::string{} : mailroom_.waiting().front().told;
   }
 
   void on_ready(const client::Session&) override { tell_state(); }
   void on_lost(const std::string&, Millis) override {}
   /// The screen is the agent's: said at the end, and to who asks.
-  void on_stopped(const Error& why) override { trouble_ = why.message(); }
+  void on_stopped(const Error& why) override {
+    trouble_ = why.message();
+    on_unsaid(format("you are not connected to the others any more: {}", trouble_));
+  }
   void on_sent(const std::string&) override {}
   void on_refused(const std::string&, const protocol::NackView& why) override { on_unsaid(why.message); }
   void on_frame(const protocol::Envelope&) override {}
@@ -337,9 +361,12 @@ class Host::Core final : public pty::ProgramListener,
   std::unique_ptr<profiles::Watcher> watcher_;
   profiles::State state_ = profiles::State::Unknown;
   SteadyTime state_since_{};
+  SteadyTime looked_{};
+  std::uint64_t looked_row_ = 0;  // of the scrollback
   int code_ = 0;
   bool ended_ = false;
   std::string trouble_;
+  std::string told_reason_;  // why mail waits, as the daemon knows it
 
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<Voice> voice_;
@@ -347,6 +374,7 @@ class Host::Core final : public pty::ProgramListener,
   std::unique_ptr<pty::Program> program_;
   Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::Timer> pace_timer_;
   std::unique_ptr<net::Timer> enter_timer_;
 };
 

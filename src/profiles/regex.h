@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -27,6 +28,24 @@ class Regex {
  private:
   struct Compiled;
   std::unique_ptr<const Compiled> compiled_;
+};
+
+/// Several patterns asked at once, in one pass over the text.
+class RegexSet {
+ public:
+  RegexSet();
+  static Result<RegexSet> compile(const std::vector<std::string>& patterns);
+  RegexSet(RegexSet&&) noexcept;
+  RegexSet& operator=(RegexSet&&) noexcept;
+  ~RegexSet();
+
+  [[nodiscard]] bool matches(std::string_view text) const;
+  /// Which of them match, in rising order; valid until the next call.
+  [[nodiscard]] const std::vector<int>& which(std::string_view text) const;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
 };
 
 }  // namespace relay::profiles

@@ -22,6 +22,8 @@ std::string trimmed(std::string_view text) {
   return std::string{text.substr(first, text.find_last_not_of(' ') - first + 1)};
 }
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(' ') == std::string_view::npos; }
+
 void append_without_blanks(std::string& out, std::string_view text) {
   for (const char c : text)
     if (c != ' ' && c != '\t') out += c;
@@ -49,7 +51,6 @@ std::string_view behind_word(std::string_view text) {
 struct Eyes::Parts {
   struct Rule {
     RowKind kind;
-    Regex pattern;
     Look look;
     bool flat;
     bool joins;
@@ -65,7 +66,8 @@ struct Eyes::Parts {
   };
   Profile profile;
   std::vector<Rule> rules;
-  std::vector<Regex> working, dialogs;
+  RegexSet row_patterns;  // of the rules, in their order
+  RegexSet working, dialogs;
   ComposerPatterns composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
   std::optional<speech::Detector> detector;
@@ -85,10 +87,14 @@ Eyes::~Eyes() = default;
 
 Result<Eyes> Eyes::open(Profile profile) {
   auto parts = std::make_unique<Parts>();
-  for (const auto& row : profile.rows)
-    parts->rules.push_back({row.kind, RELAY_TRY(Regex::compile(row.pattern)), row.look, row.flat, row.joins});
-  for (const auto& pattern : profile.working) parts->working.push_back(RELAY_TRY(Regex::compile(pattern)));
-  for (const auto& pattern : profile.dialogs) parts->dialogs.push_back(RELAY_TRY(Regex::compile(pattern)));
+  std::vector<std::string> patterns_of_rows;
+  for (const auto& row : profile.rows) {
+    parts->rules.push_back({row.kind, row.look, row.flat, row.joins});
+    patterns_of_rows.push_back(row.pattern);
+  }
+  parts->row_patterns = RELAY_TRY(RegexSet::compile(patterns_of_rows));
+  parts->working = RELAY_TRY(RegexSet::compile(profile.working));
+  parts->dialogs = RELAY_TRY(RegexSet::compile(profile.dialogs));
   parts->composer = RELAY_TRY(Parts::ComposerPatterns::compile(profile.composer));
   parts->flat_composer = RELAY_TRY(Parts::ComposerPatterns::compile(profile.flat_composer));
   parts->idle_title = RELAY_TRY(Regex::compile(profile.titles.idle));
@@ -167,7 +173,7 @@ std::optional<Composer> Eyes::Parts::ComposerPatterns::find(const Sight& sight) 
     const auto from = top(sight, sight.rows.size());
     if (!from) return std::nullopt;
     std::size_t end = *from + 1;
-    while (end < sight.rows.size() && !trimmed(sight.rows[end].text).empty()) ++end;
+    while (end < sight.rows.size() && !is_blank(sight.rows[end].text)) ++end;
     return read(sight, *from, end);
   }
   for (std::size_t row = sight.rows.size(); row-- > sight.screen_top;) {
@@ -184,14 +190,18 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
   bool flat = false;  // the block began with a word, its rows are not indented
   for (std::size_t i = 0; i < end; ++i) {
     const auto& seen = sight.rows[i];
-    if (trimmed(seen.text).empty()) {
+    if (is_blank(seen.text)) {
       open = false;
       continue;
     }
-    const auto rule = std::ranges::find_if(rules, [&](const Rule& each) {
-      return (each.look == Look::Any || each.look == seen.look) && each.pattern.matches(seen.text);
-    });
-    const bool begins = rule != rules.end();
+    const Rule* rule = nullptr;
+    for (const int index : row_patterns.which(seen.text)) {
+      const auto& each = rules[static_cast<std::size_t>(index)];
+      if (each.look != Look::Any && each.look != seen.look) continue;
+      rule = &each;
+      break;
+    }
+    const bool begins = rule != nullptr;
     const bool soft = i > 0 && sight.rows[i - 1].soft && open;
     if (begins && !soft) {
       kind = rule->kind;
@@ -230,15 +240,13 @@ Picture Eyes::read(const Sight& sight) const {
     std::vector<std::string> rows;
     for (std::size_t row = sight.rows.size(); row-- > from && rows.size() < kLowerRows;) {
       if (picture.composer && row >= picture.composer->first && row <= picture.composer->last) continue;
-      if ((with_spoken || !spoken[row]) && !trimmed(sight.rows[row].text).empty()) rows.push_back(sight.rows[row].text);
+      if ((with_spoken || !spoken[row]) && !is_blank(sight.rows[row].text)) rows.push_back(sight.rows[row].text);
     }
     std::ranges::reverse(rows);
     return rows;
   };
-  const auto any = [](const std::vector<Regex>& patterns, const std::vector<std::string>& rows) {
-    return std::ranges::any_of(rows, [&](const std::string& row) {
-      return std::ranges::any_of(patterns, [&](const Regex& pattern) { return pattern.matches(row); });
-    });
+  const auto any = [](const RegexSet& patterns, const std::vector<std::string>& rows) {
+    return std::ranges::any_of(rows, [&](const std::string& row) { return patterns.matches(row); });
   };
   // Words that were said never count as marks: anybody can say "esc to interrupt".
   picture.working_mark = any(parts_->working, lower(sight.screen_top, false));

@@ -20,21 +20,32 @@ Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
 }
 
 std::optional<SteadyTime> Watcher::look_again_at() const {
+  const auto settled = settled_at();
+  if (!mid_frame_) return settled;
+  const auto forgotten = *frame_since_ + kMaxFrame;
+  return settled ? std::min(*settled, forgotten) : forgotten;
+}
+
+/// When the turn is over, if nothing changes any more.
+std::optional<SteadyTime> Watcher::settled_at() const {
   if (!turn_open_ || !is_at_rest(verdict_.state)) return std::nullopt;
   return quiet_since_ + kSettle;
 }
 
 std::vector<Observation> Watcher::finish() {
   std::vector<Observation> out;
-  if (look_again_at()) hear_turn(out);
+  if (settled_at()) hear_turn(out);
   return out;
 }
 
 std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTime now) {
   std::vector<Observation> out;
   // What was quiet until now had its time, even if it changes with this very look.
-  if (const auto due = look_again_at(); due && now >= *due) hear_turn(out);
-  if (screen.modes().synchronized) return out;
+  if (const auto due = settled_at(); due && now >= *due) hear_turn(out);
+  if (!screen.modes().synchronized) frame_since_.reset();
+  if (screen.modes().synchronized && !frame_since_) frame_since_ = now;
+  mid_frame_ = frame_since_ && now < *frame_since_ + kMaxFrame;
+  if (mid_frame_) return out;
   if (screen.revision() == seen_revision_ && screen.title() == seen_title_ && screen.program_status() == seen_status_)
     return out;
   seen_revision_ = screen.revision();

@@ -16,7 +16,9 @@
 
 namespace relay::profiles {
 
-inline constexpr Millis kSettle{600};  // an idle screen that long unchanged has ended its turn
+inline constexpr Millis kLookEvery{10};    // a flood need not be looked at more often
+inline constexpr Millis kMaxFrame{2'000};  // a program that long in the middle of a frame has forgotten to end it
+inline constexpr Millis kSettle{600};      // an idle screen that long unchanged has ended its turn
 
 struct StateChanged {
   Verdict verdict;
@@ -37,10 +39,13 @@ class Watcher {
   /// The program has ended: what it said last, if its turn was over.
   std::vector<Observation> finish();
 
+  /// The screen is being drawn: what it showed last is still what counts, and nothing may be typed on it.
+  [[nodiscard]] bool mid_frame() const { return mid_frame_; }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const Picture& picture() const { return picture_; }
 
  private:
+  [[nodiscard]] std::optional<SteadyTime> settled_at() const;
   void report_findings(std::vector<Observation>& out);
   void hear_turn(std::vector<Observation>& out);
 
@@ -55,6 +60,8 @@ class Watcher {
   terminal::ProgramStatus seen_status_;
   std::uint64_t conversation_revision_ = 0;
   SteadyTime quiet_since_{};
+  std::optional<SteadyTime> frame_since_;
+  bool mid_frame_ = false;
   bool turn_open_ = false;  // it has worked since its last turn ended
   std::uint64_t rows_heard_ = 0;
   std::string permission_, question_;        // told already

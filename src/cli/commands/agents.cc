@@ -19,17 +19,19 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"agents", agents != nullptr ? *agents : json::array{}}}) + "\n");
     return ExitCode::Yes;
   }
-  Columns columns{{"NAME", "HERE", "PROGRAM", "WAITING"}};
+  Columns columns{{"NAME", "HERE", "PROGRAM", "STATE", "WAITING"}};
   std::string names;
   for (const auto& value : agents != nullptr ? *agents : json::array{}) {
     const auto* agent = value.if_object();
     if (agent == nullptr) continue;
     const auto name = sanitised(string_member(*agent, "name").value_or("?"), Lines::Join);
     const auto waiting = integer_member(*agent, "pending").value_or(0);
+    const auto reason = sanitised(string_member(*agent, "reason").value_or(""), Lines::Join);
     names += name + "\n";
     columns.add({name, bool_member(*agent, "idle").value_or(false) ? "away" : "yes",
                  sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join),
-                 waiting == 0 ? "-" : relay::format("{}", waiting)});
+                 sanitised(string_member(*agent, "state").value_or("-"), Lines::Join),
+                 waiting == 0 ? "-" : relay::format("{}{}", waiting, reason.empty() ? "" : ": " + reason)});
   }
   if (invocation.has("--names"))
     print(names);

@@ -13,6 +13,7 @@ namespace {
 
 struct Presence {
   std::int64_t here = 0, away = 0, waiting = 0;
+  std::vector<std::string> reasons = {};  // one for each agent that is here and has mail waiting
 };
 
 Result<Presence> presence(Connection& connection) {
@@ -23,7 +24,12 @@ Result<Presence> presence(Connection& connection) {
     for (const auto& value : *agents)
       if (const auto* agent = value.if_object()) {
         ++(bool_member(*agent, "idle").value_or(false) ? found.away : found.here);
-        found.waiting += integer_member(*agent, "pending").value_or(0);
+        const auto pending = integer_member(*agent, "pending").value_or(0);
+        found.waiting += pending;
+        if (const auto reason = string_member(*agent, "reason"); reason && pending > 0)
+          found.reasons.push_back(
+              sanitised(relay::format("{} for {}: {}", pending, string_member(*agent, "name").value_or("?"), *reason),
+                        Lines::Join));
       }
   return found;
 }
@@ -65,6 +71,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   columns.add(
       {"agents", relay::format("{} here, {} away; {} waiting", people.here, people.away,
                                people.waiting == 1 ? "1 message" : relay::format("{} messages", people.waiting))});
+  for (const auto& reason : people.reasons) columns.add({"", reason});
   print(columns.text(paint));
   return ExitCode::Yes;
 }
