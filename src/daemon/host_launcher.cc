@@ -181,6 +181,11 @@ void ProcessLauncher::start(HostCommand command, Started done) {
   launches_.emplace(id, std::make_unique<Launch>(*this, id, *std::move(newborn), std::move(done)));
 }
 
+void ProcessLauncher::abandon() {
+  *alive_ = false;
+  launches_.clear();
+}
+
 Result<ProcessLauncher::Newborn> ProcessLauncher::bear(HostCommand& command) const {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno("cannot make a pipe");

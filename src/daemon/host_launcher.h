@@ -64,6 +64,8 @@ class ProcessLauncher final : public HostLauncher {
   ~ProcessLauncher() override;
 
   void start(HostCommand command, Started done) override;
+  /// The end has come: hosts on their way are left to themselves, nobody is called back, and the loop may end.
+  void abandon();
 
  private:
   class Launch;

@@ -128,6 +128,18 @@ TEST_F(HostLauncherTest, DoesNotBelieveWhatIsNoPid) {
   EXPECT_FALSE(start("head -c 100000 /dev/zero | tr '\\0' x >&3"));
 }
 
+TEST_F(HostLauncherTest, AHostOnItsWayDoesNotHoldUpTheEnd) {
+  ASSERT_EQ(::mkfifo(place.file("gate").c_str(), 0600), 0);
+  ProcessLauncher launcher{loop, {.log = place.file("log"), .program = "/bin/sh"}};
+  launcher.start({.arguments = {"-c", "read -r _ < gate"}, .environment = {}, .directory = place.path()},
+                 [&](Result<std::int32_t> pid) { told = std::move(pid); });
+  launcher.abandon();
+  loop.finish();
+  loop.run();  // returns though the host is silent
+  EXPECT_FALSE(told);
+  std::ofstream{place.file("gate")} << "go\n";  // it ends, too
+}
+
 TEST_F(HostLauncherTest, SaysSoWhenTheDirectoryIsGone) {
   ProcessLauncher launcher{loop, {.log = place.file("log"), .program = "/bin/sh"}};
   launcher.start({.arguments = {"-c", "echo ready 1 >&3"}, .environment = {}, .directory = place.file("none")},

@@ -73,6 +73,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   std::unique_ptr<net::Signals> signals;
   Supervisor supervisor{options, loop, network, random, launcher, [&] {
                           signals.reset();
+                          launcher.abandon();
                           loop.finish();  // streams that still have something to say keep the loop running
                         }};
   bool asked_to_end = false;
