@@ -87,7 +87,8 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
     return Objection{Refusal::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
   const auto own = std::ranges::count(starting_, connection.id, [](const auto& one) { return one.second.connection; });
   if (starting_.size() >= limits_.max_starting || static_cast<std::size_t>(own) >= limits_.max_starting_each)
-    return Objection{Refusal::Busy, format("{} agents are being started already; wait for one of them", own)};
+    return Objection{Refusal::Busy,
+                     format("{} agents are being started already; wait for one of them", starting_.size())};
   if (known == nullptr && agents_.size() + starting_.size() >= limits_.max_known_agents)
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   if (starting.task.empty()) return std::nullopt;
