@@ -11,6 +11,7 @@
 #include "protocol/limits.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
+#include "protocol/worker_requests.h"
 
 namespace {
 
@@ -126,12 +127,31 @@ void workspace(std::string_view payload) {
   if (parsed) FUZZ_CHECK(parsed->root.starts_with('/') && parsed->root.find('\0') == std::string::npos);
 }
 
+void spawn(std::string_view payload) {
+  const auto parsed = parse_spawn(payload);
+  if (!parsed) return;
+  FUZZ_CHECK(check_agent_name(parsed->name) && !is_reserved_name(parsed->name));
+  FUZZ_CHECK(!parsed->words.empty() && !parsed->words.front().empty());
+  FUZZ_CHECK(parsed->words.size() <= kMaxCommandBytes + kMaxArguments);
+  for (const auto& word : parsed->words) FUZZ_CHECK(word.find('\0') == std::string::npos);
+  for (const auto* text : {&parsed->directory, &parsed->team, &parsed->model, &parsed->spawner})
+    FUZZ_CHECK(text->find('\0') == std::string::npos);
+}
+void release(std::string_view payload) {
+  const auto parsed = parse_release(payload);
+  if (parsed) FUZZ_CHECK(!parsed->name.empty() && parsed->reason.size() <= kMaxReasonBytes);
+}
+void send_input(std::string_view payload) {
+  const auto parsed = parse_send_input(payload);
+  if (parsed) FUZZ_CHECK(!parsed->data.empty() && parsed->data.size() <= kMaxInputBytes);
+}
+
 using Parser = void (*)(std::string_view);
-constexpr std::array<Parser, 26> kParsers = {
-    hello, welcome,  resume,      send,           meta,         ack,         nack,
-    error, delivery, receipt,     channel_change, channel_post, shadow_bind, shadow_unbind,
-    inbox, messages, list_agents, remove_agent,   health,       metrics,     name,
-    trace, events,   log_line,    session_state,  workspace};
+constexpr std::array<Parser, 29> kParsers = {
+    hello,         welcome,      resume,         send,         meta,        ack,           nack,   error,
+    delivery,      receipt,      channel_change, channel_post, shadow_bind, shadow_unbind, inbox,  messages,
+    list_agents,   remove_agent, health,         metrics,      name,        trace,         events, log_line,
+    session_state, workspace,    spawn,          release,      send_input};
 
 }  // namespace
 

@@ -67,6 +67,18 @@ void Broker::on_stats(QueryId id, Result<records::StoreStats> stats, Moment now)
   core_->set_now(now);
   core_->stats(id, std::move(stats));
 }
+void Broker::on_host_started(QueryId id, Result<std::int32_t> pid, Moment now) {
+  core_->set_now(now);
+  core_->host_started(id, std::move(pid));
+}
+void Broker::on_host_done(QueryId id, Result<void> outcome, Moment now) {
+  core_->set_now(now);
+  core_->host_done(id, std::move(outcome));
+}
+void Broker::on_hosts(QueryId id, Result<std::vector<Worker>> workers, Moment now) {
+  core_->set_now(now);
+  core_->hosts(id, std::move(workers));
+}
 void Broker::on_tick(Moment now) {
   core_->set_now(now);
   core_->tick();

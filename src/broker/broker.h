@@ -51,6 +51,8 @@ struct BrokerLimits {
   std::size_t max_known_agents = 100'000;
   std::size_t max_streams = 1'000'000;  // (topic, from → to) with a number: they are never forgotten
   std::size_t max_open_queries = 64;    // per connection
+  std::size_t max_starting = 64;        // agents being started for others at once
+  std::size_t max_starting_each = 16;   // of those, per connection
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.
@@ -107,6 +109,11 @@ class Broker {
   void on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Moment now);
   void on_trace(QueryId id, Result<records::Trace> trace, Moment now);
   void on_stats(QueryId id, Result<records::StoreStats> stats, Moment now);
+
+  // What became of agents that run for others.
+  void on_host_started(QueryId id, Result<std::int32_t> pid, Moment now);
+  void on_host_done(QueryId id, Result<void> outcome, Moment now);  // EndHost, TypeIntoHost
+  void on_hosts(QueryId id, Result<std::vector<Worker>> workers, Moment now);
 
   // Time.
   void on_tick(Moment now);

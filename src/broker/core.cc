@@ -186,11 +186,11 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
       connection.watch.reset();
       watchers_.erase(connection.id);
       return;
-    case MessageType::Spawn: return on_unsupported(connection, envelope, MessageType::SpawnResult);
-    case MessageType::Release: return on_unsupported(connection, envelope, MessageType::ReleaseResult);
-    case MessageType::SendInput: return on_unsupported(connection, envelope, MessageType::SendInputResult);
-    case MessageType::SetModel: return on_unsupported(connection, envelope, MessageType::SetModelResult);
-    case MessageType::ListWorkers: return on_unsupported(connection, envelope, MessageType::ListWorkersResult);
+    case MessageType::Spawn: return on_spawn(connection, envelope);
+    case MessageType::Release: return on_release(connection, envelope);
+    case MessageType::SendInput: return on_send_input(connection, envelope);
+    case MessageType::SetModel: return on_set_model(connection, envelope);
+    case MessageType::ListWorkers: return on_list_workers(connection, envelope);
     case MessageType::Resume:
       error(connection, ErrorCode::BadRequest, "RESUME after the handshake: open a new connection to resume");
       return;

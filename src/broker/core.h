@@ -9,6 +9,7 @@
 ///   channels.cc    channels and shadows
 ///   voting.cc      consensus
 ///   queries.cc     STATUS and its like, answers from the store
+///   workers.cc     agents that run for others: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS
 ///   watching.cc    event subscriptions
 #pragma once
 
@@ -29,6 +30,7 @@
 #include "protocol/envelope.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
+#include "protocol/worker_requests.h"
 
 namespace relay::broker {
 
@@ -106,6 +108,11 @@ class Core {
   void messages(QueryId id, Result<std::vector<records::MessageRow>> rows);
   void trace(QueryId id, Result<records::Trace> trace);
   void stats(QueryId id, Result<records::StoreStats> stats);
+
+  // --- workers.cc
+  void host_started(QueryId id, Result<std::int32_t> pid);
+  void host_done(QueryId id, Result<void> outcome);
+  void hosts(QueryId id, Result<std::vector<Worker>> workers);
 
  private:
   // --- core.cc and commits.cc
@@ -188,6 +195,15 @@ class Core {
     std::optional<std::uint64_t> number;  // within its outbox
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
+  struct Objection {
+    protocol::Refusal refusal;
+    std::string sentence;
+    std::int64_t retry_after_ms = 0;
+  };
+  /// May somebody without a session of his own speak under this name?
+  std::optional<Objection> objection_to_guest(std::string_view name);
+  /// Known from now on, so that answers find their way back.
+  AgentState& admit_guest(std::string_view name);
   bool already_answered(Sending& sending);
   /// Registers a blocking SEND; false when it was refused.
   bool await_answer(Sending& sending);
@@ -215,6 +231,9 @@ class Core {
   /// A message of our own making (votes, triggers), stored and delivered like any other.
   void post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
             std::string_view body, std::string_view data, std::string_view thread = {});
+  /// The same for one that is written already; it gets its key, id and time here.
+  enum class Copies : std::uint8_t { None, ForShadows };
+  Key post(records::Message message, const std::vector<AgentState*>& audience, Copies copies);
   [[nodiscard]] std::string unknown_recipient(std::string_view name) const;
 
   // --- delivery.cc
@@ -281,7 +300,6 @@ class Core {
   void on_metrics(Connection& connection, const protocol::Envelope& envelope);
   void on_remove_agent(Connection& connection, const protocol::Envelope& envelope);
   void forget_agent(const std::string& name);
-  void on_unsupported(Connection& connection, const protocol::Envelope& envelope, protocol::MessageType answer);
   void on_log(Connection& connection, const protocol::Envelope& envelope);
   void on_session_state(Connection& connection, const protocol::Envelope& envelope);
   struct Asked {
@@ -290,10 +308,37 @@ class Core {
     protocol::MessageType answer{};
     bool inbox = false;
     bool watch = false;
+    std::string name = {};  // of the agent that runs for others
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   std::optional<Asked> take_asked(QueryId id);
+
+  // --- workers.cc
+  /// A SPAWN whose agent is being started.
+  struct Starting {
+    ConnectionId connection;
+    std::string name;
+    AgentName from;
+    SessionId session;
+    std::string task;  // the payload of the message it will become; empty: none
+  };
+  void on_spawn(Connection& connection, const protocol::Envelope& envelope);
+  void on_release(Connection& connection, const protocol::Envelope& envelope);
+  void on_send_input(Connection& connection, const protocol::Envelope& envelope);
+  void on_list_workers(Connection& connection, const protocol::Envelope& envelope);
+  void on_set_model(Connection& connection, const protocol::Envelope& envelope);
+  [[nodiscard]] std::optional<Objection> objection_to_spawn(const Connection& connection,
+                                                            const protocol::SpawnRequest& wanted,
+                                                            const Starting& starting);
+  [[nodiscard]] bool is_starting(std::string_view name) const;
+  std::optional<QueryId> ask_host(Connection& connection, const protocol::Envelope& envelope,
+                                  protocol::MessageType answer, std::string_view name);
+  void refuse_worker(Connection& connection, const protocol::Envelope& envelope, protocol::MessageType answer,
+                     std::string_view name, const Objection& objection);
+  void tell_worker(const Asked& asked, const Result<void>& outcome);
+  /// The short id of the message.
+  std::string post_task(Starting& started);
 
   // --- watching.cc
   void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
@@ -346,6 +391,7 @@ class Core {
   std::map<Key, AwaitedReceipts> receipts_;   // by message
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
+  std::map<QueryId, Starting> starting_;
   std::uint64_t next_query_ = 1;
   WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;

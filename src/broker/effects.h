@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "broker/hosts.h"
 #include "records/changes.h"
 #include "records/queries.h"
 
@@ -51,6 +52,24 @@ struct AskTrace {
 struct AskStats {
   QueryId id;
 };
+/// Each of these four is answered once (`on_host_…`), whatever happens.
+struct StartHost {
+  QueryId id;
+  HostOrder order;
+};
+struct EndHost {
+  QueryId id;
+  std::string name;
+  std::string reason;
+};
+struct TypeIntoHost {
+  QueryId id;
+  std::string name;
+  std::string data;
+};
+struct AskHosts {
+  QueryId id;
+};
 /// Somebody came, went or changed: `agents.json` and its like want rewriting.
 struct RosterChanged {};
 /// A line for the operator's log.
@@ -60,7 +79,7 @@ struct Note {
 };
 
 using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
-                            AskTrace, AskStats, RosterChanged, Note>;
+                            AskTrace, AskStats, StartHost, EndHost, TypeIntoHost, AskHosts, RosterChanged, Note>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

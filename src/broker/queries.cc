@@ -320,6 +320,9 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
   if (agent->connected()) {
     return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
   }
+  if (is_starting(wanted->name)) {
+    return answer(connection, envelope.id, false, false, format("{} is being started; release it first", wanted->name));
+  }
   agent->removing = true;
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
   when_committed(
@@ -358,16 +361,6 @@ void Core::forget_agent(const std::string& name) {
   // Its streams keep their numbers: somebody who comes back under the name must not be taken for a repetition.
   agents_.erase(name);
   emit(RosterChanged{});
-}
-
-void Core::on_unsupported(Connection& connection, const protocol::Envelope& envelope, MessageType answer) {
-  const auto name = protocol::parse_name(envelope.payload);
-  JsonWriter payload;
-  payload.field("replyTo", envelope.id).field("success", false).field("name", name ? *name : std::string{});
-  payload.field("code", "UNSUPPORTED")
-      .field("error", format("{} is not supported by this daemon yet", name_of(envelope.type)));
-  if (answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
-  say(connection, answer, payload.take());
 }
 
 void Core::on_log(Connection& connection, const protocol::Envelope& envelope) {

@@ -52,16 +52,6 @@ TEST(Broker, RemovesAnAgentThatIsAway) {
   EXPECT_EQ(bool_member(payload(world.heard(alice, "REMOVE_AGENT_RESPONSE").at(0)), "success"), false);
 }
 
-TEST(Broker, SaysUnsupportedToSpawnFrames) {
-  World world;
-  const auto alice = world.join("Alice");
-  world.heard(alice);
-  world.request(alice, "SPAWN", R"({"name":"W","cli":"claude","task":"t"})", "s1");
-  const auto result = world.heard(alice, "SPAWN_RESULT").at(0);
-  EXPECT_EQ(text(payload(result), "replyTo"), "s1");
-  EXPECT_EQ(bool_member(payload(result), "success"), false);
-}
-
 TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   World world;
   const auto alice = world.join_ours("Alice");

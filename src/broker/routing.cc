@@ -25,36 +25,37 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
     return false;
   }
   connection.phase = Phase::OneShot;
-  if (const auto fine = protocol::check_agent_name(envelope.from); !fine) {
-    refuse(connection, envelope.id, Refusal::BadRequest, fine.error().message());
+  if (const auto objection = objection_to_guest(envelope.from)) {
+    refuse(connection, envelope.id, objection->refusal, objection->sentence, objection->retry_after_ms);
     return false;
   }
-  AgentState* known = find_agent(envelope.from);
-  if (known != nullptr && known->removing) {
-    refuse(connection, envelope.id, Refusal::Busy, format("'{}' is being removed; try again", envelope.from),
-           kBusyRetryMs);
-    return false;
-  }
-  if (known != nullptr && (known->connected() || is_claimed(*known))) {
-    refuse(connection, envelope.id, Refusal::NotOwner,
-           format("'{}' is somebody who is here; send under another name", envelope.from));
-    return false;
-  }
+  admit_guest(envelope.from);
+  return true;
+}
+
+std::optional<Core::Objection> Core::objection_to_guest(std::string_view name) {
+  if (const auto fine = protocol::check_agent_name(name); !fine)
+    return Objection{Refusal::BadRequest, fine.error().message()};
+  const AgentState* known = find_agent(name);
   if (known == nullptr) {
-    if (agents_.size() >= limits_.max_known_agents) {
-      refuse(connection, envelope.id, Refusal::Busy,
-             format("{} agents are known already; remove one first", agents_.size()));
-      return false;
-    }
-    known = &add_agent(std::string{envelope.from});
+    if (agents_.size() < limits_.max_known_agents) return std::nullopt;
+    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   }
-  if (!known->saved) {
-    known->saved = true;
-    known->record.last_seen = now_.wall;
-    save_eventually(records::PutAgent{known->record});  // so that answers find their way back
+  if (known->removing) return Objection{Refusal::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
+  if (known->connected() || is_claimed(*known))
+    return Objection{Refusal::NotOwner, format("'{}' is somebody who is here; send under another name", name)};
+  return std::nullopt;
+}
+
+AgentState& Core::admit_guest(std::string_view name) {
+  AgentState& guest = add_agent(std::string{name});
+  if (!guest.saved) {
+    guest.saved = true;
+    guest.record.last_seen = now_.wall;
+    save_eventually(records::PutAgent{guest.record});
     emit(RosterChanged{});
   }
-  return true;
+  return guest;
 }
 
 void Core::on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
@@ -287,19 +288,20 @@ void Core::post(std::string_view from, const std::vector<AgentState*>& audience,
   if (audience.empty()) return;
   protocol::JsonWriter payload;
   payload.field("kind", kind).field("body", body).raw("data", data).optional("thread", thread);
-  auto message = std::make_shared<records::Message>(records::Message{
-      .key = next_key(),
-      .id = fresh_id(),
-      .ts = now_.wall,
-      .from = AgentName{std::string{from}},
-      .to = audience.size() == 1 ? audience.front()->name().value() : std::string{protocol::kConsensus},
-      .topic = {},
-      .kind = std::string{kind},
-      .thread = std::string{thread},
-      .payload = payload.take(),
-      .payload_meta = {},
-      .session = {},
-  });
+  records::Message message;
+  message.from = AgentName{std::string{from}};
+  message.to = audience.size() == 1 ? audience.front()->name().value() : std::string{protocol::kConsensus};
+  message.kind = kind;
+  message.thread = thread;
+  message.payload = payload.take();
+  post(std::move(message), audience, Copies::None);
+}
+
+Key Core::post(records::Message said, const std::vector<AgentState*>& audience, Copies copies) {
+  said.key = next_key();
+  said.id = fresh_id();
+  said.ts = now_.wall;
+  const auto message = std::make_shared<const records::Message>(std::move(said));
   PendingSend pending{.connection = {},
                       .id = message->id,
                       .from = message->from,
@@ -309,8 +311,11 @@ void Core::post(std::string_view from, const std::vector<AgentState*>& audience,
                       .deliveries = {}};
   saved_bytes_ += 2 * message->payload.size() + audience.size() * 2 * sizeof(records::Delivery);
   change(records::AddMessage{*message});
-  for (AgentState* to : audience) add_delivery(pending, *to, Carriage::Deliver, {}, now_.wall + limits_.default_ttl_ms);
+  const WallMs expires_at = now_.wall + limits_.default_ttl_ms;
+  for (AgentState* to : audience) add_delivery(pending, *to, Carriage::Deliver, {}, expires_at);
+  if (copies == Copies::ForShadows) add_shadow_copies(pending, audience, expires_at);
   pending_.push_back({next_ticket_, std::move(pending)});
+  return message->key;
 }
 
 }  // namespace relay::broker

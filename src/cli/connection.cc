@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "config/places.h"
 #include "protocol/json_writer.h"
@@ -34,6 +35,13 @@ Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1) 
     if (ready == 0) return false;
     if (errno != EINTR) return fail_errno("cannot wait for the daemon");
   }
+}
+
+/// A `*_RESULT` has an id of its own and names the request inside.
+bool replies_to(const protocol::Envelope& envelope, std::string_view id) {
+  if (!name_of(envelope.type).ends_with("_RESULT")) return false;
+  const auto payload = parse_json_object(envelope.payload);
+  return payload && string_member(*payload, "replyTo") == id;
 }
 
 Failure lost(const std::string& path) {
@@ -167,7 +175,7 @@ Result<std::string> Connection::ask(protocol::MessageType type, std::string_view
       const auto error = RELAY_TRY(protocol::parse_error(frame.envelope.payload));
       return fail(Errc::Refused, "the daemon refused: " + error.message);
     }
-    if (frame.envelope.id == id) return std::string{frame.envelope.payload};
+    if (frame.envelope.id == id || replies_to(frame.envelope, id)) return std::string{frame.envelope.payload};
   }
 }
 

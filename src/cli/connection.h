@@ -55,7 +55,7 @@ class Connection {
   /// HELLO as part of the system: may look at everything, appears in no listing.
   Result<void> introduce();
 
-  /// The payload of the answer with the request's id; other frames are passed over. An ERROR frame is Refused.
+  /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
   Result<std::string> ask(protocol::MessageType type, std::string_view payload,
                           std::chrono::milliseconds timeout = kAnswerTimeout);
 

@@ -14,7 +14,10 @@
 namespace relay::daemon {
 
 OpenWorkspace::OpenWorkspace(const Surroundings& around, config::Project project)
-    : around_{around}, project_{std::move(project)}, roster_files_{project_.directory} {}
+    : around_{around},
+      project_{std::move(project)},
+      roster_files_{project_.directory},
+      hosts_{around.home, project_, around.loop, around.network, around.launcher} {}
 
 OpenWorkspace::~OpenWorkspace() {
   *alive_ = false;
@@ -49,7 +52,8 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   };
   self->workspace_ = std::make_unique<Workspace>(
       std::move(options), around.loop, around.random, make_queue, std::move(snapshot),
-      [files = &self->roster_files_](const auto& roster, WallMs at) { files->write(roster, at); });
+      [files = &self->roster_files_](const auto& roster, WallMs at) { files->write(roster, at); }, EffectProbe{},
+      &self->hosts_);
 
   RELAY_TRY(self->listen_at(self->socket_));
   self->announced_ = true;

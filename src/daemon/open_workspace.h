@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "config/places.h"
 #include "config/settings.h"
+#include "daemon/host_keeper.h"
 #include "daemon/roster_files.h"
 #include "daemon/workspace.h"
 #include "net/event_loop.h"
@@ -27,6 +28,7 @@ struct Surroundings {
   net::EventLoop& loop;
   net::Network& network;
   Random& random;
+  HostLauncher& launcher;
 };
 
 class OpenWorkspace {
@@ -68,6 +70,7 @@ class OpenWorkspace {
   bool closing_ = false;
   RosterFiles roster_files_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
+  HostKeeper hosts_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "daemon/daemon.h"
+#include "daemon/host_launcher.h"
 #include "daemon/instance_lock.h"
 #include "daemon/private_file.h"
 #include "daemon/service_notify.h"
@@ -60,7 +61,7 @@ void reload(const DaemonOptions& options, Supervisor& supervisor) {
 }
 
 /// From the locked home to the drained end.
-Result<int> run_locked(const DaemonOptions& options, int& ready_fd) {
+Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringing, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
   raise_descriptor_limit();
   RELAY_TRY(replace_private_file(options.home.daemon_pid, format("{}\n", ::getpid())));
@@ -68,9 +69,11 @@ Result<int> run_locked(const DaemonOptions& options, int& ready_fd) {
   SystemRandom random;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
+  ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .upbringing = upbringing}};
   std::unique_ptr<net::Signals> signals;
-  Supervisor supervisor{options, loop, network, random, [&] {
+  Supervisor supervisor{options, loop, network, random, launcher, [&] {
                           signals.reset();
+                          launcher.abandon();
                           loop.finish();  // streams that still have something to say keep the loop running
                         }};
   bool asked_to_end = false;
@@ -91,10 +94,10 @@ Result<int> run_locked(const DaemonOptions& options, int& ready_fd) {
   return 0;
 }
 
-Result<int> run_in_home(const DaemonOptions& options, int& ready_fd) {
+Result<int> run_in_home(const DaemonOptions& options, const Upbringing& upbringing, int& ready_fd) {
   RELAY_TRY(config::make_private_directory(options.home.root));
   const auto lock = RELAY_TRY(InstanceLock::acquire(options.home.daemon_lock, options.home.daemon_pid));
-  auto ended = run_locked(options, ready_fd);
+  auto ended = run_locked(options, upbringing, ready_fd);
   if (!ended) log::error("the daemon did not start", {{"reason", ended.error().message()}});
   ::unlink(options.home.daemon_pid.c_str());
   log::close();
@@ -104,11 +107,12 @@ Result<int> run_in_home(const DaemonOptions& options, int& ready_fd) {
 }  // namespace
 
 Result<int> run_daemon(const DaemonOptions& options) {
+  const auto upbringing = Upbringing::now();
   net::ignore_broken_pipes();
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the end
   ::umask(kOwnerOnly);
   int ready_fd = options.ready_fd;
-  auto ended = run_in_home(options, ready_fd);
+  auto ended = run_in_home(options, upbringing, ready_fd);
   if (!ended) tell_parent(ready_fd, format("error: {}\n", ended.error().message()));
   return ended;
 }

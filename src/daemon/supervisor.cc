@@ -22,12 +22,13 @@ std::string_view describe(Errc code) {
 }
 
 Supervisor::Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::Network& network, Random& random,
-                       net::Task on_ended)
+                       HostLauncher& launcher, net::Task on_ended)
     : options_{options},
       settings_{options.settings},
       loop_{loop},
       network_{network},
       random_{random},
+      launcher_{launcher},
       on_ended_{std::move(on_ended)},
       control_{loop, *this} {}
 
@@ -75,7 +76,7 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
     RELAY_TRY(found->second->listen_also(socket));
     return found->second.get();
   }
-  const Surroundings around{options_.home, options_.version, loop_, network_, random_};
+  const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
   RELAY_TRY(opened->listen_also(socket));
   found = workspaces_.emplace(root, std::move(opened)).first;

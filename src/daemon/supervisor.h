@@ -2,7 +2,7 @@
 ///
 /// Invariants: what is open is what `workspaces.json` remembers, except for roots that could not be opened at the
 ///   start (they stay remembered); shutting down closes every workspace once and reports the end once.
-/// Ownership: owns control socket and workspaces; borrows loop, network and random. Threading: loop thread only.
+/// Ownership: owns control socket and workspaces; borrows loop, network, random and launcher. Threading: loop thread only.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ namespace relay::daemon {
 class Supervisor final : private ControlHandler {
  public:
   Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::Network& network, Random& random,
-             net::Task on_ended);
+             HostLauncher& launcher, net::Task on_ended);
 
   /// Listens, reopens what is remembered, opens what was asked for. Fails only where the daemon would be of no use.
   Result<void> start();
@@ -54,6 +54,7 @@ class Supervisor final : private ControlHandler {
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;
+  HostLauncher& launcher_;
   net::Task on_ended_;
   bool ending_ = false;
   Workspaces workspaces_;

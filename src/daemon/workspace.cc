@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "daemon/hosts.h"
 #include "protocol/envelope.h"
 #include "protocol/send.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 /// A roster report takes at most this share of the loop's time, however many agents are known.
 constexpr int kRosterTimeShare = 20;
+
+constexpr std::string_view kNoHosts = "agents cannot be run here";
 
 log::Level level_of(broker::Note::Level level) {
   switch (level) {
@@ -25,11 +28,12 @@ log::Level level_of(broker::Note::Level level) {
 }  // namespace
 
 Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-                     records::Snapshot snapshot, RosterSink roster_sink, EffectProbe probe)
+                     records::Snapshot snapshot, RosterSink roster_sink, EffectProbe probe, Hosts* hosts)
     : options_{std::move(options)},
       loop_{loop},
       roster_sink_{std::move(roster_sink)},
       probe_{std::move(probe)},
+      hosts_{hosts},
       broker_{options_.limits, options_.info, std::move(snapshot), random, loop.now()},
       queue_{make_queue(*this)} {
   use_retention(options_.retention);
@@ -223,6 +227,35 @@ void Workspace::carry_out(broker::AskTrace& effect) {
 }
 
 void Workspace::carry_out(broker::AskStats& effect) { ask({effect.id, About::Stats}, store::StatsQuery{}); }
+
+template <typename Answer, typename Tell>
+auto Workspace::when_told(broker::QueryId id, Tell tell) {
+  return [this, alive = alive_, id, tell](Result<Answer> answer) {
+    if (!*alive) return;
+    (broker_.*tell)(id, std::move(answer), now());
+    settle();
+  };
+}
+
+void Workspace::carry_out(broker::StartHost& effect) {
+  if (hosts_ == nullptr) return broker_.on_host_started(effect.id, fail(std::string{kNoHosts}), now());
+  hosts_->start(std::move(effect.order), when_told<std::int32_t>(effect.id, &broker::Broker::on_host_started));
+}
+
+void Workspace::carry_out(broker::EndHost& effect) {
+  if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
+  hosts_->release(effect.name, effect.reason, when_told<void>(effect.id, &broker::Broker::on_host_done));
+}
+
+void Workspace::carry_out(broker::TypeIntoHost& effect) {
+  if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
+  hosts_->type(effect.name, std::move(effect.data), when_told<void>(effect.id, &broker::Broker::on_host_done));
+}
+
+void Workspace::carry_out(broker::AskHosts& effect) {
+  if (hosts_ == nullptr) return broker_.on_hosts(effect.id, fail(std::string{kNoHosts}), now());
+  hosts_->list(when_told<std::vector<broker::Worker>>(effect.id, &broker::Broker::on_hosts));
+}
 
 void Workspace::carry_out(broker::RosterChanged&) {
   if (!roster_sink_ || roster_timer_) return;

@@ -7,7 +7,7 @@
 ///   2. One timer at most waits for the broker's next tick; an idle workspace wakes for nothing else but retention.
 ///   3. What a connection has not read is bounded by `max_output_bytes`; beyond that it is closed with a fatal ERROR.
 ///   4. The roster is reported on change only, at most once per kRosterBurstMs.
-/// Ownership: owns its broker, connections and store queue; borrows loop and random, which outlive it. Must not be
+/// Ownership: owns its broker, connections and store queue; borrows loop, random and hosts, which outlive it. Must not be
 ///   destroyed from inside one of its own callbacks: post it.
 /// Threading: loop thread only.
 #pragma once
@@ -51,10 +51,12 @@ using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& ro
 /// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
 using EffectProbe = std::function<void(const broker::Effect& effect)>;
 
+class Hosts;
+
 class Workspace final : private store::StoreListener, private ConnectionOwner {
  public:
   Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& random, const MakeStoreQueue& make_queue,
-            records::Snapshot snapshot, RosterSink roster_sink = {}, EffectProbe probe = {});
+            records::Snapshot snapshot, RosterSink roster_sink = {}, EffectProbe probe = {}, Hosts* hosts = nullptr);
   ~Workspace() override;
 
   Workspace(const Workspace&) = delete;
@@ -101,6 +103,10 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::AskMessages& effect);
   void carry_out(broker::AskTrace& effect);
   void carry_out(broker::AskStats& effect);
+  void carry_out(broker::StartHost& effect);
+  void carry_out(broker::EndHost& effect);
+  void carry_out(broker::TypeIntoHost& effect);
+  void carry_out(broker::AskHosts& effect);
   void carry_out(broker::RosterChanged& effect);
   void carry_out(broker::Note& effect);
 
@@ -110,6 +116,9 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
     About about;
   };
   void ask(Asked asked, store::Query query);
+  /// Gives the broker an answer of the hosts, if we are still there to hear it.
+  template <typename Answer, typename Tell>
+  auto when_told(broker::QueryId id, Tell tell);
   void close_overflowing(Connection& connection);
   void bury(ConnectionId id);
   void arm_tick();
@@ -123,6 +132,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   net::EventLoop& loop_;
   RosterSink roster_sink_;
   EffectProbe probe_;
+  Hosts* hosts_;  // none where no agent can be run
   broker::Broker broker_;
 
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;

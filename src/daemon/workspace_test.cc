@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "client/testing/virtual_loop.h"
+#include "daemon/hosts.h"
 #include "daemon/testing/fake_stream.h"
 #include "daemon/testing/scripted_queue.h"
 
@@ -22,6 +23,7 @@ struct WorkspaceTest : ::testing::Test {
   int roster_reports = 0;
   std::size_t roster_size = 0;
   WorkspaceOptions options;
+  Hosts* hosts = nullptr;
   std::unique_ptr<Workspace> workspace;
 
   void SetUp() override { open(); }
@@ -34,7 +36,8 @@ struct WorkspaceTest : ::testing::Test {
         [this](const auto& roster, WallMs) {
           ++roster_reports;
           roster_size = roster.size();
-        });
+        },
+        EffectProbe{}, hosts);
   }
 
   std::shared_ptr<FakePeer> connect() {
@@ -197,6 +200,63 @@ TEST_F(WorkspaceTest, MayDieWithConnectionsOpen) {
   const auto alice = join("Alice");
   workspace.reset();
   loop.advance(Millis{60'000});
+}
+
+/// Keeps what it was asked until the test answers.
+struct FakeHosts final : Hosts {
+  void start(broker::HostOrder order, Started told) override {
+    orders.push_back(std::move(order));
+    started = std::move(told);
+  }
+  void release(const std::string&, const std::string&, Done told) override { done = std::move(told); }
+  void type(const std::string&, std::string, Done told) override { done = std::move(told); }
+  void list(Listed told) override { listed = std::move(told); }
+
+  std::vector<broker::HostOrder> orders;
+  Started started;
+  Done done;
+  Listed listed;
+};
+
+TEST_F(WorkspaceTest, SaysThatNoAgentCanBeRunWhereThereAreNoHosts) {
+  const auto alice = join("Alice");
+  const std::string question = R"({"name":"Worker","cli":"claude","data":"y"})";
+  for (const auto* type : {"SPAWN", "RELEASE", "SEND_INPUT", "LIST_WORKERS"}) {
+    say(*alice, type, "q", question);
+    EXPECT_TRUE(heard(*alice, format(R"("type":"{}_RESULT")", type))) << alice->heard;
+  }
+  EXPECT_TRUE(heard(*alice, "cannot be run here"));
+}
+
+TEST_F(WorkspaceTest, TellsOfAStartedAgentOnceItsTaskIsCommitted) {
+  FakeHosts running;
+  hosts = &running;
+  open();
+  const auto alice = join("Alice");
+  say(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
+  ASSERT_EQ(running.orders.size(), 1U);
+  EXPECT_EQ(running.orders[0].name, "Worker");
+  running.started(4711);
+  EXPECT_FALSE(heard(*alice, "SPAWN_RESULT"));
+  store.commit_all();
+  EXPECT_TRUE(heard(*alice, R"("pid":4711)")) << alice->heard;
+  EXPECT_TRUE(heard(*alice, R"("taskId":)"));
+  say(*alice, "RELEASE", "r", R"({"name":"Worker"})");
+  running.done({});
+  EXPECT_TRUE(heard(*alice, "RELEASE_RESULT"));
+  say(*alice, "LIST_WORKERS", "w", "{}");
+  running.listed(std::vector<broker::Worker>{});
+  EXPECT_TRUE(heard(*alice, R"("workers":[])"));
+}
+
+TEST_F(WorkspaceTest, DoesNotHearWhatHostsSayAfterItsEnd) {
+  FakeHosts running;
+  hosts = &running;
+  open();
+  const auto alice = join("Alice");
+  say(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
+  workspace.reset();
+  running.started(4711);
 }
 
 }  // namespace

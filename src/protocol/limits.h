@@ -24,6 +24,11 @@ inline constexpr std::size_t kMaxPathBytes = 4'096;
 inline constexpr std::size_t kMaxReasonBytes = 4'096;  // reasons and error sentences: longer ones are cut
 inline constexpr std::size_t kMaxSearchBytes = 1'024;
 
+// Agents that are started for others.
+inline constexpr std::size_t kMaxCommandBytes = 4'096;  // `cli`, and each of `args`
+inline constexpr std::size_t kMaxArguments = 64;
+inline constexpr std::size_t kMaxInputBytes = 64 * 1024;  // keys of one SEND_INPUT
+
 // Sessions.
 inline constexpr std::int64_t kHandshakeTimeoutMs = 5'000;
 inline constexpr std::int64_t kHeartbeatMs = 5'000;

@@ -75,7 +75,7 @@ struct HealthRequest {
 Result<HealthRequest> parse_health(std::string_view payload);
 
 Result<std::string> parse_metrics(std::string_view payload);  // the agent asked about, or empty
-Result<std::string> parse_name(std::string_view payload);     // SPAWN, RELEASE, SEND_INPUT, SET_MODEL: `name`
+Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and its like: `name`
 Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
 
 struct EventsSubscribe {

@@ -31,6 +31,7 @@ class World {
     waiting_.clear();
     heard_.clear();
     closed_.clear();
+    host_wishes_.clear();
     broker_ =
         std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
   }
@@ -121,6 +122,31 @@ class World {
   [[nodiscard]] bool closed(ConnectionId id) const { return closed_.contains(id.value()); }
   [[nodiscard]] bool paused(ConnectionId id) const { return paused_.contains(id.value()); }
 
+  /// What was asked of agents that run for others and has no answer yet; the test gives it.
+  template <class Wish>
+  std::vector<Wish> asked_of_hosts() {
+    std::vector<Wish> wishes;
+    for (auto& wish : std::exchange(host_wishes_, {})) {
+      if (auto* fitting = std::get_if<Wish>(&wish))
+        wishes.push_back(std::move(*fitting));
+      else
+        host_wishes_.push_back(std::move(wish));
+    }
+    return wishes;
+  }
+  void host_started(QueryId id, Result<std::int32_t> pid) {
+    broker_->on_host_started(id, std::move(pid), now_);
+    settle();
+  }
+  void host_done(QueryId id, Result<void> outcome) {
+    broker_->on_host_done(id, std::move(outcome), now_);
+    settle();
+  }
+  void hosts(QueryId id, Result<std::vector<Worker>> workers) {
+    broker_->on_hosts(id, std::move(workers), now_);
+    settle();
+  }
+
   Broker& broker() { return *broker_; }
   store::MemoryStore& store() { return store_; }
   Moment& now() { return now_; }
@@ -172,6 +198,10 @@ class World {
   void perform(AskStats& what) {
     waiting_.push_back([this, what] { broker_->on_stats(what.id, store_.stats(), now_); });
   }
+  void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(EndHost& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(TypeIntoHost& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(AskHosts& what) { host_wishes_.emplace_back(what); }
   void perform(RosterChanged&) {}
   void perform(Note&) {}
 
@@ -193,6 +223,7 @@ class World {
   std::map<std::uint64_t, std::vector<Frame>> heard_;
   std::map<std::uint64_t, std::string> closed_;
   std::set<std::uint64_t> paused_;
+  std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts>> host_wishes_;
   bool holding_ = false;
   bool failing_ = false;
 };

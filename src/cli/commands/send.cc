@@ -1,12 +1,9 @@
 /// `agent-relay send TO TEXT`
-#include <unistd.h>
-
-#include <array>
-
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
+#include "cli/given_text.h"
 #include "cli/invocation.h"
 #include "cli/people.h"
 #include "cli/sending.h"
@@ -20,24 +17,6 @@ namespace relay::cli {
 namespace {
 
 constexpr Millis kDefaultWait{30'000};
-
-Result<std::string> read_stdin() {
-  std::string text;
-  std::array<char, 64 * 1024> buffer;
-  for (;;) {
-    const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail_errno("cannot read the text from stdin");
-    if (count == 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > protocol::kMaxFrameBytes)
-      return fail(Errc::TooLarge,
-                  relay::format("the text on stdin is larger than {} bytes; send it as a file and say where it is",
-                                protocol::kMaxFrameBytes));
-  }
-  if (text.ends_with('\n')) text.pop_back();  // the shell's, not the sender's
-  return text;
-}
 
 ExitCode tell(const Fate& fate, const std::string& to, bool as_json) {
   switch (fate.kind) {
@@ -87,8 +66,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--ttl")) letter.ttl = RELAY_CLI_USAGE(invocation.duration("--ttl", Millis{0}));
   if (letter.ttl && (letter.ttl->count() <= 0 || letter.ttl->count() > protocol::kMaxTtlMs))
     return complain("--ttl must be longer than nothing and at most 30d", ExitCode::Usage);
-  letter.text = invocation.rest(1);
-  if (letter.text == "-") letter.text = RELAY_CLI_TRY(read_stdin());
+  letter.text = RELAY_CLI_TRY(given_text(invocation.rest(1)));
   if (letter.text.empty()) return complain("the text is empty; say something", ExitCode::Usage);
   if (!protocol::is_utf8(letter.text))
     return complain("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);

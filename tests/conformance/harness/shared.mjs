@@ -10,5 +10,6 @@ export function sharedDaemon(options) {
     get socket() { return shared.daemon.socket; },
     get project() { return shared.daemon.project; },
     get home() { return shared.daemon.home; },
+    crashAndRestart: () => shared.daemon.crashAndRestart(),
   };
 }

@@ -67,8 +67,9 @@ export class Wire {
   }
 
   // Asks and hears the answer that carries the same id.
-  async ask(type, payload) {
+  async ask(type, payload, ms) {
     const asked = this.say(type, payload);
-    return this.untilFrame((frame) => frame.id === asked.id || frame.payload.replyTo === asked.id, `answer to ${type}`);
+    return this.untilFrame((frame) => frame.id === asked.id || frame.payload.replyTo === asked.id, `answer to ${type}`,
+      ms);
   }
 }

@@ -1,0 +1,27 @@
+/// Agents that the daemon runs for others, as values: what is ordered, and what is told of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace relay::broker {
+
+/// An agent to be run in a terminal of its own.
+struct HostOrder {
+  std::string name;
+  std::vector<std::string> words;  // the program and its arguments
+  std::string directory;           // where it works; empty: the project's root
+  std::string spawner, team, model, task;
+};
+
+/// One that runs.
+struct Worker {
+  std::string name, cli, task, team, spawner, model, directory;
+  WallMs started = 0;
+  std::int32_t pid = 0;  // of its host
+};
+
+}  // namespace relay::broker

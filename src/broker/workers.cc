@@ -1,0 +1,245 @@
+// Agents that run for others: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS. What they ask is done outside; the task of a new
+// agent is a message like any other, and SPAWN_RESULT leaves once it is stored.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+#include "protocol/utf8.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::JsonWriter;
+using protocol::MessageType;
+using protocol::Refusal;
+
+namespace {
+
+constexpr std::size_t kMaxTaskLetters = 200;  // of what listings show of a task
+
+std::string as_message(std::string_view task) {
+  if (task.empty()) return {};
+  JsonWriter payload;
+  payload.field("kind", "message").field("body", task);
+  return payload.take();
+}
+
+/// One line that fits a listing and a command line.
+std::string shown_task(std::string_view task) {
+  std::size_t end = 0;
+  std::string shown;
+  for (std::size_t letters = 0; letters < kMaxTaskLetters && end < task.size(); ++letters) {
+    const std::size_t begin = end;
+    protocol::next_code_point(task, end);
+    const auto letter = task.substr(begin, end - begin);
+    shown += protocol::has_control_characters(letter) ? " " : letter;
+  }
+  return shown;
+}
+
+}  // namespace
+
+void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_spawn(envelope.payload);
+  if (!wanted) {
+    const auto name = protocol::parse_name(envelope.payload);
+    return refuse_worker(connection, envelope, MessageType::SpawnResult, name ? *name : std::string{},
+                         {Refusal::BadRequest, wanted.error().message()});
+  }
+  // Whoever has a session is known by it; the command line speaks for a person.
+  const bool speaks_for_another = connection.query_only && !wanted->spawner.empty();
+  Starting starting{.connection = connection.id,
+                    .name = wanted->name,
+                    .from = speaks_for_another ? AgentName{wanted->spawner} : connection.agent,
+                    .session = connection.session,
+                    .task = as_message(wanted->task)};
+  if (const auto objection = objection_to_spawn(connection, *wanted, starting))
+    return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, *objection);
+  const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
+  if (!id) return;
+  if (!starting.task.empty() && speaks_for_another) admit_guest(wanted->spawner);
+  charge(connection, starting.task.size());
+  emit(StartHost{*id,
+                 {.name = std::move(wanted->name),
+                  .words = std::move(wanted->words),
+                  .directory = std::move(wanted->directory),
+                  .spawner = starting.from.value(),
+                  .team = std::move(wanted->team),
+                  .model = std::move(wanted->model),
+                  .task = shown_task(wanted->task)}});
+  starting_.emplace(*id, std::move(starting));
+}
+
+std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connection,
+                                                        const protocol::SpawnRequest& wanted,
+                                                        const Starting& starting) {
+  if (!wanted.shadow_of.empty())
+    return Objection{Refusal::Unsupported,
+                     "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
+  AgentState* known = find_agent(wanted.name);
+  if (known != nullptr && known->connected())
+    return Objection{Refusal::NotOwner,
+                     format("'{}' is here already; choose another name, or release it first", wanted.name)};
+  if (is_starting(wanted.name))
+    return Objection{Refusal::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
+  if (known != nullptr && known->removing)
+    return Objection{Refusal::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
+  const auto own = std::ranges::count(starting_, connection.id, [](const auto& one) { return one.second.connection; });
+  if (starting_.size() >= limits_.max_starting || static_cast<std::size_t>(own) >= limits_.max_starting_each)
+    return Objection{Refusal::Busy,
+                     format("{} agents are being started already; wait for one of them", starting_.size())};
+  if (known == nullptr && agents_.size() + starting_.size() >= limits_.max_known_agents)
+    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
+  if (starting.task.empty()) return std::nullopt;
+
+  if (starting.from.value() == wanted.name)
+    return Objection{Refusal::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
+  if (store_ != StoreState::Works)
+    return Objection{Refusal::Storage, "the task cannot be stored at the moment; try again"};
+  constexpr std::size_t kMost = protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes;
+  if (starting.task.size() > kMost)
+    return Objection{Refusal::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file", kMost,
+                                               starting.task.size())};
+  if (known != nullptr && known->mailbox.pending >= limits_.max_backlog)
+    return Objection{Refusal::Busy, format("{} messages wait for {} already; choose another name",
+                                           known->mailbox.pending, wanted.name)};
+  if (streams_.size() + starting_.size() >= limits_.max_streams &&
+      !streams_.contains({}, starting.from, AgentName{wanted.name}))
+    return Objection{Refusal::Busy, format("{} pairs of agents have numbers already", streams_.size())};
+  if (connection.query_only && !wanted.spawner.empty()) return objection_to_guest(wanted.spawner);
+  return std::nullopt;
+}
+
+bool Core::is_starting(std::string_view name) const {
+  return std::ranges::any_of(starting_, [&](const auto& one) { return one.second.name == name; });
+}
+
+void Core::host_started(QueryId id, Result<std::int32_t> pid) {
+  const auto asked = take_asked(id);
+  auto place = starting_.extract(id);
+  if (!asked || place.empty()) return;
+  Starting& started = place.mapped();
+  const std::size_t bytes = started.task.size();
+  if (!pid) {
+    note(Note::Level::Info,
+         format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
+    release_uncommitted(find(started.connection), bytes);
+    return tell_worker(*asked, Failure{pid.error()});
+  }
+  note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
+  const auto tell = [this, asked = *asked, pid = *pid](const std::string& task_id) {
+    Connection* asker = find(asked.connection);
+    if (asker == nullptr || asker->phase != Phase::Active) return;
+    JsonWriter payload;
+    payload.field("replyTo", asked.request_id).field("success", true).field("name", asked.name).field("pid", pid);
+    payload.optional("taskId", task_id);
+    say(*asker, asked.answer, payload.take());
+  };
+  if (started.task.empty()) return tell({});
+  // Nobody would give the task again, so it is stored however many tries that takes; whoever asked hears of it then.
+  const std::string task_id = post_task(started);
+  when_saved([this, tell, task_id, bytes, asker = started.connection] {
+    release_uncommitted(find(asker), bytes);
+    tell(task_id);
+  });
+}
+
+std::string Core::post_task(Starting& started) {
+  AgentState& agent = admit_guest(started.name);  // known before it said HELLO: its task waits for it
+  if (AgentState* sender = find_agent(started.from.value())) ++sender->sent;
+  records::Message message;
+  message.from = started.from;
+  message.to = started.name;
+  message.kind = "message";
+  message.payload = std::move(started.task);
+  message.session = started.session;
+  return records::short_id(post(std::move(message), {&agent}, Copies::ForShadows));
+}
+
+void Core::on_release(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_release(envelope.payload);
+  if (!wanted)
+    return refuse_worker(connection, envelope, MessageType::ReleaseResult, {},
+                         {Refusal::BadRequest, wanted.error().message()});
+  if (const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name))
+    emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason)});
+}
+
+void Core::on_send_input(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_send_input(envelope.payload);
+  if (!wanted)
+    return refuse_worker(connection, envelope, MessageType::SendInputResult, {},
+                         {Refusal::BadRequest, wanted.error().message()});
+  if (const auto id = ask_host(connection, envelope, MessageType::SendInputResult, wanted->name))
+    emit(TypeIntoHost{*id, std::move(wanted->name), std::move(wanted->data)});
+}
+
+void Core::host_done(QueryId id, Result<void> outcome) {
+  if (const auto asked = take_asked(id)) tell_worker(*asked, outcome);
+}
+
+void Core::on_list_workers(Connection& connection, const protocol::Envelope& envelope) {
+  if (const auto id = ask_host(connection, envelope, MessageType::ListWorkersResult, {})) emit(AskHosts{*id});
+}
+
+void Core::hosts(QueryId id, Result<std::vector<Worker>> workers) {
+  const auto asked = take_asked(id);
+  if (!asked) return;
+  if (!workers) return tell_worker(*asked, Failure{workers.error()});
+  Connection* connection = find(asked->connection);
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  payload.field("replyTo", asked->request_id).field("success", true).begin_array("workers");
+  bool cut = false;
+  for (const Worker& worker : *workers) {
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
+    payload.begin_element().field("name", worker.name).field("cli", worker.cli).optional("task", worker.task);
+    payload.optional("team", worker.team).optional("spawnerName", worker.spawner).field("spawnedAt", worker.started);
+    payload.field("pid", worker.pid).optional("model", worker.model).optional("cwd", worker.directory).end();
+  }
+  payload.end();
+  if (cut) payload.field("more", true);
+  say(*connection, asked->answer, payload.take());
+}
+
+void Core::on_set_model(Connection& connection, const protocol::Envelope& envelope) {
+  const auto name = protocol::parse_name(envelope.payload);
+  refuse_worker(connection, envelope, MessageType::SetModelResult, name ? *name : std::string{},
+                {Refusal::Unsupported, "an agent's model is not changed from here; say it in its own terminal"});
+}
+
+std::optional<QueryId> Core::ask_host(Connection& connection, const protocol::Envelope& envelope, MessageType answer,
+                                      std::string_view name) {
+  if (connection.open_queries >= limits_.max_open_queries) {
+    refuse_worker(
+        connection, envelope, answer, name,
+        {Refusal::Busy, format("{} questions are open already; wait for an answer", connection.open_queries)});
+    return std::nullopt;
+  }
+  const QueryId id = add_question(connection, envelope.id, answer);
+  asked_[id].name = name;
+  return id;
+}
+
+void Core::refuse_worker(Connection& connection, const protocol::Envelope& envelope, MessageType answer,
+                         std::string_view name, const Objection& objection) {
+  JsonWriter payload;
+  payload.field("replyTo", envelope.id).field("success", false).field("name", name);
+  payload.field("code", name_of(objection.refusal)).field("error", objection.sentence);
+  if (answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
+  say(connection, answer, payload.take());
+}
+
+void Core::tell_worker(const Asked& asked, const Result<void>& outcome) {
+  Connection* connection = find(asked.connection);
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  payload.field("replyTo", asked.request_id).field("success", outcome.has_value()).field("name", asked.name);
+  if (!outcome) payload.field("error", outcome.error().message());
+  if (asked.answer == MessageType::ListWorkersResult) payload.begin_array("workers").end();
+  say(*connection, asked.answer, payload.take());
+}
+
+}  // namespace relay::broker

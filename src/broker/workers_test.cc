@@ -1,0 +1,303 @@
+#include <gtest/gtest.h>
+
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using testing::body;
+using testing::Frame;
+using testing::payload;
+using testing::text;
+using testing::World;
+using Texts = std::vector<std::string>;
+
+/// The one result heard, as its payload.
+Frame result(World& world, ConnectionId who, std::string_view type) {
+  const auto frames = world.heard(who, type);
+  EXPECT_EQ(frames.size(), 1u) << type;
+  return frames.empty() ? Frame{} : payload(frames.front());
+}
+
+StartHost only_start(World& world) {
+  auto starts = world.asked_of_hosts<StartHost>();
+  EXPECT_EQ(starts.size(), 1u);
+  return starts.empty() ? StartHost{} : std::move(starts.front());
+}
+
+ConnectionId command_line(World& world) {
+  const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
+  world.heard(cli);
+  return cli;
+}
+
+TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.request(alice, "SPAWN",
+                R"({"name":"Worker","cli":" claude  --fast ","args":["-p","two words"],"cwd":"/tmp","team":"t",)"
+                R"("model":"m","spawnerName":"Somebody"})",
+                "s1");
+  const auto start = only_start(world);
+  EXPECT_EQ(start.order.name, "Worker");
+  EXPECT_EQ(start.order.words, (Texts{"claude", "--fast", "-p", "two words"}));
+  EXPECT_EQ(start.order.directory, "/tmp");
+  EXPECT_EQ(start.order.spawner, "Alice");  // a session is known by itself, whatever it says
+  EXPECT_EQ(start.order.team, "t");
+  EXPECT_EQ(start.order.model, "m");
+  EXPECT_TRUE(world.heard(alice).empty());
+  world.host_started(start.id, 4711);
+  const auto answer = result(world, alice, "SPAWN_RESULT");
+  EXPECT_EQ(text(answer, "replyTo"), "s1");
+  EXPECT_EQ(bool_member(answer, "success"), true);
+  EXPECT_EQ(text(answer, "name"), "Worker");
+  EXPECT_EQ(integer_member(answer, "pid"), 4711);
+  EXPECT_FALSE(answer.contains("taskId"));
+  world.host_started(start.id, 4711);
+  EXPECT_TRUE(world.heard(alice).empty());
+}
+
+TEST(Spawn, StoresTheTaskBeforeItsWordAndDeliversItOnHello) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.heard(alice);
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"fix \"it\"\nnow"})", "s1");
+  const auto start = only_start(world);
+  EXPECT_EQ(start.order.task, "fix \"it\" now");
+  world.hold_commits();
+  world.host_started(start.id, 1);
+  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+  world.release_commits();
+  const auto answer = result(world, alice, "SPAWN_RESULT");
+  const auto rows = testing::inbox_of(world, "Worker");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].message.from, AgentName{"Alice"});
+  const auto trace = world.store().trace(text(answer, "taskId"));
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->message.key, rows[0].message.key);
+  const auto worker = world.join_ours("Worker");
+  EXPECT_EQ(world.bodies(worker), Texts{"fix \"it\"\nnow"});
+}
+
+TEST(Spawn, GivesTheTaskToAnAgentThatIsFasterThanItsHostsWord) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  const auto worker = world.join_ours("Worker");
+  world.heard(worker);
+  world.host_started(only_start(world).id, 1);
+  EXPECT_EQ(world.bodies(worker), Texts{"go"});
+}
+
+TEST(Spawn, KeepsTheTaskOfWhoeverLeftMeanwhile) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  world.leave(alice);
+  world.host_started(only_start(world).id, 1);
+  EXPECT_EQ(testing::inbox_of(world, "Worker").size(), 1u);
+  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+}
+
+TEST(Spawn, TellsTheResultOnceAFailingStoreHasTheTask) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  const auto start = only_start(world);
+  world.heard(alice);
+  world.fail_commits(true);
+  world.host_started(start.id, 1);
+  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty());
+  world.request(alice, "SPAWN", R"({"name":"Another","cli":"claude","task":"go"})");
+  EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "code"), "STORAGE");
+  world.fail_commits(false);
+  world.pass(std::chrono::seconds{2});
+  EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), true);
+  EXPECT_EQ(world.bodies(world.join_ours("Worker")), Texts{"go"});
+}
+
+TEST(Spawn, SaysWhyNothingWasStarted) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.heard(alice);
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  world.host_started(only_start(world).id, fail("cannot find claude"));
+  const auto answer = result(world, alice, "SPAWN_RESULT");
+  EXPECT_EQ(bool_member(answer, "success"), false);
+  EXPECT_EQ(text(answer, "error"), "cannot find claude");
+  EXPECT_TRUE(testing::inbox_of(world, "Worker").empty());
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"codex"})");  // the name is free again
+  EXPECT_EQ(world.asked_of_hosts<StartHost>().size(), 1u);
+}
+
+TEST(Spawn, RefusesWhatCannotBe) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.request(alice, "SPAWN", R"({"name":"Busy","cli":"claude"})");
+  world.asked_of_hosts<StartHost>();
+  world.heard(alice);
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {R"({"name":"Alice","cli":"claude"})", "NOT_OWNER"},
+      {R"({"name":"Busy","cli":"claude"})", "NOT_OWNER"},
+      {R"({"name":"a b","cli":"claude"})", "BAD_REQUEST"},
+      {R"({"name":"cli","cli":"claude"})", "BAD_REQUEST"},
+      {R"({"name":"Worker","cli":"  "})", "BAD_REQUEST"},
+      {R"({"name":"Worker"})", "BAD_REQUEST"},
+      {R"({"cli":"claude"})", "BAD_REQUEST"},
+      {R"({"name":"Worker","cli":"a\nb"})", "BAD_REQUEST"},
+      {R"({"name":"Worker","cli":"a","args":["\u0000"]})", "BAD_REQUEST"},
+      {R"({"name":"Worker","cli":"a","shadowOf":"Alice"})", "UNSUPPORTED"},
+      {format(R"({{"name":"Worker","cli":"a","task":"{}"}})", std::string(1'045'000, 'x')), "TOO_LARGE"},
+  };
+  for (const auto& [request, code] : cases) {
+    world.request(alice, "SPAWN", request);
+    const auto answer = result(world, alice, "SPAWN_RESULT");
+    EXPECT_EQ(bool_member(answer, "success"), false) << request.substr(0, 80);
+    EXPECT_EQ(text(answer, "code"), code) << request.substr(0, 80);
+    EXPECT_GT(text(answer, "error").size(), 5u);
+  }
+  EXPECT_TRUE(world.asked_of_hosts<StartHost>().empty());
+}
+
+TEST(Spawn, BoundsHowManyAreUnderWay) {
+  World world{BrokerLimits{.max_starting = 3, .max_starting_each = 2}};
+  const auto alice = world.join("Alice");
+  const auto bob = world.join("Bob");
+  for (int i = 0; i < 3; ++i) world.request(alice, "SPAWN", format(R"({{"name":"A{}","cli":"claude"}})", i));
+  EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "code"), "BUSY");
+  for (int i = 0; i < 2; ++i) world.request(bob, "SPAWN", format(R"({{"name":"B{}","cli":"claude"}})", i));
+  EXPECT_EQ(text(result(world, bob, "SPAWN_RESULT"), "code"), "BUSY");
+  auto starts = world.asked_of_hosts<StartHost>();
+  ASSERT_EQ(starts.size(), 3u);
+  world.host_started(starts[0].id, 1);
+  world.request(alice, "SPAWN", R"({"name":"A9","cli":"claude"})");
+  EXPECT_EQ(world.asked_of_hosts<StartHost>().size(), 1u);
+}
+
+TEST(Spawn, OfThePersonAtAShellComesFromThatPerson) {
+  World world;
+  const auto cli = command_line(world);
+  world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go","spawnerName":"ada"})");
+  const auto start = only_start(world);
+  EXPECT_EQ(start.order.spawner, "ada");
+  world.host_started(start.id, 1);
+  EXPECT_EQ(testing::inbox_of(world, "Worker").at(0).message.from, AgentName{"ada"});
+  const auto worker = world.join_ours("Worker");
+  world.send(worker, "1", "ada", "done");  // an answer finds its way back
+  EXPECT_EQ(testing::inbox_of(world, "ada").size(), 1u);
+}
+
+TEST(Spawn, NobodyGivesATaskInTheNameOfSomebodyWhoIsHere) {
+  World world;
+  world.join("Alice");
+  const auto cli = command_line(world);
+  world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go","spawnerName":"Alice"})");
+  EXPECT_EQ(text(result(world, cli, "SPAWN_RESULT"), "code"), "NOT_OWNER");
+  world.request(cli, "SPAWN", R"({"name":"Worker","cli":"claude","spawnerName":"Alice"})");
+  EXPECT_EQ(only_start(world).order.spawner, "Alice");  // without a task nothing is said in its name
+}
+
+TEST(Spawn, ShadowsHearTheTask) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto shadow = world.join_ours("Shadow");
+  world.request(shadow, "SHADOW_BIND", R"({"primaryAgent":"Alice"})");
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  world.host_started(only_start(world).id, 1);
+  EXPECT_EQ(world.bodies(shadow), Texts{"go"});
+}
+
+TEST(Spawn, AnAgentBeingStartedIsNotRemoved) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.leave(world.join("Worker"));
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"go"})");
+  world.request(alice, "REMOVE_AGENT", R"({"name":"Worker"})");
+  EXPECT_EQ(bool_member(result(world, alice, "REMOVE_AGENT_RESPONSE"), "removed"), false);
+}
+
+TEST(Spawn, ATaskIsShownWithAtMostTwoHundredLetters) {
+  World world;
+  const auto alice = world.join("Alice");
+  std::string task;
+  for (int i = 0; i < 300; ++i) task += "ü";
+  world.request(alice, "SPAWN", format(R"({{"name":"Worker","cli":"claude","task":"{}"}})", task));
+  EXPECT_EQ(only_start(world).order.task, task.substr(0, 400));
+}
+
+TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.request(alice, "RELEASE", R"({"name":"Worker","reason":"done"})", "r1");
+  world.request(alice, "SEND_INPUT", R"({"name":"Worker","data":"\u001b[A"})", "i1");
+  const auto end = world.asked_of_hosts<EndHost>().at(0);
+  const auto type = world.asked_of_hosts<TypeIntoHost>().at(0);
+  EXPECT_EQ(end.name, "Worker");
+  EXPECT_EQ(end.reason, "done");
+  EXPECT_EQ(type.data, "\x1b[A");
+  world.host_done(type.id, fail("it went away"));
+  const auto typed = result(world, alice, "SEND_INPUT_RESULT");
+  EXPECT_EQ(text(typed, "replyTo"), "i1");
+  EXPECT_EQ(text(typed, "error"), "it went away");
+  world.host_done(end.id, {});
+  const auto released = result(world, alice, "RELEASE_RESULT");
+  EXPECT_EQ(text(released, "replyTo"), "r1");
+  EXPECT_EQ(text(released, "name"), "Worker");
+  EXPECT_EQ(bool_member(released, "success"), true);
+  world.host_done(end.id, {});
+  EXPECT_TRUE(world.heard(alice).empty());
+}
+
+TEST(Workers, AreListed) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.request(alice, "LIST_WORKERS", "{}", "w1");
+  Worker worker;
+  worker.name = "Worker";
+  worker.cli = "claude";
+  worker.spawner = "Alice";
+  worker.started = 5;
+  worker.pid = 7;
+  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, std::vector{worker});
+  const auto answer = result(world, alice, "LIST_WORKERS_RESULT");
+  EXPECT_EQ(text(answer, "replyTo"), "w1");
+  const auto& row = answer.at("workers").as_array().at(0).as_object();
+  EXPECT_EQ(text(row, "name"), "Worker");
+  EXPECT_EQ(text(row, "spawnerName"), "Alice");
+  EXPECT_EQ(integer_member(row, "spawnedAt"), 5);
+  EXPECT_EQ(integer_member(row, "pid"), 7);
+}
+
+TEST(Workers, OpenQuestionsAreBounded) {
+  World world{BrokerLimits{.max_open_queries = 2}};
+  const auto alice = world.join("Alice");
+  for (int i = 0; i < 3; ++i) world.request(alice, "RELEASE", R"({"name":"Worker"})", format("r{}", i));
+  const auto refused = result(world, alice, "RELEASE_RESULT");
+  EXPECT_EQ(text(refused, "replyTo"), "r2");
+  EXPECT_EQ(text(refused, "code"), "BUSY");
+}
+
+TEST(Workers, AnswersForThoseWhoLeftAreDropped) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.request(alice, "RELEASE", R"({"name":"Worker"})");
+  world.leave(alice);
+  world.heard(alice);
+  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  EXPECT_TRUE(world.heard(alice).empty());
+}
+
+TEST(Workers, ModelsAreNotChangedFromHere) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.request(alice, "SET_MODEL", R"({"name":"Worker","model":"m"})", "m1");
+  const auto answer = result(world, alice, "SET_MODEL_RESULT");
+  EXPECT_EQ(text(answer, "replyTo"), "m1");
+  EXPECT_EQ(text(answer, "code"), "UNSUPPORTED");
+}
+
+}  // namespace
+}  // namespace relay::broker

@@ -1,0 +1,72 @@
+/// `agent-relay release NAME`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/visit.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::chrono::seconds kPatience{15};
+
+/// Waits until nobody is behind the door any more.
+Result<void> until_gone(Visit& visit, const std::string& agent) {
+  const auto deadline = in(kPatience);
+  for (;;) {
+    const auto event = visit.next(deadline);
+    if (event) continue;
+    if (is(event.error(), Errc::Lost)) return {};
+    if (!is(event.error(), Errc::TimedOut)) return Failure{event.error()};
+    return fail(Errc::TimedOut,
+                relay::format("{} was told to end and is still there after {} s; see what it does with: "
+                              "agent-relay attach {}",
+                              agent, kPatience.count(), agent));
+  }
+}
+
+/// Straight through its door, so that it works without the daemon as well.
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  if (!record.spawned)
+    return complain(relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us",
+                                  record.name, record.pid),
+                    ExitCode::Refused);
+  auto visit = RELAY_CLI_TRY(Visit::open(record));
+  json::object request = {{"do", "release"}};
+  if (const auto reason = invocation.value("--reason")) request["reason"] = *reason;
+  const auto answer = visit.ask(std::move(request));
+  const bool gone_already = !answer && is(answer.error(), Errc::Lost);
+  if (!answer && !gone_already) return complain(answer.error());
+  if (!gone_already) RELAY_CLI_TRY(until_gone(visit, record.name));
+  if (invocation.has("--json"))
+    print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
+  else
+    print(relay::format("{} has ended\n", sanitised(record.name, Lines::Join)));
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Option kOptions[] = {
+    {.name = "--reason", .value = "TEXT", .description = "why, for its log"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kRelease = {
+    .name = "release",
+    .group = Group::Agents,
+    .usage = "release NAME",
+    .summary = "end an agent that was spawned",
+    .hint = "[--reason]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay release Bob --reason \"the review is done\"",
+    .details = "Returns when it is gone. Messages for its name wait for whoever has it next. Works without the daemon.",
+    .run = run,
+};
+
+}  // namespace relay::cli

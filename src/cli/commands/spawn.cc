@@ -1,0 +1,109 @@
+/// `agent-relay spawn NAME CLI [TASK]`
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/given_text.h"
+#include "cli/invocation.h"
+#include "cli/people.h"
+#include "cli/workspace.h"
+#include "protocol/json_writer.h"
+#include "protocol/names.h"
+#include "protocol/utf8.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon itself gives up after 30 s
+
+/// What the daemon is asked. The error is a usage error.
+Result<std::string> order_in(const Invocation& invocation, const Context& context, const std::string& task) {
+  const auto name = invocation.argument(0);
+  if (const auto fine = protocol::check_agent_name(name); !fine)
+    return fail(relay::format("nobody can be called \"{}\": {}", name, fine.error().message()));
+  const auto command = invocation.argument(1);
+  if (command.find_first_not_of(" \t") == std::string::npos)
+    return fail("spawn needs the program to run, for example: agent-relay spawn Bob claude");
+  std::string directory;
+  if (invocation.has("--cwd")) {
+    std::error_code failed;
+    directory = std::filesystem::absolute(invocation.value("--cwd").value_or(""), failed).lexically_normal().string();
+    if (failed || !std::filesystem::is_directory(directory, failed))
+      return fail(relay::format("there is no directory {}; make it first, or choose another with --cwd", directory));
+  }
+  for (const auto& text : {name, command, task, directory})
+    if (!protocol::is_utf8(text)) return fail("what you typed is not UTF-8; convert it first, for example with iconv");
+  protocol::JsonWriter order;
+  order.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
+  order.optional("team", invocation.value("--team").value_or(""));
+  order.optional("model", invocation.value("--model").value_or(""));
+  order.field("spawnerName", RELAY_TRY(speaker(invocation, "--from", context)));
+  return order.take();
+}
+
+ExitCode tell(const json::object& result, bool as_json) {
+  if (!bool_member(result, "success").value_or(false)) {
+    const auto code = string_member(result, "code").value_or("");
+    return complain(string_member(result, "error").value_or("it was not started"),
+                    code.empty() ? ExitCode::No : ExitCode::Refused, code);
+  }
+  const auto name = string_member(result, "name").value_or("");
+  const auto pid = integer_member(result, "pid").value_or(0);
+  const auto task = string_member(result, "taskId").value_or("");
+  if (as_json) {
+    json::object answer = {{"name", name}, {"pid", pid}};
+    if (!task.empty()) answer["taskId"] = task;
+    print(json::serialize(answer) + "\n");
+    return ExitCode::Yes;
+  }
+  print(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), pid,
+                      task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
+  if (!task.empty())
+    remark(relay::format("see how its task fares with: agent-relay trace {}", sanitised(task, Lines::Join)));
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto task = RELAY_CLI_TRY(given_text(invocation.rest(2)));
+  const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout));
+  return tell(RELAY_CLI_TRY(parse_json_object(payload)), invocation.has("--json"));
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "how others will call it"},
+    {.name = "CLI", .description = "the program; with its arguments in quotes, cut at blanks"},
+    {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin"},
+};
+constexpr Option kOptions[] = {
+    {.name = "--cwd",
+     .value = "DIR",
+     .description = "where it works (default: the project's root)",
+     .completes = Completes::Files},
+    {.name = "--team", .value = "NAME", .description = "whose team it is in"},
+    {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
+    {.name = "--from", .value = "NAME", .description = "who asks; default $AGENT_RELAY_NAME, $USER or human"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kSpawn = {
+    .name = "spawn",
+    .group = Group::Agents,
+    .usage = "spawn NAME CLI",
+    .summary = "run an agent in the background",
+    .hint = "[TASK]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay spawn Bob claude \"review the last commit, and tell Alice what you find\"",
+    .details =
+        "Ends with 0 once the agent runs and its task is stored; the task is typed when the agent is ready, like\n"
+        "any message. It runs on when this shell, or the daemon, ends. `attach` shows its screen, `release` ends it.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,73 @@
+#include "daemon/door_call.h"
+
+#include "base/format.h"
+#include "base/json.h"
+#include "net/unix_address.h"
+
+namespace relay::daemon {
+
+DoorCall::DoorCall(net::EventLoop& loop, net::Network& network, DoorRequest request, Done done)
+    : request_{std::move(request)}, done_{std::move(done)} {
+  timer_ = loop.after(request_.patience, [this] { on_late(); });
+  network.connect(request_.socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
+    if (*alive) on_connected(std::move(stream));
+  });
+}
+
+DoorCall::~DoorCall() { *alive_ = false; }
+
+void DoorCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+  if (stream) {
+    stream_ = *std::move(stream);
+    stream_->start(*this);
+    std::string frame;
+    protocol::append_frame(frame, protocol::HeaderStyle::Four, request_.body);
+    return stream_->write(frame);
+  }
+  const bool gone = is(stream.error(), net::Errc::NoOneListens);
+  if (gone && request_.until == Until::End) return finish({});
+  finish(gone ? fail(format("{} is gone", request_.agent)) : Failure{std::move(stream).error()});
+}
+
+void DoorCall::on_bytes(std::string_view bytes) {
+  reader_.push(bytes);
+  const auto alive = alive_;
+  while (*alive) {
+    const auto frame = reader_.next();
+    if (!frame)
+      return finish(fail(format("the host of {} is not understood: {}", request_.agent, frame.error().message())));
+    if (!*frame) return;
+    if (!answered_) on_answer(**frame);
+  }
+}
+
+void DoorCall::on_answer(std::string_view frame) {
+  const auto answer = parse_json_object(frame);
+  if (!answer || !answer->contains("re")) return;  // an event
+  answered_ = true;
+  if (!bool_member(*answer, "ok").value_or(false))
+    return finish(fail(string_member(*answer, "error").value_or(format("{} refused", request_.agent))));
+  if (request_.until == Until::Answer) finish({});
+}
+
+void DoorCall::on_closed(const std::string&) {
+  if (request_.until == Until::End) return finish({});
+  finish(fail(format("{} went away before it answered", request_.agent)));
+}
+
+void DoorCall::on_late() {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(request_.patience).count();
+  if (request_.until == Until::End && answered_)
+    return finish(
+        fail(format("{} was told to end and is still there after {} s; see what it does with: "
+                    "agent-relay attach {}",
+                    request_.agent, seconds, request_.agent)));
+  finish(fail(format("the host of {} did not answer within {} s", request_.agent, seconds)));
+}
+
+void DoorCall::finish(Result<void> outcome) {
+  auto done = std::exchange(done_, nullptr);  // it may destroy us
+  if (done) done(std::move(outcome));
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,58 @@
+/// One request at a host's door (docs/spec/host.md), and what came of it.
+///
+/// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it.
+/// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
+/// Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/frame.h"
+
+namespace relay::daemon {
+
+/// When the call has served its purpose: once it was answered, or once nobody is behind the door any more.
+enum class Until { Answer, End };
+
+struct DoorRequest {
+  std::string agent;   // for the sentences
+  std::string socket;  // the door
+  std::string body;    // JSON
+  Until until = Until::Answer;
+  Millis patience{5'000};
+};
+
+class DoorCall final : private net::StreamListener {
+ public:
+  using Done = std::move_only_function<void(Result<void>)>;
+
+  DoorCall(net::EventLoop& loop, net::Network& network, DoorRequest request, Done done);
+  ~DoorCall() override;
+  DoorCall(const DoorCall&) = delete;
+  DoorCall& operator=(const DoorCall&) = delete;
+
+ private:
+  void on_connected(Result<std::unique_ptr<net::Stream>> stream);
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t) override {}
+  void on_closed(const std::string& reason) override;
+  void on_late();
+  void on_answer(std::string_view frame);
+  void finish(Result<void> outcome);
+
+  DoorRequest request_;
+  Done done_;
+  bool answered_ = false;
+  protocol::FrameReader reader_;
+  std::unique_ptr<net::Timer> timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Stream> stream_;
+};
+
+}  // namespace relay::daemon

@@ -1,0 +1,71 @@
+/// The hosts of one project: started, found again by their records, spoken to at their doors.
+///
+/// Why nothing is remembered of those that run: they outlive the daemon, so what lies in `hosts/` is the only list that
+///   is true after a restart as well (docs/spec/host.md).
+/// Invariants: at most kMaxHosts run for others; only those are ended or typed into from here, never an agent in a
+///   person's own terminal; keys for one agent are typed in the order they came.
+/// Ownership: borrows loop, network and launcher, which outlive it. Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "config/places.h"
+#include "daemon/door_call.h"
+#include "daemon/host_launcher.h"
+#include "daemon/hosts.h"
+#include "host/record.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+
+namespace relay::daemon {
+
+inline constexpr std::size_t kMaxHosts = 256;
+inline constexpr Millis kReleasePatience{15'000};
+inline constexpr Millis kTypePatience{5'000};
+
+class HostKeeper final : public Hosts {
+ public:
+  HostKeeper(const config::Home& home, const config::Project& project, net::EventLoop& loop, net::Network& network,
+             HostLauncher& launcher);
+  ~HostKeeper() override;
+  HostKeeper(const HostKeeper&) = delete;
+  HostKeeper& operator=(const HostKeeper&) = delete;
+
+  void start(broker::HostOrder order, Started done) override;
+  void release(const std::string& name, const std::string& reason, Done done) override;
+  void type(const std::string& name, std::string data, Done done) override;
+  void list(Listed done) override;
+
+ private:
+  struct Typing {
+    std::string data;
+    Done done;
+  };
+
+  Result<HostCommand> command_for(const broker::HostOrder& order) const;
+  /// One that runs for others.
+  [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
+  void call(DoorRequest request, Done done);
+  void type_next(const std::string& name);
+  void typed(const std::string& name, Result<void> outcome);
+  template <typename Callback, typename Value>
+  void later(Callback done, Value value);
+
+  std::string home_;
+  std::string root_;
+  std::string records_;
+  net::EventLoop& loop_;
+  net::Network& network_;
+  HostLauncher& launcher_;
+  std::size_t starting_ = 0;
+  std::map<std::string, std::deque<Typing>> typing_;  // by name; the first of each is under way
+  std::map<std::uint64_t, std::unique_ptr<DoorCall>> calls_;
+  std::uint64_t last_call_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::daemon

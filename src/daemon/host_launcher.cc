@@ -1,0 +1,219 @@
+#include "daemon/host_launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "net/asio_loop.h"
+#include "net/readable_watch.h"
+#include "pty/process_handle.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr std::size_t kMaxWordsBytes = 8 * 1024;
+constexpr std::string_view kReady = "ready ";
+constexpr std::string_view kError = "error: ";
+constexpr int kReadyFd = 3;
+
+/// All a new process needs, made before the fork: afterwards only system calls are safe.
+struct Birth {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  const char* directory;
+  int ready, log, nothing;
+  Upbringing upbringing;
+};
+
+void say(int fd, std::string_view words) {
+  [[maybe_unused]] const ssize_t ignored = ::write(fd, words.data(), words.size());
+}
+
+[[noreturn]] void become_host(const Birth& birth) {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
+  ::umask(birth.upbringing.umask);
+  if (birth.upbringing.open_files.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &birth.upbringing.open_files);
+  // Copies beyond what is about to be replaced: any of them may be 0 to 3 already.
+  const int ready = ::fcntl(birth.ready, F_DUPFD, kReadyFd + 1);
+  const int log = ::fcntl(birth.log, F_DUPFD, kReadyFd + 1);
+  const int nothing = ::fcntl(birth.nothing, F_DUPFD, kReadyFd + 1);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  ::dup2(ready, kReadyFd);
+  ::close_range(kReadyFd + 1, ~0U, 0);
+  if (::chdir(birth.directory) != 0)
+    say(kReadyFd, "error: the directory it should work in cannot be entered\n");
+  else
+    ::execve(birth.program, birth.arguments, birth.environment);
+  ::_exit(127);
+}
+
+/// In the process between the daemon and the host: tells the host's pid and is gone.
+[[noreturn]] void beget(const Birth& birth, int born) {
+  ::setsid();
+  const pid_t host = ::fork();
+  if (host == 0) become_host(birth);
+  say(born, {reinterpret_cast<const char*>(&host), sizeof host});
+  ::_exit(0);
+}
+
+Result<UniqueFd> give_birth(const Birth& birth) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+  const UniqueFd hearing{ends[0]};
+  UniqueFd speaking{ends[1]};
+  const pid_t between = ::fork();
+  if (between < 0) return fail_errno("cannot start a process");
+  if (between == 0) beget(birth, speaking.get());
+  speaking.reset();
+  pid_t host = -1;
+  ssize_t count = -1;
+  do { count = ::read(hearing.get(), &host, sizeof host); } while (count < 0 && errno == EINTR);
+  while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {}
+  if (count != sizeof host || host < 0) return fail("cannot start a process: there are too many already");
+  return pty::open_process(host);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Upbringing Upbringing::now() {
+  Upbringing upbringing;
+  upbringing.umask = ::umask(0);
+  ::umask(upbringing.umask);
+  if (::getrlimit(RLIMIT_NOFILE, &upbringing.open_files) != 0) upbringing.open_files = {};
+  return upbringing;
+}
+
+/// A process just started: what it will say, and a descriptor that names it and no other, however pids are used again.
+struct ProcessLauncher::Newborn {
+  UniqueFd hearing;
+  UniqueFd host;  // none when it is gone already; its pipe then says so
+};
+
+/// One host on its way: what it says, and until when it may be silent.
+class ProcessLauncher::Launch {
+ public:
+  Launch(ProcessLauncher& owner, std::uint64_t id, Newborn newborn, Started told)
+      : done{std::move(told)},
+        owner_{owner},
+        id_{id},
+        newborn_{std::move(newborn)},
+        watch_{owner.loop_, newborn_.hearing.get(), [this] { hear(); }},
+        timer_{owner.loop_.after(owner.options_.patience, [this] { give_up(); })} {}
+
+  Started done;
+
+ private:
+  void hear() {
+    std::array<char, 1024> buffer{};
+    const ssize_t count = ::read(newborn_.hearing.get(), buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (count > 0) words_.append(buffer.data(), static_cast<std::size_t>(count));
+    const std::string& log = owner_.options_.log;
+    if (const auto end = words_.find('\n'); end != std::string::npos)
+      owner_.finish(id_, understood(words_.substr(0, end)));
+    else if (count <= 0)
+      owner_.finish(id_, fail(format("its host ended before it was ready; see why in {}", log)));
+    else if (words_.size() > kMaxWordsBytes)
+      give_up();
+  }
+
+  Result<std::int32_t> understood(const std::string& line) {
+    if (line.starts_with(kError)) return fail(line.substr(kError.size()));
+    std::int32_t pid = 0;
+    const char* const end = line.data() + line.size();
+    if (line.starts_with(kReady) && std::from_chars(line.data() + kReady.size(), end, pid).ptr == end && pid > 0)
+      return pid;
+    stop_host();
+    return fail(format("its host said something else than that it is ready; see {}", owner_.options_.log));
+  }
+
+  void give_up() {
+    stop_host();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(owner_.options_.patience).count();
+    owner_.finish(id_, fail(format("its host was not ready after {} s and was told to end; see {}", seconds,
+                                   owner_.options_.log)));
+  }
+
+  void stop_host() const {
+    if (newborn_.host) pty::send_to(newborn_.host, SIGTERM);
+  }
+
+  ProcessLauncher& owner_;
+  std::uint64_t id_;
+  Newborn newborn_;
+  std::string words_;
+  net::ReadableWatch watch_;  // after the descriptor it watches
+  std::unique_ptr<net::Timer> timer_;
+};
+
+ProcessLauncher::ProcessLauncher(net::AsioLoop& loop, Options options) : loop_{loop}, options_{std::move(options)} {}
+ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
+
+void ProcessLauncher::start(HostCommand command, Started done) {
+  auto newborn = bear(command);
+  if (!newborn) {
+    loop_.post([alive = alive_, done = std::move(done), why = std::move(newborn).error()]() mutable {
+      if (*alive) done(Failure{std::move(why)});
+    });
+    return;
+  }
+  const std::uint64_t id = ++last_launch_;
+  launches_.emplace(id, std::make_unique<Launch>(*this, id, *std::move(newborn), std::move(done)));
+}
+
+void ProcessLauncher::abandon() {
+  *alive_ = false;
+  launches_.clear();
+}
+
+Result<ProcessLauncher::Newborn> ProcessLauncher::bear(HostCommand& command) const {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno("cannot make a pipe");
+  UniqueFd hearing{ends[0]};
+  const UniqueFd ready{ends[1]};
+  ::fcntl(ready.get(), F_SETFL, 0);  // the host's end is an ordinary one
+  const UniqueFd log{::open(options_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (!log) return fail_errno("cannot write " + options_.log);
+  const UniqueFd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  if (!nothing) return fail_errno("cannot open /dev/null");
+  command.arguments.insert(command.arguments.begin(), "agent-relay");
+  const auto arguments = pointers_to(command.arguments);
+  const auto environment = pointers_to(command.environment);
+  const Birth birth{.program = options_.program.c_str(),
+                    .arguments = arguments.data(),
+                    .environment = environment.data(),
+                    .directory = command.directory.c_str(),
+                    .ready = ready.get(),
+                    .log = log.get(),
+                    .nothing = nothing.get(),
+                    .upbringing = options_.upbringing};
+  auto host = RELAY_TRY(give_birth(birth));
+  return Newborn{std::move(hearing), std::move(host)};
+}
+
+void ProcessLauncher::finish(std::uint64_t id, Result<std::int32_t> pid) {
+  const auto launch = launches_.extract(id);  // it is on the call stack until we return
+  if (!launch.empty()) launch.mapped()->done(std::move(pid));
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,34 @@
+/// The hosts of one project as its workspace sees them: agents that run for others, in processes of their own.
+///
+/// Contract: `done` is called exactly once, never from inside the call, and not at all once the Hosts are gone.
+/// Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "broker/hosts.h"
+
+namespace relay::daemon {
+
+class Hosts {
+ public:
+  using Started = std::move_only_function<void(Result<std::int32_t> pid)>;
+  using Done = std::move_only_function<void(Result<void>)>;
+  using Listed = std::move_only_function<void(Result<std::vector<broker::Worker>>)>;
+
+  virtual ~Hosts() = default;
+
+  /// Runs it; done when the agent is there, or when it is known that it is not.
+  virtual void start(broker::HostOrder order, Started done) = 0;
+  /// Ends it; done when it is gone.
+  virtual void release(const std::string& name, const std::string& reason, Done done) = 0;
+  /// Types into its terminal, in the order of the calls.
+  virtual void type(const std::string& name, std::string data, Done done) = 0;
+  virtual void list(Listed done) = 0;
+};
+
+}  // namespace relay::daemon

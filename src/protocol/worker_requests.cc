@@ -1,0 +1,81 @@
+#include "protocol/worker_requests.h"
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+#include "protocol/payload_fields.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+/// Text that fits a command line.
+Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
+  auto text = RELAY_TRY(text_in(field, max_bytes));
+  if (has_control_characters(text))
+    return fail(Errc::BadField, format("the field \"{}\" must be text without control characters", field.name));
+  return text;
+}
+
+Result<std::string> new_name_in(const Field& field) {
+  auto name = RELAY_TRY(required_text_in(field, kMaxFrameBytes));
+  RELAY_TRY(check_agent_name(name));
+  if (is_reserved_name(name)) return fail(Errc::BadField, format("the name '{}' is reserved; choose another", name));
+  return name;
+}
+
+void add_words(std::vector<std::string>& words, std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = text.find_first_not_of(kBlanks, end);
+  }
+}
+
+}  // namespace
+
+Result<SpawnRequest> parse_spawn(std::string_view payload) {
+  Field name{"name"}, cli{"cli"}, args{"args"}, task{"task"}, cwd{"cwd"}, team{"team"}, model{"model"},
+      spawner{"spawnerName"}, shadow_of{"shadowOf"};
+  RELAY_TRY(read_fields(payload, {&name, &cli, &args, &task, &cwd, &team, &model, &spawner, &shadow_of}));
+  SpawnRequest request;
+  request.name = RELAY_TRY(new_name_in(name));
+  add_words(request.words, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
+  if (request.words.empty())
+    return fail(Errc::MissingField, "the field \"cli\" is missing; name the program to run, for example claude");
+  for (auto& argument : RELAY_TRY(texts_in(args, kMaxArguments, kMaxCommandBytes))) {
+    if (argument.find('\0') != std::string::npos)
+      return fail(Errc::BadField, "the field \"args\" must be texts that a command line can hold");
+    request.words.push_back(std::move(argument));
+  }
+  request.task = RELAY_TRY(text_in(task, kMaxFrameBytes));
+  request.directory = RELAY_TRY(plain_text_in(cwd, kMaxPathBytes));
+  request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
+  request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
+  request.spawner = RELAY_TRY(text_in(spawner, kMaxNameBytes));
+  if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
+  request.shadow_of = RELAY_TRY(text_in(shadow_of, kMaxNameBytes));
+  return request;
+}
+
+Result<ReleaseRequest> parse_release(std::string_view payload) {
+  Field name{"name"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&name, &reason}));
+  ReleaseRequest request;
+  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
+  request.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return request;
+}
+
+Result<InputRequest> parse_send_input(std::string_view payload) {
+  Field name{"name"}, data{"data"};
+  RELAY_TRY(read_fields(payload, {&name, &data}));
+  InputRequest request;
+  request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
+  request.data = RELAY_TRY(required_text_in(data, kMaxInputBytes));
+  return request;
+}
+
+}  // namespace relay::protocol

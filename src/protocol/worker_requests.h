@@ -1,0 +1,37 @@
+/// The frames about agents that others start: SPAWN, RELEASE, SEND_INPUT. Off the hot path.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay::protocol {
+
+/// What becomes words of a command line, a directory or a line of a listing holds no control characters; the task, which
+/// is only ever said, may.
+struct SpawnRequest {
+  std::string name;                // checked with check_agent_name, and none of the system's own
+  std::vector<std::string> words;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
+  std::string task;                // said to it once it runs; may be empty
+  std::string directory;           // `cwd`; empty: the project's root
+  std::string team, model;
+  std::string spawner;    // `spawnerName`: who asks, as the asker says
+  std::string shadow_of;  // wished for by published clients
+};
+Result<SpawnRequest> parse_spawn(std::string_view payload);
+
+struct ReleaseRequest {
+  std::string name;
+  std::string reason;
+};
+Result<ReleaseRequest> parse_release(std::string_view payload);
+
+struct InputRequest {
+  std::string name;
+  std::string data;  // keys as they are, control characters and all
+};
+Result<InputRequest> parse_send_input(std::string_view payload);
+
+}  // namespace relay::protocol

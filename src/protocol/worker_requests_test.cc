@@ -1,0 +1,44 @@
+#include "protocol/worker_requests.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "protocol/limits.h"
+
+namespace relay::protocol {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
+  const auto wanted = *parse_spawn(
+      R"({"name":"W","cli":"claude --model x","args":["a b",""],"task":"do\nit","cwd":"/tmp","team":"t","model":"m",)"
+      R"("spawnerName":"Ada","interactive":true})");
+  EXPECT_EQ(wanted.words, (Texts{"claude", "--model", "x", "a b", ""}));
+  EXPECT_EQ(wanted.task, "do\nit");
+  EXPECT_EQ(wanted.directory, "/tmp");
+  EXPECT_EQ(wanted.spawner, "Ada");
+  for (const auto* bad :
+       {"{}", R"({"name":"W"})", R"({"name":"W","cli":""})", R"({"name":"W","cli":5})", R"({"name":"*","cli":"a"})",
+        R"({"name":"W","cli":"a","cwd":"/a\u0000b"})", R"({"name":"W","cli":"a","args":"b"})",
+        R"({"name":"W","cli":"a","args":["b\u0000"]})", R"({"name":"W","cli":"a","model":"\u001b"})",
+        R"({"name":"W","cli":"a","spawnerName":"a b"})", R"({"name":"system","cli":"a"})"}) {
+    EXPECT_FALSE(parse_spawn(bad)) << bad;
+  }
+  EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"{}"}})", std::string(kMaxCommandBytes + 1, 'c'))));
+}
+
+TEST(WorkerRequests, ReleaseAndInputNameSomebody) {
+  const auto release = *parse_release(R"({"name":"W","reason":"done"})");
+  EXPECT_EQ(release.name, "W");
+  EXPECT_EQ(release.reason, "done");
+  EXPECT_FALSE(parse_release("{}"));
+  EXPECT_EQ(parse_send_input(R"({"name":"W","data":"y\r"})")->data, "y\r");
+  for (const auto* bad :
+       {R"({"name":"W"})", R"({"name":"W","data":""})", R"({"data":"y"})", R"({"name":"W","data":5})"})
+    EXPECT_FALSE(parse_send_input(bad)) << bad;
+  EXPECT_FALSE(parse_send_input(format(R"({{"name":"W","data":"{}"}})", std::string(kMaxInputBytes + 1, 'c'))));
+}
+
+}  // namespace
+}  // namespace relay::protocol

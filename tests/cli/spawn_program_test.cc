@@ -1,0 +1,152 @@
+// Agents in the background: started with a task, found again after the daemon's death, ended by whoever may.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "cli/terminal.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProfile = R"(
+name = "scripted"
+commands = ["scripted_agent"]
+reports_status = true
+[composer]
+first = '^│ > (.*?) *│?$'
+above = '^╭─{5,}'
+below = '^╰─{5,}'
+[[row]]
+kind = "user"
+pattern = '^> '
+[[row]]
+kind = "say"
+pattern = '^● '
+)";
+
+struct Spawned : testing::Test {
+  Sandbox box;
+  Spawned() {
+    box.ok({"up"});
+    box.write(box.home() + "/profiles/scripted.toml", kProfile);
+  }
+  ~Spawned() override {  // hosts are nobody's children: what a failed test left is ended here
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
+      if (entry.path().extension() == ".json")
+        ::kill(static_cast<pid_t>(*integer_member(read(entry.path()), "pid")), SIGKILL);
+  }
+
+  static json::object read(const fs::path& path) {
+    std::ifstream file{path};
+    return parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}}).value_or(json::object{});
+  }
+  std::string program_of(const std::string& name) const {
+    return format("{} --status --work-ms 50 --log {}", SCRIPTED_AGENT, log_of(name));
+  }
+  std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
+  json::object spawn(const std::string& name, const std::string& task) {
+    return box.ok_json({"spawn", name, program_of(name), task, "--from", "ada"});
+  }
+  /// What it was given by Enter contains the words.
+  bool hears(const std::string& name, const std::string& words) {
+    return eventually([&] {
+      std::ifstream file{log_of(name)};
+      for (std::string line; std::getline(file, line);) {
+        const auto event = parse_json_object(line);
+        if (event && string_member(*event, "event") == "submit" &&
+            string_member(*event, "text").value_or("").find(words) != std::string::npos)
+          return true;
+      }
+      return false;
+    });
+  }
+  bool is_here(const std::string& name) {
+    return eventually([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
+  }
+};
+
+TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
+  const auto bob = spawn("Bob", "count the stars");
+  EXPECT_EQ(string_member(bob, "name"), "Bob");
+  const auto pid = static_cast<pid_t>(*integer_member(bob, "pid"));
+  EXPECT_TRUE(is_running(pid));
+  EXPECT_TRUE(hears("Bob", "count the stars"));
+  const auto id = *string_member(bob, "taskId");
+  EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("submitted") != std::string::npos; }));
+  EXPECT_NE(box.ok({"trace", id}).find("ada"), std::string::npos);
+  EXPECT_EQ(box.ok({"release", "Bob", "--reason", "enough"}), "Bob has ended\n");
+  EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
+  const auto again = box.run({"release", "Bob"});
+  EXPECT_NE(again.code, 0);
+  EXPECT_NE(again.err.find("Bob"), std::string::npos) << again.err;
+}
+
+TEST_F(Spawned, TheTaskMayComeFromStdin) {
+  box.ok({"spawn", "Bob", program_of("Bob"), "-"}, "from a file\n");
+  EXPECT_TRUE(hears("Bob", "from a file"));
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, ItOutlivesTheDaemonAndIsReleasedWithoutIt) {
+  const auto pid = static_cast<pid_t>(*integer_member(spawn("Bob", "wait"), "pid"));
+  ASSERT_TRUE(hears("Bob", "wait"));
+  box.kill_daemon();
+  EXPECT_TRUE(is_running(pid));
+  EXPECT_EQ(box.ok({"release", "Bob"}), "Bob has ended\n");
+  EXPECT_TRUE(eventually([&] { return !is_running(pid); }));
+}
+
+TEST_F(Spawned, ANewDaemonFindsItAgain) {
+  spawn("Bob", "wait");
+  ASSERT_TRUE(hears("Bob", "wait"));
+  box.kill_daemon();
+  box.ok({"up"});
+  ASSERT_TRUE(is_here("Bob"));
+  box.ok({"send", "Bob", "welcome back", "--from", "ada"});
+  EXPECT_TRUE(hears("Bob", "welcome back"));
+  EXPECT_EQ(box.run({"spawn", "Bob", program_of("Bob")}).code, 5);
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, WorksWhereItIsTold) {
+  fs::create_directory(box.project() + "/inside");
+  box.ok({"spawn", "Bob", program_of("Bob"), "--cwd", "inside"});
+  const auto hosts = fs::directory_iterator{box.workspace_directory() + "/hosts"};
+  const auto record =
+      std::find_if(begin(hosts), end(hosts), [](const auto& one) { return one.path().extension() == ".json"; });
+  ASSERT_NE(record, end(hosts));
+  EXPECT_EQ(string_member(read(record->path()), "cwd"), box.project() + "/inside");
+  box.ok({"release", "Bob"});
+  const auto missing = box.run({"spawn", "Bob2", "cat", "--cwd", "nowhere"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("nowhere"), std::string::npos) << missing.err;
+}
+
+TEST_F(Spawned, SaysWhatIsWrong) {
+  const auto unknown = box.run({"spawn", "Bob", "no-such-program"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err.find("no-such-program"), std::string::npos) << unknown.err;
+  EXPECT_EQ(box.run({"spawn", "a b", "cat"}).code, 2);
+  EXPECT_EQ(box.run({"spawn", "Bob", " "}).code, 2);
+  EXPECT_EQ(box.run({"spawn", "Bob"}).code, 2);
+  EXPECT_EQ(box.run({"spawn", "Bob", "cat", "go", "--from", "Bob"}).code, 5);
+  box.kill_daemon();
+  EXPECT_EQ(box.run({"spawn", "Bob", "cat"}).code, 3);
+}
+
+TEST_F(Spawned, AnAgentInAPersonsTerminalIsNotReleased) {
+  Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
+  ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+  const auto refused = box.run({"release", "Bob"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("end it there"), std::string::npos) << refused.err;
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
