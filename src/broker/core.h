@@ -201,7 +201,7 @@ class Core {
     std::int64_t retry_after_ms = 0;
   };
   /// May somebody without a session of his own speak under this name?
-  std::optional<Objection> objection_to_guest(std::string_view name);
+  std::optional<Objection> objection_to_guest(std::string_view name, std::string_view claim_token);
   /// Known from now on, so that answers find their way back.
   AgentState& admit_guest(std::string_view name);
   bool already_answered(Sending& sending);
@@ -330,7 +330,7 @@ class Core {
   void on_set_model(Connection& connection, const protocol::Envelope& envelope);
   [[nodiscard]] std::optional<Objection> objection_to_spawn(const Connection& connection,
                                                             const protocol::SpawnRequest& wanted,
-                                                            const Starting& starting);
+                                                            const Starting& starting, std::string_view claim_token);
   [[nodiscard]] bool is_starting(std::string_view name) const;
   std::optional<QueryId> ask_host(Connection& connection, const protocol::Envelope& envelope,
                                   protocol::MessageType answer, std::string_view name);

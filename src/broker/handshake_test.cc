@@ -117,6 +117,21 @@ TEST(Broker, TakesAOneShotMessageUnderAFreeNameOnly) {
   EXPECT_EQ(world.heard(bob, "ACK").size(), 1u);
 }
 
+TEST(Broker, AToolInsideAnAgentSpeaksForItByItsToken) {
+  World world;
+  const auto alice = world.join("Alice", R"("session":{"claim_token":"secret"})");
+  const auto bob = world.join_ours("Bob");
+  const auto tool = world.connect();
+  world.send(tool, "1", "Bob", "forged", R"("from":"Alice","claim_token":"guess")");
+  EXPECT_EQ(text(payload(world.heard(tool, "NACK").at(0)), "code"), "NOT_OWNER");
+  world.send(tool, "2", "Bob", "from her shell", R"("from":"Alice","claim_token":"secret")");
+  EXPECT_EQ(world.heard(tool, "ACK").size(), 1u);
+  const auto heard = world.heard(bob, "DELIVER").at(0);
+  EXPECT_EQ(text(heard, "from"), "Alice");
+  EXPECT_EQ(json::serialize(heard).find("secret"), std::string::npos);
+  EXPECT_FALSE(world.closed(alice));
+}
+
 TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
   World world;
   const auto alice = world.join_ours("Alice");

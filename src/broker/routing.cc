@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/hash.h"
 #include "base/nearest.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
@@ -25,7 +26,7 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
     return false;
   }
   connection.phase = Phase::OneShot;
-  if (const auto objection = objection_to_guest(envelope.from)) {
+  if (const auto objection = objection_to_guest(envelope.from, envelope.claim_token)) {
     refuse(connection, envelope.id, objection->refusal, objection->sentence, objection->retry_after_ms);
     return false;
   }
@@ -33,7 +34,7 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
   return true;
 }
 
-std::optional<Core::Objection> Core::objection_to_guest(std::string_view name) {
+std::optional<Core::Objection> Core::objection_to_guest(std::string_view name, std::string_view claim_token) {
   if (const auto fine = protocol::check_agent_name(name); !fine)
     return Objection{Refusal::BadRequest, fine.error().message()};
   const AgentState* known = find_agent(name);
@@ -42,7 +43,9 @@ std::optional<Core::Objection> Core::objection_to_guest(std::string_view name) {
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   }
   if (known->removing) return Objection{Refusal::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
-  if (known->connected() || is_claimed(*known))
+  const bool speaks_for_it =
+      !claim_token.empty() && equal_in_constant_time(sha256_hex(claim_token), known->record.claim_hash);
+  if ((known->connected() || is_claimed(*known)) && !speaks_for_it)
     return Objection{Refusal::NotOwner, format("'{}' is somebody who is here; send under another name", name)};
   return std::nullopt;
 }

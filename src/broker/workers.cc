@@ -54,7 +54,7 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
                     .from = speaks_for_another ? AgentName{wanted->spawner} : connection.agent,
                     .session = connection.session,
                     .task = as_message(wanted->task)};
-  if (const auto objection = objection_to_spawn(connection, *wanted, starting))
+  if (const auto objection = objection_to_spawn(connection, *wanted, starting, envelope.claim_token))
     return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, *objection);
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
   if (!id) return;
@@ -72,8 +72,8 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
 }
 
 std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connection,
-                                                        const protocol::SpawnRequest& wanted,
-                                                        const Starting& starting) {
+                                                        const protocol::SpawnRequest& wanted, const Starting& starting,
+                                                        std::string_view claim_token) {
   if (!wanted.shadow_of.empty())
     return Objection{Refusal::Unsupported,
                      "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
@@ -107,7 +107,7 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
   if (streams_.size() + starting_.size() >= limits_.max_streams &&
       !streams_.contains({}, starting.from, AgentName{wanted.name}))
     return Objection{Refusal::Busy, format("{} pairs of agents have numbers already", streams_.size())};
-  if (connection.query_only && !wanted.spawner.empty()) return objection_to_guest(wanted.spawner);
+  if (connection.query_only && !wanted.spawner.empty()) return objection_to_guest(wanted.spawner, claim_token);
   return std::nullopt;
 }
 

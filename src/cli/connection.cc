@@ -166,8 +166,8 @@ Result<void> Connection::introduce() {
 }
 
 Result<std::string> Connection::ask(protocol::MessageType type, std::string_view payload,
-                                    std::chrono::milliseconds timeout) {
-  const auto id = RELAY_TRY(send({.type = type, .id = {}, .payload = payload}));
+                                    std::chrono::milliseconds timeout, std::string_view claim_token) {
+  const auto id = RELAY_TRY(send({.type = type, .id = {}, .claim_token = claim_token, .payload = payload}));
   const auto deadline = in(timeout);
   for (;;) {
     const auto frame = RELAY_TRY(receive(deadline));

@@ -57,7 +57,7 @@ class Connection {
 
   /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
   Result<std::string> ask(protocol::MessageType type, std::string_view payload,
-                          std::chrono::milliseconds timeout = kAnswerTimeout);
+                          std::chrono::milliseconds timeout = kAnswerTimeout, std::string_view claim_token = {});
 
   /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
   void end_with(int output) { output_ = output; }

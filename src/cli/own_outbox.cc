@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/format.h"
 #include "base/hash.h"
@@ -47,6 +48,15 @@ Result<std::string> claim_token(DiskDirectory& directory, const std::string& fil
 }
 
 }  // namespace
+
+std::string kept_claim_token(const Context& context, const std::string& name) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(context.project.outboxes, none)) return {};
+  const auto directory = DiskDirectory::open(context.project.outboxes);
+  if (!directory) return {};
+  const auto kept = (*directory)->read(outbox_file(name) + ".claim", kMaxTokenBytes);
+  return kept ? kept->value_or("") : std::string{};
+}
 
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name) {
   RELAY_TRY(config::make_private_directory(context.project.outboxes));

@@ -22,6 +22,9 @@ struct OwnOutbox {
   std::string claim_token;  // made once and kept: whoever holds the outbox holds the name
 };
 
+/// The token of a name that is claimed from here; empty when it is not. Whoever may read it may speak for that name.
+std::string kept_claim_token(const Context& context, const std::string& name);
+
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);
 
 }  // namespace relay::cli

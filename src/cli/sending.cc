@@ -22,6 +22,7 @@ Result<std::string> say(Connection& connection, const Letter& letter) {
                           .from = letter.from,
                           .to = letter.to,
                           .topic = letter.topic,
+                          .claim_token = letter.claim_token,
                           .payload = payload_text,
                           .payload_meta = meta_text == "{}" ? std::string_view{} : meta_text});
 }

@@ -15,6 +15,7 @@ struct Letter {
   std::string from, to, text;
   std::string kind = "message";
   std::string topic, thread;       // may be empty
+  std::string claim_token;         // of a name that somebody here has; empty: none
   std::string id;                  // the sender's own; empty: a fresh one
   std::optional<Millis> ttl;       // how long the daemon tries
   std::optional<Millis> patience;  // how long we wait until it is delivered; none: only until it is stored

@@ -27,7 +27,7 @@ class EnvelopeFields {
   }
 
   Field v{"v"}, type{"type"}, id{"id"}, ts{"ts"}, from{"from"}, to{"to"}, topic{"topic"}, payload{"payload"},
-      payload_meta{"payload_meta"}, delivery{"delivery"};
+      payload_meta{"payload_meta"}, delivery{"delivery"}, claim_token{"claim_token"};
 
  private:
   Field* field_named(std::string_view key) {
@@ -38,6 +38,7 @@ class EnvelopeFields {
       case 5: return same(topic, key);
       case 7: return same(payload, key);
       case 8: return same(delivery, key);
+      case 11: return same(claim_token, key);
       case 12: return same(payload_meta, key);
       default: return nullptr;
     }
@@ -136,6 +137,7 @@ Result<Envelope> parse_envelope(std::string_view frame) {
   envelope.from = RELAY_TRY(text.read(fields.from, kMaxNameBytes));
   envelope.to = RELAY_TRY(text.read(fields.to, kMaxTopicBytes));
   envelope.topic = RELAY_TRY(text.read(fields.topic, kMaxTopicBytes));
+  envelope.claim_token = RELAY_TRY(text.read(fields.claim_token, kMaxTokenBytes));
   if (fields.payload.value.raw.empty()) return fail(Errc::MissingField, "the field \"payload\" is missing");
   if (!fields.payload.present()) return TextReader::bad(fields.payload, "must be an object");
   envelope.payload = RELAY_TRY(object_in(fields.payload));
@@ -160,7 +162,8 @@ std::optional<Envelope> parse_head(std::string_view frame) {
 std::string write_envelope(const OutEnvelope& envelope) {
   std::string out;
   out.reserve(kFixedBytes + envelope.id.size() + envelope.from.size() + envelope.to.size() + envelope.topic.size() +
-              envelope.payload.size() + envelope.payload_meta.size() + envelope.delivery.size());
+              envelope.claim_token.size() + envelope.payload.size() + envelope.payload_meta.size() +
+              envelope.delivery.size());
   out += R"({"v":1,"type":")";
   out += name_of(envelope.type);
   out += R"(","id":)";
@@ -172,6 +175,7 @@ std::string write_envelope(const OutEnvelope& envelope) {
   append_member(out, R"(,"from":)", envelope.from);
   append_member(out, R"(,"to":)", envelope.to);
   append_member(out, R"(,"topic":)", envelope.topic);
+  append_member(out, R"(,"claim_token":)", envelope.claim_token);
   append_slice(out, R"(,"payload":)", envelope.payload.empty() ? "{}" : envelope.payload);
   append_slice(out, R"(,"payload_meta":)", envelope.payload_meta);
   append_slice(out, R"(,"delivery":)", envelope.delivery);

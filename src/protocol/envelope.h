@@ -22,6 +22,7 @@ struct Envelope {
   std::string_view from;
   std::string_view to;
   std::string_view topic;
+  std::string_view claim_token;     // of a program that speaks for a living agent; never passed on
   std::string_view payload;         // raw JSON object, `{}` at least
   std::string_view payload_meta;    // raw JSON object or empty
   std::string_view delivery;        // raw JSON object or empty
@@ -44,6 +45,7 @@ struct OutEnvelope {
   std::string_view from = {};
   std::string_view to = {};
   std::string_view topic = {};
+  std::string_view claim_token = {};
   std::string_view payload = "{}";
   std::string_view payload_meta = {};
   std::string_view delivery = {};

@@ -5,6 +5,7 @@
 #include "cli/context.h"
 #include "cli/given_text.h"
 #include "cli/invocation.h"
+#include "cli/own_outbox.h"
 #include "cli/people.h"
 #include "cli/sending.h"
 #include "cli/workspace.h"
@@ -52,6 +53,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   letter.to = invocation.argument(0);
   RELAY_CLI_USAGE(check_recipient(letter.to));
   letter.from = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
+  letter.claim_token = kept_claim_token(context, letter.from);
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
                                  protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/given_text.h"
 #include "cli/invocation.h"
+#include "cli/own_outbox.h"
 #include "cli/people.h"
 #include "cli/workspace.h"
 #include "protocol/json_writer.h"
@@ -67,9 +68,11 @@ ExitCode tell(const json::object& result, bool as_json) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto task = RELAY_CLI_TRY(given_text(invocation.rest(2)));
+  const auto who = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout));
+  const auto payload =
+      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout, kept_claim_token(context, who)));
   return tell(RELAY_CLI_TRY(parse_json_object(payload)), invocation.has("--json"));
 }
 
