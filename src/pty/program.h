@@ -24,6 +24,9 @@ class ProgramListener {
   virtual void on_output(std::string_view bytes) = 0;
   /// Some of the input that had to wait is gone, and how much is left.
   virtual void on_input_written(std::size_t bytes_left) = 0;
+  /// Somebody else gave its terminal this size; never told of a size that was asked for and given. Where the terminal
+  /// is ours alone nobody can.
+  virtual void on_program_resized(WindowSize /*size*/) {}
   /// The last call, after the last output.
   virtual void on_exit(const ExitStatus& status) = 0;
 };
@@ -42,6 +45,10 @@ class Program {
   virtual void resume_output() = 0;
 
   virtual Result<void> resize(WindowSize size) = 0;
+
+  /// True when its terminal is one that answers what programs ask terminals (where is the cursor, what are you): whoever
+  /// reads its output must then not answer as well.
+  [[nodiscard]] virtual bool answers_queries() const { return false; }
 
   /// Ends it and all it started: asked first, killed after the grace.
   virtual void end(Millis grace) = 0;

@@ -1,0 +1,1 @@
+relay_fuzzer(tmux_control SOURCES tmux_control_fuzz.cc LINKS relay::tmux)

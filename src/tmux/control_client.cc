@@ -1,0 +1,77 @@
+#include "tmux/control_client.h"
+
+#include <sys/socket.h>
+
+#include "base/format.h"
+#include "tmux/keeper_link.h"
+
+namespace relay::tmux {
+
+void ControlClient::send(std::string_view line, OnAnswer on_answer) {
+  RELAY_ASSERT(!line.empty() && !line.contains('\n'));  // an empty line would mean farewell
+  if (closed_) return;
+  expected_.push_back(std::move(on_answer));
+  unsent_.append(line).push_back('\n');
+  write_turn();
+}
+
+void ControlClient::write_turn() {
+  if (closed_ || unsent_.empty()) return;
+  ssize_t count = 0;
+  do count = ::send(fd(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (count < 0 && errno == EINTR);
+  if (count > 0) unsent_.erase(0, static_cast<std::size_t>(count));  // any failure shows when it is read
+}
+
+bool ControlClient::read_turn() {
+  std::size_t got = 0;
+  while (!closed_ && got < buffer_.size()) {
+    const auto count = ::recv(fd(), buffer_.data() + got, buffer_.size() - got, MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0)
+      closed_ = true;
+    else
+      got += static_cast<std::size_t>(count);
+  }
+  parser_.feed({buffer_.data(), got}, *this);
+  return !closed_;
+}
+
+Result<std::string> ControlClient::wait(std::string_view line, SteadyTime deadline) {
+  std::optional<Answer> answer;
+  const auto take = [&](const Answer& came) { answer = came; };
+  line.empty() ? when_started(take) : send(line, take);
+  while (!answer && read_turn()) {
+    write_turn();
+    if (!answer && !wait_readable(fd(), deadline)) {
+      closed_ = true;  // nobody may hear the answer any more
+      return fail("tmux does not answer");
+    }
+  }
+  if (!answer) return fail(last_words_.empty() ? "tmux ended the conversation" : last_words_);
+  auto text = std::move(answer->text);
+  if (text.ends_with('\n')) text.pop_back();
+  if (!answer->ok) return fail(std::move(text));
+  return text;
+}
+
+void ControlClient::on_answer(const Answer& answer) {
+  OnAnswer on_answer;
+  if (!answer.asked) {
+    on_answer = std::exchange(on_started_, {});  // later ones belong to hooks in somebody's configuration
+  } else if (!expected_.empty()) {
+    on_answer = std::move(expected_.front());
+    expected_.pop_front();
+  }
+  if (on_answer) on_answer(answer);
+}
+
+void ControlClient::on_notice(std::string_view name, std::string_view rest) {
+  if (name.empty() || name == "exit") {
+    if (!rest.empty()) last_words_ = rest;
+  }
+  if (!name.empty()) listener_->on_notice(name, rest);
+}
+
+}  // namespace relay::tmux

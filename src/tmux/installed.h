@@ -1,0 +1,22 @@
+/// The tmux of this machine, if there is one that is new enough.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "tmux/wording.h"
+
+namespace relay::tmux {
+
+/// The first with pauses, output that says its age, and flags for new-session.
+inline constexpr Version kOldestVersion{3, 2};
+
+enum class Errc { NotInstalled = 1, TooOld, SessionExists };
+std::string_view describe(Errc code);
+
+/// Its path. Starts it once, to hear its version.
+Result<std::string> find_tmux(const std::vector<std::string>& environment, SteadyTime deadline);
+
+}  // namespace relay::tmux

@@ -1,0 +1,39 @@
+/// A tmux session that was made for one program, with everything we hold of it.
+///
+/// Ownership: whoever holds it has the only control client and the only word with the keeper; letting go of both leaves
+///   the program running in its session.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pty/command.h"
+#include "pty/window_size.h"
+#include "tmux/control_client.h"
+#include "tmux/keeper_link.h"
+#include "tmux/pane.h"
+
+namespace relay::tmux {
+
+struct Session {
+  std::string name;
+  std::string tmux;                // the program's path
+  std::vector<std::string> words;  // tmux and its own options, before any command
+  PaneNumber pane = 0;
+  pid_t keeper_pid = -1;
+  UniqueFd terminal;  // the pane's, for asking how much input it holds
+  std::unique_ptr<ControlClient> client;
+  KeeperLink keeper{UniqueFd{}};
+  pid_t program = -1;
+};
+
+/// Everything, up to the program running at that size. After an error nothing of it is left.
+Result<Session> start_session(const pty::Command& command, pty::WindowSize size, const PaneOptions& options,
+                              ControlListener& listener, SteadyTime deadline);
+
+/// Another control client, after the last one was thrown out. Returns at once; whether tmux let it in is its first
+/// answer, and whether the pane is still ours is for the caller to ask.
+Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, ControlListener& listener);
+
+}  // namespace relay::tmux
