@@ -11,7 +11,7 @@ JOBS ?= 2
 help:
 	@echo 'usage: make <target>'
 	@echo
-	@echo '  demo       build, then watch two agents talk through a daemon that is killed in mid-sentence'
+	@echo '  demo       build, then watch two agents talk in two terminals, and the daemon being killed'
 	@echo '  build      leave the program at build/release/agent-relay'
 	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 20 minutes)'
 	@echo '  install    put agent-relay, and relay for short, under PREFIX ($(PREFIX); also DESTDIR)'
@@ -28,7 +28,9 @@ build:
 	@scripts/setup build
 	@scripts/stage 'build: release' scripts/build release agent-relay
 
-demo: build
+demo:
+	@scripts/setup demo
+	@scripts/stage 'build: release' scripts/build release agent-relay scripted_agent
 	@scripts/demo
 
 test:

@@ -243,7 +243,7 @@ class Core {
   void on_ack(Connection& connection, const protocol::Envelope& envelope);
   void on_nack(Connection& connection, const protocol::Envelope& envelope);
   void on_receipt(Connection& connection, const protocol::Envelope& envelope);
-  void complete(AgentState& agent, const InFlight& item, records::Proof proof);
+  void complete(AgentState& agent, const InFlight& item, records::Proof proof, std::string_view how = {});
   void transmit(AgentState& agent, const Parcel& parcel);
   void put_off_resend(InFlight& item) const;
   void resend_due(AgentState& agent, SteadyTime due);

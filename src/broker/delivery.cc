@@ -161,14 +161,14 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
   pump(*agent);
 }
 
-void Core::complete(AgentState& agent, const InFlight& item, Proof proof) {
+void Core::complete(AgentState& agent, const InFlight& item, Proof proof, std::string_view how) {
   const auto& delivery = item.parcel.delivery;
   agent.mailbox.settled_one();
   finished_.insert(delivery.key);
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
-  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall});
-  tell_sender(delivery.message, delivery.key, ReceiptStatus::Delivered, proof, {});
+  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall, std::string{how}});
+  tell_sender(delivery.message, delivery.key, ReceiptStatus::Delivered, proof, how);
 }
 
 void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason, ReceiptStatus status) {
@@ -223,7 +223,7 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
       const Proof proof = receipt->proof == "seen"        ? Proof::Seen
                           : receipt->proof == "submitted" ? Proof::Submitted
                                                           : Proof::Accepted;
-      complete(*agent, *agent->mailbox.finish(*key), proof);
+      complete(*agent, *agent->mailbox.finish(*key), proof, receipt->reason);
       break;
     }
     case ReceiptStatus::Failed:

@@ -198,8 +198,11 @@ TEST(Broker, TellsTheSenderTheStrongestProof) {
   world.heard(alice);
   const auto deliver = world.heard(bob, "DELIVER").at(0);
   world.request(bob, "RECEIPT",
-                format(R"({{"status":"delivered","deliveryId":"{}","proof":"submitted"}})", text(deliver, "id")));
-  EXPECT_EQ(text(payload(world.heard(alice, "RECEIPT").at(0)), "proof"), "submitted");
+                format(R"({{"status":"delivered","deliveryId":"{}","proof":"submitted","reason":"a person sent it"}})",
+                       text(deliver, "id")));
+  const auto receipt = payload(world.heard(alice, "RECEIPT").at(0));
+  EXPECT_EQ(text(receipt, "proof"), "submitted");
+  EXPECT_EQ(text(receipt, "reason"), "a person sent it");
 }
 
 TEST(Broker, SendsAgainWhatWasPutOffAndThenRefusedForNow) {

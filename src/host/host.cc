@@ -129,6 +129,7 @@ class Host::Core final : public pty::ProgramListener,
     ended_ = true;
     look();
     for (const auto& observation : watcher_->finish()) take(observation);  // its last words
+    mailroom_.on_agent_gone();
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
     link_->stop();

@@ -1,5 +1,6 @@
 #include "host/inbox_file.h"
 
+#include <sstream>
 #include <string_view>
 
 #include "base/format.h"
@@ -45,12 +46,9 @@ void append_body(std::string& out, std::string_view body) {
 Result<void> InboxFile::load() {
   const auto content = RELAY_TRY(directory_.read(std::string{kFile}, kMaxFileBytes)).value_or("");
   bytes_ = content.size();
-  std::string_view rest = content;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    if (auto id = id_in(rest.substr(0, end)); !id.empty()) ids_.insert(std::move(id));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  std::istringstream lines{content};
+  for (std::string line; std::getline(lines, line);)
+    if (auto id = id_in(line); !id.empty()) ids_.insert(std::move(id));
   return {};
 }
 

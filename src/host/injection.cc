@@ -14,6 +14,7 @@ Decision wait(std::string_view reason, std::optional<SteadyTime> until = {}) { r
 }  // namespace
 
 Decision Injection::decide(const Situation& situation) {
+  if (phase_ != Phase::Waiting && situation.state == State::Blocked) dialog_seen_ = situation.now;
   switch (phase_) {
     case Phase::Waiting: return while_waiting(situation);
     case Phase::Pasted: return after_paste(situation);
@@ -41,7 +42,7 @@ Decision Injection::while_waiting(const Situation& situation) {
 }
 
 Decision Injection::after_paste(const Situation& situation) {
-  const bool touched = situation.last_typed > pasted_;
+  const bool touched = touched_since(pasted_, situation);
   was_visible_ = was_visible_ || situation.state == State::Typing;
   switch (situation.state) {
     case State::Blocked: return wait("a dialog opened before Enter");
@@ -60,7 +61,18 @@ Decision Injection::after_paste(const Situation& situation) {
   }
   if (touched || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
+  if (const auto over = dialog_over_at(situation); over && situation.now < *over)
+    return wait("a dialog has just closed", over);
   return press_enter(situation);
+}
+
+bool Injection::touched_since(SteadyTime moment, const Situation& situation) const {
+  return situation.last_typed > std::max(moment, dialog_seen_.value_or(moment));
+}
+
+std::optional<SteadyTime> Injection::dialog_over_at(const Situation& situation) const {
+  if (!dialog_seen_) return std::nullopt;
+  return std::max(situation.since + kIdleSettle, situation.last_typed + kPersonQuiet);
 }
 
 Decision Injection::press_enter(const Situation& situation) {
@@ -77,14 +89,16 @@ Decision Injection::after_enter(const Situation& situation) {
       if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
       if (situation.now < situation.since + kIdleSettle)
         return wait("the composer emptied", situation.since + kIdleSettle);
-      if (situation.last_typed > entered_) return {Step::InDoubt, "a person emptied the composer, or sent it"};
+      if (touched_since(entered_, situation)) return {Step::InDoubt, "a person emptied the composer, or sent it"};
       return {Step::Delivered, "the composer emptied"};
     case State::Blocked: return wait("a dialog is open");
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (situation.last_typed > entered_ || !situation.draft_is_ours) return wait("a person is editing it");
+  if (touched_since(entered_, situation) || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < entered_ + kEnterPatience) return wait("Enter was just pressed", entered_ + kEnterPatience);
+  if (const auto over = dialog_over_at(situation); over && situation.now < *over)
+    return wait("a dialog has just closed", over);
   if (enters_ >= kMaxEnters) return {Step::InDoubt, "Enter was not taken"};
   return press_enter(situation);
 }

@@ -5,7 +5,8 @@
 ///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then InDoubt
 ///
 /// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
-///   and nothing else is open; a person's keys after the paste take the message out of our hands.
+///   and nothing else is open; a person's keys after the paste take the message out of our hands, but for those that
+///   answered a dialog meanwhile: they went to the dialog.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -59,11 +60,16 @@ class Injection {
   [[nodiscard]] Decision after_paste(const Situation& situation);
   [[nodiscard]] Decision after_enter(const Situation& situation);
   Decision press_enter(const Situation& situation);
+  /// Did a person type into the composer after that moment?
+  [[nodiscard]] bool touched_since(SteadyTime moment, const Situation& situation) const;
+  /// When a dialog has closed: from when on it is believed, and that the person has left the keys.
+  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const Situation& situation) const;
 
   Millis gap_;
   Phase phase_ = Phase::Waiting;
   SteadyTime pasted_{};
   SteadyTime entered_{};
+  std::optional<SteadyTime> dialog_seen_{};  // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
 };

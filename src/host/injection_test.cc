@@ -46,7 +46,39 @@ TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
 TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), Step::Wait);
-  EXPECT_EQ(after(100ms, State::Typing), Step::Enter) << "it closed, and our text is still there";
+  EXPECT_EQ(after(100ms, State::Typing), Step::Wait) << "another may follow";
+  EXPECT_EQ(after(kIdleSettle, State::Typing), Step::Enter) << "it closed, and our text is still there";
+}
+
+TEST_F(InjectionTest, PressesEnterAfterAPersonAnsweredTheDialog) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(100ms, State::Blocked), Step::Wait);
+  now.now += 5s;
+  person_types();
+  EXPECT_EQ(after(0ms, State::Blocked), Step::Wait) << "the key is on its way to the dialog";
+  EXPECT_EQ(after(20ms, State::Typing), Step::Wait);
+  EXPECT_EQ(after(kPersonQuiet - 21ms, State::Typing), Step::Wait) << "the person may go on typing";
+  EXPECT_EQ(after(1ms, State::Typing), Step::Enter);
+}
+
+TEST_F(InjectionTest, LeavesTheTextToAPersonWhoGoesOnTypingAfterTheDialog) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(100ms, State::Blocked), Step::Wait);
+  EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(1min, State::Typing), Step::Wait);
+}
+
+TEST_F(InjectionTest, KnowsTheTextIsGoneThoughADialogWasAnsweredAfterEnter) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  EXPECT_EQ(after(10ms, State::Blocked), Step::Wait);
+  now.now += 1s;
+  person_types();
+  EXPECT_EQ(after(0ms, State::Blocked), Step::Wait);
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), Step::Delivered);
 }
 
 TEST_F(InjectionTest, DoesNotCutARunningReplyShort) {

@@ -12,6 +12,11 @@ using protocol::ReceiptStatus;
 
 constexpr Millis kNoteRetry{1'000};
 
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t'; });
+  return text;
+}
+
 }  // namespace
 
 void Mailroom::add(Letter letter) {
@@ -32,12 +37,22 @@ void Mailroom::explain(std::string_view sentence) {
                       .injection = Injection{rules_}});
 }
 
-/// What the composer holds is ours, whole or folded away by the program.
+void Mailroom::on_agent_gone() {
+  if (!in_hand()) return;
+  const auto place = letters_.front().place;
+  letters_.pop_front();
+  tell_end(place, {.status = ReceiptStatus::InDoubt, .reason = "the agent ended while it was being typed"});
+}
+
+/// What the composer holds is ours: its beginning is, or the part of it that has room, or it was folded away. Rows are
+/// wrapped at blanks, so blanks do not count.
 bool Mailroom::holds(const View& view, const Letter& letter) {
   constexpr std::size_t kEnough = 12;
   if (view.composer == nullptr || !*view.composer) return true;
-  const auto& draft = (*view.composer)->draft;
-  return draft.starts_with(letter.text.substr(0, kEnough)) || draft.starts_with("[Pasted");
+  const auto draft = without_blanks((*view.composer)->draft);
+  const auto ours = without_blanks(letter.text);
+  if (draft.starts_with("[Pasted") || draft.starts_with(ours.substr(0, kEnough))) return true;
+  return draft.size() >= kEnough && ours.contains(draft);
 }
 
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {

@@ -50,6 +50,9 @@ class Mailroom {
   /// It said something right: explanations are worth giving again.
   void understood() { explanations_ = 0; }
 
+  /// The agent is gone: what was being typed is in doubt, and told so.
+  void on_agent_gone();
+
   /// How things stand; what stands in the composer, if one is seen.
   struct View {
     SteadyTime now{};

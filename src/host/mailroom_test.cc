@@ -135,5 +135,48 @@ TEST_F(MailroomTest, ADraftThatIsNotOursIsNeverEntered) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"enter"}));
 }
 
+constexpr const char* kLongText = "Relay message from Alice [abc12345]: the quick brown fox jumps over the lazy dog";
+
+TEST_F(MailroomTest, KnowsItsTextHoweverTheComposerShowsIt) {
+  const char* const ways[] = {kLongText, "Relay\nmessage\nfrom Alice", "brown fox jumps\nover the lazy dog",
+                              "[Pasted text #1]"};  // whole, wrapped early, scrolled to its end, folded
+  for (const auto* draft : ways) {
+    auto one = letter("a");
+    one.text = kLongText;
+    mailroom.add(one);
+    std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
+    view.composer = &composer;
+    (void)heard();
+    deliver_one();
+    EXPECT_EQ(heard().back(), "a delivered: the agent began to work") << draft;
+  }
+}
+
+TEST_F(MailroomTest, DoesNotTakeOtherWordsForItsOwn) {
+  auto one = letter("a");
+  one.text = kLongText;
+  mailroom.add(one);
+  after(1s, State::Idle);
+  (void)heard();
+  for (const auto* draft : {"fox", "please Relay message from Alice", "brown fox jumps over the lazy cat"}) {
+    std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
+    view.composer = &composer;
+    after(10s, State::Typing);
+    EXPECT_TRUE(heard().empty()) << draft;
+  }
+}
+
+TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
+  mailroom.add(letter("a"));
+  mailroom.add(letter("b"));
+  after(1s, State::Idle);
+  (void)heard();
+  mailroom.on_agent_gone();
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the agent ended while it was being typed"}));
+  EXPECT_FALSE(intent.holds("a")) << "the daemon knows";
+  mailroom.on_agent_gone();
+  EXPECT_TRUE(heard().empty()) << "the next one was never typed: it stays with the daemon";
+}
+
 }  // namespace
 }  // namespace relay::host

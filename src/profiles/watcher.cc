@@ -34,7 +34,7 @@ std::optional<SteadyTime> Watcher::settled_at() const {
 
 std::vector<Observation> Watcher::finish() {
   std::vector<Observation> out;
-  if (settled_at()) hear_turn(out);
+  if (turn_open_ && rested_) hear_turn(out);
   return out;
 }
 
@@ -55,6 +55,7 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
   picture_ = eyes_.read(sight);
   const Verdict verdict = judge_.judge(sight, picture_);
   if (verdict.state == State::Working) turn_open_ = true;
+  if (verdict.state == State::Working || is_at_rest(verdict.state)) rested_ = is_at_rest(verdict.state);
   // A dialog hides or moves the conversation; what stands under it is seen again when it closes.
   if (verdict.state != State::Blocked && verdict.state != State::Unknown)
     conversation_.see(picture_.conversation, turn_open_ ? Conversation::Turn::Open : Conversation::Turn::Over);

@@ -36,7 +36,7 @@ class Watcher {
   /// To be called after the screen changed, and at `look_again_at`.
   std::vector<Observation> look(const terminal::Screen& screen, SteadyTime now);
   [[nodiscard]] std::optional<SteadyTime> look_again_at() const;
-  /// The program has ended: what it said last, if its turn was over.
+  /// The program has ended: what it said last, if its turn was over. That it took its composer away does not matter.
   std::vector<Observation> finish();
 
   /// The screen is being drawn: what it showed last is still what counts, and nothing may be typed on it.
@@ -63,6 +63,7 @@ class Watcher {
   std::optional<SteadyTime> frame_since_;
   bool mid_frame_ = false;
   bool turn_open_ = false;  // it has worked since its last turn ended
+  bool rested_ = false;     // and then come to rest
   std::uint64_t rows_heard_ = 0;
   std::string permission_, question_;        // told already
   std::vector<std::string> usage_, limits_;  // told in this turn

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,10 @@ pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std
   const auto output = [&](const std::string& path) {  // none: a terminal, which is one thing for all three
     return path.empty() ? input : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   };
+  if (out.empty()) {  // whose terminal this is: Ctrl-C and a new size reach the program as they would at home
+    ::setsid();
+    ::ioctl(input, TIOCSCTTY, 0);
+  }
   ::dup2(input, STDIN_FILENO);
   ::dup2(output(out), STDOUT_FILENO);
   ::dup2(output(err), STDERR_FILENO);

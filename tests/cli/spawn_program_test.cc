@@ -13,27 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProfile = R"(
-name = "scripted"
-commands = ["scripted_agent"]
-reports_status = true
-[composer]
-first = '^│ > (.*?) *│?$'
-above = '^╭─{5,}'
-below = '^╰─{5,}'
-[[row]]
-kind = "user"
-pattern = '^> '
-[[row]]
-kind = "say"
-pattern = '^● '
-)";
-
 struct Spawned : testing::Test {
   Sandbox box;
   Spawned() {
     box.ok({"up"});
-    box.write(box.home() + "/profiles/scripted.toml", kProfile);
+    fs::create_directories(box.home() + "/profiles");
+    fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml");
   }
   ~Spawned() override {  // hosts are nobody's children: what a failed test left is ended here
     std::error_code none;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words) : master
   EXPECT_GE(master_, 0);
   EXPECT_EQ(::fcntl(master_, F_SETFD, FD_CLOEXEC), 0);
   EXPECT_TRUE(::grantpt(master_) == 0 && ::unlockpt(master_) == 0);
+  resize(80, 24);
   std::array<char, 64> name{};
   EXPECT_EQ(::ptsname_r(master_, name.data(), name.size()), 0);
   pid_ = box.start_at(words, name.data());
@@ -33,9 +35,18 @@ void Terminal::type(const std::string& text) const {
   EXPECT_EQ(::write(master_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
 }
 
-bool Terminal::read_some(std::size_t chunk) {
+void Terminal::resize(unsigned short columns, unsigned short rows) const {
+  const winsize size{.ws_row = rows, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  EXPECT_EQ(::ioctl(master_, TIOCSWINSZ, &size), 0);
+}
+
+void Terminal::read_all() {
+  while (read_some(64 * 1024, 0)) {}
+}
+
+bool Terminal::read_some(std::size_t chunk, int patience_ms) {
   pollfd watched{master_, POLLIN, 0};
-  if (::poll(&watched, 1, 10) <= 0) return false;
+  if (::poll(&watched, 1, patience_ms) <= 0) return false;
   std::string buffer(chunk, '\0');
   const auto count = ::read(master_, buffer.data(), buffer.size());
   for (const char c : buffer.substr(0, count > 0 ? static_cast<std::size_t>(count) : 0))

@@ -12,21 +12,27 @@ namespace relay::cli_tests {
 
 class Terminal {
  public:
-  Terminal(Sandbox& box, const std::vector<std::string>& words);
+  Terminal(Sandbox& box, const std::vector<std::string>& words);  // 80 columns, 24 rows
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
   void type(const std::string& text) const;
+  void resize(unsigned short columns, unsigned short rows) const;
   /// True once `text` stands on the screen, false when it does not come. Reads at most `chunk` bytes at a time.
   [[nodiscard]] bool shows(const std::string& text, std::size_t chunk = 4096);
+  /// Reads what there is.
+  void read_all();
+  /// What was read so far no longer counts.
+  void forget() { screen_.clear(); }
   /// All that was read so far, line ends as the program wrote them.
   [[nodiscard]] const std::string& screen() const { return screen_; }
   /// Waits for its end; the exit code.
   int finish();
+  [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
-  bool read_some(std::size_t chunk);
+  bool read_some(std::size_t chunk, int patience_ms = 10);
 
   int master_ = -1;
   pid_t pid_ = -1;

@@ -1,5 +1,8 @@
 #include "scripted_agent/agent.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -34,6 +37,8 @@ std::string with_newlines(std::string_view text) {
   return clean;
 }
 
+std::string folded_name(std::size_t number) { return format("[Pasted text #{}]", number); }
+
 void drop_last_character(std::string& text) {
   while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.pop_back();
   if (!text.empty()) text.pop_back();
@@ -45,13 +50,14 @@ Agent::Agent(Options options, Script script, const Journal& journal)
     : options_{std::move(options)}, script_{std::move(script)}, journal_{journal}, screen_{options_.surface} {}
 
 void Agent::start(std::size_t columns, std::size_t rows) {
-  journal_.note("start", {{"columns", columns}, {"rows", rows}});
+  journal_.note("start", {{"columns", columns}, {"rows", rows}, {"pid", ::getpid()}});
   if (options_.surface == Options::Surface::Alternate) output_ += "\x1b[?1049h";
   if (options_.paste == Options::Paste::Bracketed) output_ += "\x1b[?2004h";
   output_ += "\x1b[?1004h";
   screen_.resize(columns, rows);
-  screen_.say("Scripted agent. /exit leaves, /flood N prints N MB.", "");
+  screen_.say("Scripted agent. /exit leaves.", "");
   enter(State::Idle);
+  reach(Moment::When::Start, {});
   draw();
 }
 
@@ -72,11 +78,12 @@ void Agent::on_key(const Key& key, SteadyTime now) {
     default: break;
   }
   if (key.kind != Kind::ControlC) control_c_seen_ = false;
+  if (key.kind == Kind::Paste) reach(Moment::When::BeforePaste, now);
   if (state_ == State::Asking)
     key_in_dialog(key, now);
   else
     key_in_composer(key, now);
-  if (!finished_) draw();
+  if (!finished()) draw();
 }
 
 void Agent::key_in_composer(const Key& key, SteadyTime now) {
@@ -86,11 +93,7 @@ void Agent::key_in_composer(const Key& key, SteadyTime now) {
       view_.composer += key.text;
       last_text_ = now;
       return;
-    case Kind::Paste:
-      journal_.note("paste", {{"text", key.text}});
-      view_.composer += with_newlines(key.text);
-      last_text_ = now;
-      return;
+    case Kind::Paste: return paste(key.text, now);
     case Kind::Backspace: return drop_last_character(view_.composer);
     case Kind::ControlU: return view_.composer.clear();
     case Kind::Enter: return on_enter(now);
@@ -100,6 +103,18 @@ void Agent::key_in_composer(const Key& key, SteadyTime now) {
       return;
     default: return;
   }
+}
+
+void Agent::paste(const std::string& text, SteadyTime now) {
+  journal_.note("paste", {{"text", text}});
+  if (options_.fold > 0 && width(text) > options_.fold) {
+    folded_.push_back(with_newlines(text));
+    view_.composer += folded_name(folded_.size());
+  } else {
+    view_.composer += with_newlines(text);
+  }
+  last_text_ = now;
+  reach(Moment::When::AfterPaste, now);
 }
 
 void Agent::on_enter(SteadyTime now) {
@@ -112,38 +127,71 @@ void Agent::on_enter(SteadyTime now) {
     return journal_.note("enter_swallowed");
   }
   if (view_.composer.empty()) return;
-  submit(std::exchange(view_.composer, {}), now);
+  auto text = std::exchange(view_.composer, {});
+  for (std::size_t i = 0; i < folded_.size(); ++i) text = filled(text, folded_name(i + 1), folded_[i]);
+  folded_.clear();
+  submit(text, now);
 }
 
 void Agent::on_control_c() {
   if (state_ != State::Idle) return interrupt();
   view_.composer.clear();
-  if (std::exchange(control_c_seen_, true)) {
-    finished_ = true;
-    return journal_.note("exit", {{"by", "control-c"}});
-  }
+  if (std::exchange(control_c_seen_, true)) return leave(0, "control-c");
   view_.hint = "Press Ctrl-C again to exit";
 }
 
 void Agent::key_in_dialog(const Key& key, SteadyTime now) {
-  const auto last = answer_.dialog->options.size() - 1;
+  const auto last = view_.dialog->options.size() - 1;
   switch (key.kind) {
     case Kind::Up: view_.chosen -= view_.chosen > 0 ? 1 : 0; return;
     case Kind::Down: view_.chosen += view_.chosen < last ? 1 : 0; return;
     case Kind::Enter: {
-      const auto& option = answer_.dialog->options[view_.chosen];
+      const auto& option = view_.dialog->options[view_.chosen];
       journal_.note("answer", {{"decision", "approved"}, {"number", view_.chosen + 1}, {"option", option}});
-      return begin_reply(filled(answer_.reply, "{answer}", option), now);
+      return answer(interrupted_ ? option : filled(answer_.reply, "{answer}", option), now);
     }
     case Kind::Escape:
-    case Kind::ControlC: journal_.note("answer", {{"decision", "denied"}}); return begin_reply(answer_.denied, now);
+    case Kind::ControlC:
+      journal_.note("answer", {{"decision", "denied"}});
+      return answer(interrupted_ ? "No." : answer_.denied, now);
     default: return journal_.note("swallowed", {{"text", key.text}});
   }
+}
+
+void Agent::answer(const std::string& text, SteadyTime now) {
+  if (!interrupted_) return begin_reply(text, now);
+  view_.dialog = nullptr;
+  screen_.say(text, "⎿ ");
+  enter(*std::exchange(interrupted_, std::nullopt));
+}
+
+// Moments
+
+void Agent::reach(Moment::When when, SteadyTime now) {
+  const auto next = std::ranges::find(script_.moments, when, &Moment::when);
+  if (next == script_.moments.end() || moment_at_ || state_ == State::Asking) return;
+  moment_ = std::move(*next);
+  script_.moments.erase(next);
+  if (moment_.after.count() > 0)
+    moment_at_ = now + moment_.after;
+  else
+    happen();
+}
+
+void Agent::happen() {
+  moment_at_.reset();
+  if (moment_.exit_code) return leave(*moment_.exit_code, "moment");
+  interrupted_ = state_;
+  open_dialog(*moment_.dialog);
 }
 
 // Turns
 
 void Agent::submit(const std::string& text, SteadyTime now) {
+  if (text.starts_with('!')) {  // for the shell, as everywhere
+    screen_.say(text, "");
+    return journal_.note("shell", {{"text", text}});
+  }
   journal_.note("submit", {{"text", text}, {"state", state_ == State::Idle ? "idle" : "working"}});
   if (state_ != State::Idle) {
     if (waiting_.size() < kMaxWaitingPrompts) waiting_.push_back(text);
@@ -152,11 +200,13 @@ void Agent::submit(const std::string& text, SteadyTime now) {
   begin(text, now);
 }
 
+void Agent::leave(int code, std::string_view by) {
+  exit_code_ = code;
+  journal_.note("exit", {{"by", json::string_view{by.data(), by.size()}}, {"code", code}});
+}
+
 void Agent::begin(const std::string& prompt, SteadyTime now) {
-  if (prompt == "/exit") {
-    finished_ = true;
-    return journal_.note("exit", {{"by", "command"}});
-  }
+  if (prompt == "/exit") return leave(0, "command");
   screen_.say(prompt, "> ");
   if (prompt.starts_with(kFloodCommand)) {
     std::size_t megabytes = 0;
@@ -173,13 +223,17 @@ void Agent::begin(const std::string& prompt, SteadyTime now) {
 }
 
 void Agent::on_time(SteadyTime now) {
+  if (moment_at_ && now >= *moment_at_) {
+    happen();
+    return finished() ? void() : draw();
+  }
   switch (state_) {
     case State::Idle:
     case State::Asking: return;
     case State::Working:
       if (now >= work_until_) {
         if (answer_.dialog)
-          open_dialog();
+          open_dialog(*answer_.dialog);
         else
           begin_reply(answer_.reply, now);
       } else if (now >= next_frame_) {
@@ -197,10 +251,10 @@ void Agent::on_time(SteadyTime now) {
   draw();
 }
 
-void Agent::open_dialog() {
-  view_.dialog = &*answer_.dialog;
+void Agent::open_dialog(const Dialog& dialog) {
+  view_.dialog = &dialog;
   view_.chosen = 0;
-  journal_.note("dialog", {{"title", answer_.dialog->title}});
+  journal_.note("dialog", {{"title", dialog.title}});
   enter(State::Asking);
 }
 
@@ -223,6 +277,7 @@ void Agent::become_idle(SteadyTime now) {
   screen_.say(reply_, "● ");
   journal_.note("replied", {{"text", reply_}});
   enter(State::Idle);
+  if (answer_.exit_code) return leave(*answer_.exit_code, "script");
   if (waiting_.empty()) return;
   const auto next = waiting_.front();
   waiting_.pop_front();
@@ -247,7 +302,7 @@ void Agent::enter(State state) {
     case State::Idle: output_ += "\x1b]7501;state=idle:app=scripted\a"; return;
     case State::Working: output_ += "\x1b]7501;state=working:app=scripted\a"; return;
     case State::Asking:
-      output_ += answer_.dialog->kind == Dialog::Kind::Question
+      output_ += view_.dialog->kind == Dialog::Kind::Question
                      ? "\x1b]7501;state=blocked:app=scripted:kind=question\a"
                      : "\x1b]7501;state=blocked:app=scripted:kind=permission\a";
       return;
@@ -268,11 +323,12 @@ void Agent::draw() {
 }
 
 std::optional<SteadyTime> Agent::wake_at() const {
+  const auto or_moment = [this](SteadyTime at) { return moment_at_ ? std::min(at, *moment_at_) : at; };
   switch (state_) {
     case State::Idle:
-    case State::Asking: return std::nullopt;
-    case State::Working: return std::min(work_until_, next_frame_);
-    case State::Replying: return next_chunk_;
+    case State::Asking: return moment_at_;
+    case State::Working: return or_moment(std::min(work_until_, next_frame_));
+    case State::Replying: return or_moment(next_chunk_);
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 ///
 /// The dialog opens *silently*: no bell, no title; whatever is typed meanwhile is swallowed, and Enter approves. That is
 /// what all real agents do, and what a relay must never fall for. Prompts that come while it works wait their turn.
+/// A moment of the script opens a dialog in any state; once answered, that state goes on and the composer is as it was.
 #pragma once
 
 #include <deque>
@@ -34,7 +35,8 @@ class Agent {
   /// What the terminal has to get now. While it floods, a piece of the flood.
   std::string take_output();
   [[nodiscard]] bool has_output() const { return !output_.empty() || flood_bytes_ > 0; }
-  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] bool finished() const { return exit_code_.has_value(); }
+  [[nodiscard]] int exit_code() const { return exit_code_.value_or(0); }
   /// The last bytes: composer away, modes undone.
   std::string farewell();
 
@@ -45,9 +47,15 @@ class Agent {
   void key_in_dialog(const Key& key, SteadyTime now);
   void on_enter(SteadyTime now);
   void on_control_c();
+  void paste(const std::string& text, SteadyTime now);
+  void answer(const std::string& text, SteadyTime now);
+  /// Takes the script's next moment of this kind, if there is one.
+  void reach(Moment::When when, SteadyTime now);
+  void happen();
+  void leave(int code, std::string_view by);
   void submit(const std::string& text, SteadyTime now);
   void begin(const std::string& prompt, SteadyTime now);
-  void open_dialog();
+  void open_dialog(const Dialog& dialog);
   void begin_reply(const std::string& text, SteadyTime now);
   void show_more(SteadyTime now);
   void become_idle(SteadyTime now);
@@ -67,12 +75,16 @@ class Agent {
   std::string prompt_;
   std::string reply_;  // all of it; view_.reply is what was shown
   std::deque<std::string> waiting_;
+  std::vector<std::string> folded_;  // pastes that the composer shows as [Pasted text #1], #2, ...
+  Moment moment_;                    // the current one
+  std::optional<SteadyTime> moment_at_;
+  std::optional<State> interrupted_;  // by the dialog of a moment
   SteadyTime work_until_{}, next_frame_{}, next_chunk_{};
   std::optional<SteadyTime> last_text_;
   std::size_t frame_ = 0;
   std::size_t flood_bytes_ = 0, flood_line_ = 0;
   bool control_c_seen_ = false;
-  bool finished_ = false;
+  std::optional<int> exit_code_;
   std::string output_;
 };
 

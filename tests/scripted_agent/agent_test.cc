@@ -133,6 +133,81 @@ TEST(Agent, ShowsAPasteInOneLineAndWithoutItsControls) {
   EXPECT_TRUE(talk.shows("│ > a↵b? "));
 }
 
+TEST(Agent, OpensADialogBetweenPasteAndEnter) {
+  Talk talk{R"({"moments":[{"when":"after_paste","after_ms":50,"dialog":{"title":"Update?"}}]})"};
+  talk.press({Kind::Paste, "kept"});
+  EXPECT_FALSE(talk.shows("Update?"));
+  talk.pass(50ms);
+  EXPECT_TRUE(talk.shows("Update?"));
+  talk.forget();
+  talk.press({Kind::Escape});
+  EXPECT_TRUE(talk.shows("│ > kept")) << "the text stands where it stood";
+  talk.press({Kind::Enter});
+  talk.pass(1s);
+  EXPECT_TRUE(talk.shows("● You said: kept"));
+}
+
+TEST(Agent, CanLoseAPasteToADialog) {
+  Talk talk{R"({"moments":[{"when":"before_paste","dialog":{"title":"Update?"}}]})"};
+  talk.press({Kind::Paste, "lost"});
+  talk.press({Kind::Enter});
+  EXPECT_TRUE(talk.shows("⎿ Yes"));
+  EXPECT_FALSE(talk.shows("lost"));
+}
+
+TEST(Agent, OpensADialogWhileItWorksAndGoesOn) {
+  Talk talk{R"({"moments":[{"when":"after_paste","after_ms":1100,"dialog":{}}]})"};
+  talk.say("one");  // Enter comes after a second
+  talk.pass(5s);
+  EXPECT_FALSE(talk.shows("● "));
+  talk.press({Kind::Escape});
+  talk.pass(1s);
+  EXPECT_TRUE(talk.shows("● You said: one"));
+}
+
+TEST(Agent, EndsByItself) {
+  Talk talk{R"({"moments":[{"when":"after_paste","exit":7}]})"};
+  talk.press({Kind::Paste, "x"});
+  EXPECT_TRUE(talk.agent.finished());
+  EXPECT_EQ(talk.agent.exit_code(), 7);
+  Talk other{R"({"default":{"reply":"bye","exit":3}})"};
+  other.say("x");
+  other.pass(1s);
+  EXPECT_TRUE(other.shows("● bye"));
+  EXPECT_EQ(other.agent.exit_code(), 3);
+}
+
+TEST(Agent, FoldsALongPasteAndSubmitsAllOfIt) {
+  Options options;
+  options.fold = 5;
+  Talk talk{"{}", options};
+  talk.press({Kind::Text, "see "});
+  talk.press({Kind::Paste, "a long text"});
+  EXPECT_TRUE(talk.shows("│ > see [Pasted text #1]"));
+  talk.press({Kind::Enter});
+  talk.pass(1s);
+  EXPECT_TRUE(talk.shows("● You said: see a long text"));
+}
+
+TEST(Agent, WrapsItsComposerAndShowsTheEndOfALongText) {
+  Talk talk;
+  talk.press({Kind::Text, "one two three four five six seven eight"});
+  EXPECT_TRUE(talk.shows("│ > one two three four five six seven  │\r\n│   eight"));
+  talk.forget();
+  std::string long_text(1000, 'x');
+  long_text += " end";
+  talk.press({Kind::Paste, long_text});
+  EXPECT_FALSE(talk.shows("one two"));
+  EXPECT_TRUE(talk.shows("end "));
+}
+
+TEST(Agent, TakesAnExclamationMarkForTheShell) {
+  Talk talk;
+  talk.say("!rm");
+  talk.pass(1s);
+  EXPECT_FALSE(talk.shows("● "));
+}
+
 TEST(Agent, AnswersWhatWasSaidWhileItWorkedAfterwards) {
   Talk talk;
   talk.say("one");

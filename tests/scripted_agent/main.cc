@@ -101,7 +101,7 @@ void run(Agent& agent, const Journal& journal) {
   }
 }
 
-Result<void> start(const std::vector<std::string>& words) {
+Result<int> start(const std::vector<std::string>& words) {
   const auto options = RELAY_TRY(parse_options(words));
   Script script;
   if (!options.script_path.empty()) {
@@ -125,15 +125,14 @@ Result<void> start(const std::vector<std::string>& words) {
   Agent agent{options, std::move(script), journal};
   run(agent, journal);
   write_all(agent.farewell());
-  return {};
+  return agent.exit_code();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const auto result = start({argv + 1, argv + argc}); !result) {
-    std::fprintf(stderr, "%s\n%s", result.error().message().c_str(), kUsage);
-    return 2;
-  }
-  return 0;
+  const auto code = start({argv + 1, argv + argc});
+  if (code) return *code;
+  std::fprintf(stderr, "%s\n%s", code.error().message().c_str(), kUsage);
+  return 2;
 }

@@ -9,7 +9,7 @@ namespace relay::scripted_agent {
 const char* const kUsage =
     "usage: scripted_agent [--script FILE] [--log FILE] [--work-ms N] [--alternate] [--no-paste] [--status] "
     "[--titles]\n"
-    "                      [--swallow-enter N] [--burst-ms N] [--stubborn]\n";
+    "                      [--swallow-enter N] [--burst-ms N] [--fold N] [--stubborn]\n";
 
 Result<Options> parse_options(const std::vector<std::string>& words) {
   Options options;
@@ -38,6 +38,8 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
       options.on_terminate = Options::OnTerminate::Ignore;
     else if (word == "--swallow-enter")
       options.swallowed_enters = RELAY_TRY(number());
+    else if (word == "--fold")
+      options.fold = RELAY_TRY(number());
     else if (word == "--work-ms")
       options.work = Millis{RELAY_TRY(number())};
     else if (word == "--burst-ms")

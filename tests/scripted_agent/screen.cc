@@ -8,7 +8,8 @@
 namespace relay::scripted_agent {
 namespace {
 
-constexpr std::size_t kBoxRows = 5;  // spinner, box of three, hint: what a long reply must leave free
+constexpr std::size_t kBoxRows = 5;       // spinner, box of three, hint: what a long reply must leave free
+constexpr std::size_t kComposerRows = 6;  // of a longer text the last rows are shown
 
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
@@ -69,12 +70,15 @@ std::vector<std::string> Screen::live_lines(const View& view, std::size_t& curso
     lines.emplace_back(" Enter to confirm · Esc to cancel");
     return lines;
   }
+  const auto room = inner - 3;  // behind "> ", and one for the cursor
   const auto composer = printable(view.composer, "↵");
-  const auto shown = tail(composer, inner - 3);
+  auto rows = wrap(tail(composer, room * kComposerRows), room, "", "");
+  if (rows.size() > kComposerRows) rows.erase(rows.begin(), rows.end() - kComposerRows);
   lines.push_back("╭" + repeated("─", columns_ - 2) + "╮");
-  cursor_row = lines.size();
-  cursor_column = 5 + width(shown);
-  lines.push_back(format("│ > {}{} │", shown, std::string(inner - 2 - width(shown), ' ')));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    lines.push_back(format("│ {} {}{} │", i == 0 ? ">" : " ", rows[i], std::string(room + 1 - width(rows[i]), ' ')));
+  cursor_row = lines.size() - 1;
+  cursor_column = 5 + width(rows.back());
   lines.push_back("╰" + repeated("─", columns_ - 2) + "╯");
   lines.push_back(view.hint);
   return lines;

@@ -1,6 +1,6 @@
 /// Draws the scripted agent the way real ones draw: a conversation above, a composer or a dialog at the bottom.
 ///
-/// On the alternate screen everything is drawn anew each time. Inline, finished lines scroll away for ever and only the
+/// The composer wraps its text, and of a long one shows the end. On the alternate screen everything is drawn anew each time. Inline, finished lines scroll away for ever and only the
 /// live part at the bottom is replaced.
 #pragma once
 

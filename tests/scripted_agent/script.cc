@@ -21,6 +21,29 @@ Result<Dialog> parse_dialog(const json::object& object) {
   return dialog;
 }
 
+std::optional<int> parse_exit(const json::object& object) {
+  const auto code = integer_member(object, "exit");
+  return code ? std::optional{static_cast<int>(*code)} : std::nullopt;
+}
+
+Result<Moment> parse_moment(const json::object& object) {
+  Moment moment;
+  const auto when = string_member(object, "when").value_or("");
+  if (when == "start")
+    moment.when = Moment::When::Start;
+  else if (when == "before_paste")
+    moment.when = Moment::When::BeforePaste;
+  else if (when == "after_paste")
+    moment.when = Moment::When::AfterPaste;
+  else
+    return fail(format("'{}' is none of start, before_paste, after_paste", when));
+  if (const auto after = integer_member(object, "after_ms")) moment.after = Millis{*after};
+  moment.exit_code = parse_exit(object);
+  if (const auto* dialog = object_member(object, "dialog")) moment.dialog = RELAY_TRY(parse_dialog(*dialog));
+  if (moment.dialog.has_value() == moment.exit_code.has_value()) return fail("it needs a dialog or an exit");
+  return moment;
+}
+
 Result<Answer> parse_answer(const json::object& object) {
   Answer answer;
   if (auto reply = string_member(object, "reply")) answer.reply = *reply;
@@ -30,6 +53,7 @@ Result<Answer> parse_answer(const json::object& object) {
   if (const auto size = integer_member(object, "chunk"); size && *size > 0)
     answer.chunk_characters = static_cast<std::size_t>(*size);
   if (const auto* dialog = object_member(object, "dialog")) answer.dialog = RELAY_TRY(parse_dialog(*dialog));
+  answer.exit_code = parse_exit(object);
   return answer;
 }
 
@@ -49,6 +73,20 @@ Result<Rule> parse_rule(const json::object& object) {
     return fail(format("'{}' is no regular expression: {}", rule.pattern, error.what()));
   }
   return rule;
+}
+
+template <class T>
+Result<void> parse_each(const json::object& object, const char* list, Result<T> (*parse)(const json::object&),
+                        std::vector<T>& into) {
+  const auto* entries = array_member(object, list);
+  if (entries == nullptr) return {};
+  for (const auto& each : *entries) {
+    const auto* members = each.if_object();
+    auto parsed = members != nullptr ? parse(*members) : Result<T>{fail("it is no object")};
+    if (!parsed) return fail(format("{}, entry {}: {}", list, into.size() + 1, parsed.error().message()));
+    into.push_back(std::move(*parsed));
+  }
+  return {};
 }
 
 bool fits(const Rule& rule, std::string_view prompt) {
@@ -71,14 +109,8 @@ Result<Script> parse_script(std::string_view text) {
   const auto object = RELAY_TRY(parse_json_object(text));
   Script script;
   if (const auto* otherwise = object_member(object, "default")) script.otherwise = RELAY_TRY(parse_answer(*otherwise));
-  const auto* rules = array_member(object, "rules");
-  if (rules == nullptr) return script;
-  for (const auto& each : *rules) {
-    const auto* members = each.if_object();
-    auto rule = members != nullptr ? parse_rule(*members) : Result<Rule>{fail("it is no object")};
-    if (!rule) return fail(format("rule {} of the script: {}", script.rules.size() + 1, rule.error().message()));
-    script.rules.push_back(std::move(*rule));
-  }
+  RELAY_TRY(parse_each(object, "rules", parse_rule, script.rules));
+  RELAY_TRY(parse_each(object, "moments", parse_moment, script.moments));
   return script;
 }
 

@@ -1,4 +1,4 @@
-/// What the scripted agent answers to what: a JSON file of rules, the first that fits wins. README.md shows one.
+/// What the scripted agent answers to what, and what happens to it: a JSON file. README.md shows one.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,19 @@ struct Dialog {
   std::vector<std::string> options;
 };
 
+/// What happens once, all by itself, at the worst moment. A dialog leaves the composer's text where it is.
+struct Moment {
+  enum class When : std::uint8_t {
+    Start,
+    BeforePaste,  // the paste falls into the dialog
+    AfterPaste,
+  };
+  When when = When::Start;
+  Millis after{0};
+  std::optional<Dialog> dialog;
+  std::optional<int> exit_code;  // instead of a dialog: it ends
+};
+
 struct Answer {
   std::string reply = "You said: {text}";  // {text} is the prompt, {answer} the chosen option
   std::string denied = "I did not do it.";
@@ -26,6 +39,7 @@ struct Answer {
   std::optional<Millis> work;        // before anything else; else the program's --work-ms
   std::size_t chunk_characters = 0;  // 0: all at once
   Millis chunk_pause{30};
+  std::optional<int> exit_code;  // it ends after the reply
 };
 
 struct Rule {
@@ -38,6 +52,7 @@ struct Rule {
 struct Script {
   std::vector<Rule> rules;
   Answer otherwise;
+  std::vector<Moment> moments;
 
   [[nodiscard]] const Answer& answer_to(std::string_view prompt) const;
 };

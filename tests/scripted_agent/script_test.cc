@@ -31,7 +31,21 @@ TEST(Script, KnowsDialogsAndStreaming) {
 TEST(Script, SaysWhichRuleIsWrong) {
   const auto script = parse_script(R"({"rules":[{"contains":"a"},{"matches":"("}]})");
   ASSERT_FALSE(script);
-  EXPECT_TRUE(script.error().message().starts_with("rule 2 of the script: '(' is no regular expression"));
+  EXPECT_TRUE(script.error().message().starts_with("rules, entry 2: '(' is no regular expression"));
+}
+
+TEST(Script, KnowsMoments) {
+  const auto script = parse_script(R"({"moments":[{"when":"after_paste","after_ms":9,"dialog":{"title":"Now?"}},
+                                                  {"when":"start","exit":7}]})");
+  ASSERT_TRUE(script);
+  ASSERT_EQ(script->moments.size(), 2U);
+  EXPECT_EQ(script->moments[0].when, Moment::When::AfterPaste);
+  EXPECT_EQ(script->moments[0].after, Millis{9});
+  EXPECT_EQ(script->moments[0].dialog->title, "Now?");
+  EXPECT_EQ(script->moments[1].exit_code, 7);
+  const auto empty = parse_script(R"({"moments":[{"when":"start"}]})");
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().message(), "moments, entry 1: it needs a dialog or an exit");
 }
 
 }  // namespace

@@ -1,43 +1,93 @@
 #include "scripted_agent/wrap.h"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
 
 namespace relay::scripted_agent {
 namespace {
 
-bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
+/// The C library reads UTF-8 while it lives, whatever the environment says.
+class InUtf8 {
+ public:
+  InUtf8() {
+    static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", {});
+    before_ = ::uselocale(utf8);
+  }
+  ~InUtf8() { ::uselocale(before_); }
+  InUtf8(const InUtf8&) = delete;
+  InUtf8& operator=(const InUtf8&) = delete;
 
-/// Bytes of the first `count` characters.
-std::size_t bytes_of(std::string_view text, std::size_t count) {
+ private:
+  locale_t before_;
+};
+
+struct Character {
+  std::size_t bytes, columns;
+};
+
+Character first_of(std::string_view text) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) return {1, 1};
+  wchar_t wide = 0;
+  std::mbstate_t state{};
+  const auto bytes = std::mbrtowc(&wide, text.data(), text.size(), &state);
+  if (bytes == 0 || bytes > text.size()) return {1, 1};  // broken: something is drawn in its place
+  const auto columns = ::wcwidth(wide);
+  return {bytes, columns < 0 ? 1 : static_cast<std::size_t>(columns)};
+}
+
+/// Bytes of what fits into `columns`.
+std::size_t bytes_of(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size()) {
-    if (starts_character(text[at]) && count-- == 0) break;
-    ++at;
+    const auto next = first_of(text.substr(at));
+    if (next.columns > columns) break;
+    columns -= next.columns;
+    at += next.bytes;
   }
   return at;
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const auto next = first_of(text);
+    columns += next.columns;
+    text.remove_prefix(next.bytes);
+  }
+  return columns;
 }
 
 }  // namespace
 
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
+  const InUtf8 here;
+  return columns_of(text);
 }
 
 std::string_view tail(std::string_view text, std::size_t columns) {
-  const auto all = width(text);
-  return all <= columns ? text : text.substr(bytes_of(text, all - columns));
+  const InUtf8 here;
+  auto all = columns_of(text);
+  while (all > columns) {
+    const auto next = first_of(text);
+    all -= next.columns;
+    text.remove_prefix(next.bytes);
+  }
+  return text;
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::string_view first_prefix,
                               std::string_view next_prefix) {
+  const InUtf8 here;
   std::vector<std::string> lines;
   while (true) {
     const auto line_end = text.find('\n');
     auto line = text.substr(0, line_end);
     do {
       const auto prefix = lines.empty() ? first_prefix : next_prefix;
-      const auto room = std::max<std::size_t>(columns > width(prefix) ? columns - width(prefix) : 0, 1);
-      auto take = bytes_of(line, room);
+      const auto room = std::max<std::size_t>(columns > columns_of(prefix) ? columns - columns_of(prefix) : 0, 1);
+      auto take = line.empty() ? 0 : std::max(bytes_of(line, room), first_of(line).bytes);
       if (take < line.size() && line[take] != ' ')
         if (const auto blank = line.rfind(' ', take); blank != std::string_view::npos && blank > 0) take = blank;
       lines.push_back(std::string{prefix}.append(line.substr(0, take)));

@@ -7,14 +7,14 @@
 
 namespace relay::scripted_agent {
 
-/// Every character counts as one column; a word longer than the line is cut.
+/// A word longer than the line is cut.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::string_view first_prefix,
                               std::string_view next_prefix);
 
-/// Characters, not bytes.
+/// Columns, as the C library counts them: wide characters are two, those that combine none.
 std::size_t width(std::string_view text);
 
-/// The last `columns` characters of it.
+/// The end of it that fits into so many columns.
 std::string_view tail(std::string_view text, std::size_t columns);
 
 }  // namespace relay::scripted_agent

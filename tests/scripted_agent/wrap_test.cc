@@ -19,6 +19,15 @@ TEST(Wrap, CutsWordsThatAreTooLong) {
   EXPECT_EQ(wrap("ab", 0, "", ""), (Lines{"a", "b"}));
 }
 
+TEST(Wrap, CountsColumns) {
+  EXPECT_EQ(width("日本"), 4U);
+  EXPECT_EQ(width("ก็"), 1U) << "the mark above combines";
+  EXPECT_EQ(wrap("日本語", 5, "", ""), (Lines{"日本", "語"}));
+  EXPECT_EQ(wrap("日本", 1, "", ""), (Lines{"日", "本"})) << "no room, and yet it ends";
+  EXPECT_EQ(tail("日本", 3), "本");
+  EXPECT_EQ(width("a\xff"), 2U);
+}
+
 TEST(Wrap, KnowsTheTail) {
   EXPECT_EQ(tail("äöü", 2), "öü");
   EXPECT_EQ(tail("ab", 5), "ab");

@@ -1,0 +1,176 @@
+// A message arrives at the worst moment: over a half-written line, as a dialog opens, while the window changes. Nothing
+// is ever typed into a dialog, no line of the person's is sent, and the message still arrives, once.
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Moments : Agents {
+  /// The person's answers are all there were, and nothing else was typed into a dialog.
+  void expect_only_answers(const std::string& name, std::size_t answers) {
+    EXPECT_EQ(count(name, "answer"), answers);
+    EXPECT_EQ(count(name, "swallowed"), 0u);
+  }
+  void expect_delivered_once(const std::string& id, const std::string& body) {
+    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_EQ(ledger(id).proof, "submitted");
+    EXPECT_EQ(submitted("Bob"), std::vector{letter(id, body)});
+  }
+};
+
+TEST_F(Moments, AHalfLineIsNeverTouched) {
+  auto& bob = start("Bob");
+  bob.type("half a li");
+  ASSERT_TRUE(bob.shows("half a li"));
+  const auto id = send("Bob", "these are words");
+  EXPECT_TRUE(waits_because(id, "the composer holds a draft")) << ledger(id).story;
+  bob.type("ne\r");
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", letter(id, "these are words")}));
+}
+
+TEST_F(Moments, APersonWhoTypesBehindTheTextSendsItThemselves) {
+  submit_gap(1s);
+  auto& bob = start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  bob.type(" and mine");
+  ASSERT_TRUE(bob.shows("and mine"));
+  let_pass(2s);  // more than the gap
+  EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
+  bob.type("\r");
+  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words and mine")});
+  EXPECT_TRUE(ledger(id).tells("a person sent it")) << ledger(id).story << "it may have been changed";
+}
+
+TEST_F(Moments, APersonWhoRemovesTheTextIsNotAskedTwice) {
+  submit_gap(1s);
+  auto& bob = start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  bob.type("\x15");  // Ctrl-U
+  EXPECT_TRUE(comes_to(id, "failed")) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("a person removed it"));
+  EXPECT_TRUE(submitted("Bob").empty());
+  EXPECT_EQ(count("Bob", "paste"), 1u);
+}
+
+TEST_F(Moments, NothingIsWrittenIntoADialog) {
+  script(R"({"rules": [{"contains": "delete", "dialog": {"title": "Run rm?"}}]})");
+  auto& bob = start("Bob", {"--status"});
+  bob.type("delete\r");
+  ASSERT_TRUE(bob.shows("Run rm?")) << bob.screen();
+  const auto id = send("Bob", "these are words");
+  EXPECT_TRUE(waits_because(id, "a dialog is open")) << ledger(id).story;
+  expect_only_answers("Bob", 0);
+  bob.type("\x1b");
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(heard("Bob", "these are words"), 1u);
+  expect_only_answers("Bob", 1);
+}
+
+TEST_F(Moments, ADialogAtTheVeryStartHoldsTheMail) {
+  script(R"({"moments": [{"when": "start", "dialog": {"title": "Do you trust this folder?"}}]})");
+  auto& bob = start("Bob");
+  ASSERT_TRUE(bob.shows("Do you trust"));
+  const auto id = send("Bob", "these are words");
+  EXPECT_TRUE(until([&] { return ledger(id).state == "deferred"; })) << ledger(id).story;
+  expect_only_answers("Bob", 0);
+  bob.type("\r");
+  expect_delivered_once(id, "these are words");
+  expect_only_answers("Bob", 1);
+}
+
+struct SilentDialogs : Moments, testing::WithParamInterface<std::vector<std::string>> {};
+
+TEST_P(SilentDialogs, OpenBetweenTextAndEnterAndAreNotAnswered) {
+  script(R"({"moments": [{"when": "after_paste", "after_ms": 120, "dialog": {"title": "Update now?"}},
+                         {"when": "after_paste", "dialog": {"title": "Restart now?"}}]})");
+  auto& bob = start("Bob", GetParam());
+  for (const auto* title : {"Update now?", "Restart now?"}) {
+    SCOPED_TRACE(title);
+    const auto answers = count("Bob", "answer");
+    const auto id = send("Bob", title);
+    ASSERT_TRUE(until([&] { return count("Bob", "dialog") == answers + 1; }));
+    let_pass(1s);  // Enter was due long ago
+    expect_only_answers("Bob", answers);
+    EXPECT_EQ(heard("Bob", title), 0u);
+    bob.type("\x1b");
+    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_EQ(ledger(id).proof, "submitted");
+    EXPECT_EQ(heard("Bob", letter(id, title)), 1u);
+    expect_only_answers("Bob", answers + 1);
+  }
+  EXPECT_EQ(submitted("Bob").size(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, SilentDialogs,
+                         testing::Values(std::vector<std::string>{},
+                                         std::vector<std::string>{"--titles", "--alternate"},
+                                         std::vector<std::string>{"--status"}));
+
+TEST_F(Moments, ATextThatFellIntoADialogIsInDoubtAndNotTypedAgain) {
+  script(R"({"moments": [{"when": "before_paste", "dialog": {"title": "Update now?"}}]})");
+  auto& bob = start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "swallowed") == 1; }));
+  let_pass(1s);
+  EXPECT_EQ(count("Bob", "answer"), 0u) << "no Enter followed the text";
+  bob.type("\x1b");
+  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_EQ(count("Bob", "swallowed"), 1u);
+  EXPECT_TRUE(submitted("Bob").empty());
+  const auto next = send("Bob", "the next");
+  expect_delivered_once(next, "the next");
+}
+
+TEST_F(Moments, ASwallowedEnterIsPressedOnceMore) {
+  start("Bob", {"--swallow-enter", "1"});
+  expect_delivered_once(send("Bob", "these are words"), "these are words");
+  EXPECT_EQ(typed("Bob", '\r'), 2u);
+}
+
+TEST_F(Moments, AnEnterSwallowedTwiceIsLeftToThePerson) {
+  auto& bob = start("Bob", {"--swallow-enter", "2"});
+  const auto id = send("Bob", "these are words");
+  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("Enter was not taken"));
+  EXPECT_EQ(typed("Bob", '\r'), 2u);
+  bob.type("\r");
+  EXPECT_TRUE(hears("Bob", "these are words"));
+  EXPECT_EQ(submitted("Bob").size(), 1u);
+}
+
+TEST_F(Moments, AnEnterTooSoonAfterTheTextIsNotWhatWePress) {
+  start("Bob", {"--burst-ms", "150"});
+  expect_delivered_once(send("Bob", "these are words"), "these are words");
+  EXPECT_EQ(count("Bob", "enter_joined_text"), 0u);
+}
+
+TEST_F(Moments, AWindowThatChangesWhileWeTypeChangesNothing) {
+  submit_gap(1s);
+  for (const auto& options : {std::vector<std::string>{}, {"--alternate"}}) {
+    auto& bob = start("Bob", options);
+    std::string body = "a text that needs several rows";
+    for (int i = 0; i < 8; ++i) body += format(" and part {} of it", i);
+    const auto pastes = count("Bob", "paste"), resizes = count("Bob", "resize");
+    const auto id = send("Bob", body);
+    ASSERT_TRUE(until([&] { return count("Bob", "paste") == pastes + 1; }));
+    const std::pair<unsigned short, unsigned short> sizes[] = {{60, 20}, {132, 40}, {40, 15}, {80, 24}};
+    for (std::size_t i = 0; i < std::size(sizes); ++i) {
+      bob.resize(sizes[i].first, sizes[i].second);
+      ASSERT_TRUE(until([&] { return count("Bob", "resize") > resizes + i; }));
+    }
+    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_EQ(heard("Bob", letter(id, body)), 1u);
+    bob.type("/exit\r");
+    EXPECT_EQ(bob.finish(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

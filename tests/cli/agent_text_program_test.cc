@@ -1,0 +1,105 @@
+// What is sent is what the agent is given: any language, any length, and nothing that a terminal, a shell or the agent
+// itself would obey.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+struct Texts : Agents {
+  /// Sends it and sees it arrive.
+  void expect_shown(const std::string& body, const std::string& shown) {
+    SCOPED_TRACE(shown);
+    const auto id = send("Bob", body);
+    ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_EQ(ledger(id).proof, "submitted");
+    EXPECT_EQ(submitted("Bob").back(), letter(id, shown));
+    EXPECT_EQ(submitted("Bob").size(), ++sent_);
+  }
+  std::size_t sent_ = 0;
+};
+
+struct Commands : Texts, testing::WithParamInterface<const char*> {};
+
+TEST_P(Commands, AreOnlyTextToTheAgent) {
+  start("Bob", *GetParam() != '\0' ? std::vector<std::string>{GetParam()} : std::vector<std::string>{});
+  expect_shown("!rm -rf .", "!rm -rf .");
+  expect_shown("/exit", "/exit");
+  expect_shown("@file #note", "@file #note");
+  expect_shown("one\r!two\n/exit\r", "one!two /exit");
+  expect_shown("\x03\x03 after\x04 \x15the\x7f keys", " after the keys");
+  expect_shown("inside\x1b[201~\r/exit\r", "inside/exit");
+  expect_shown(
+      "\x1b[200~a\x1b]0;title\x07"
+      "b\x1b[2J\u009b201~c",
+      "ab201~c");
+  EXPECT_EQ(count("Bob", "shell"), 0u);
+  EXPECT_EQ(count("Bob", "exit"), 0u);
+  EXPECT_EQ(typed("Bob", '\r'), sent_) << "one Enter for each message";
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutBracketedPaste, Commands, testing::Values("", "--no-paste", "--alternate"));
+
+TEST_F(Texts, TenLanguagesArriveAsTheyWereWritten) {
+  start("Bob");
+  for (const auto* words : {"Grüße aus Köln: süß, größer, Straße", "Où est passé le cœur de l’été ? « Là-bas »",
+                            "Быстрая лисица, щука и ёж", "Καλημέρα κόσμε, πώς είσαι;", "你好，世界。请看第十二行。",
+                            "こんにちは、世界。テストは緑です。", "안녕하세요, 빌드가 성공했습니다.",
+                            "नमस्ते दुनिया, परीक्षण सफल रहा।", "مرحبا بالعالم، نجح الاختبار.", "สวัสดีชาวโลก การทดสอบผ่านแล้ว",
+                            "Tiếng Việt: những thử nghiệm đều ổn 👩‍💻👍🏽"})
+    expect_shown(words, words);
+}
+
+TEST_F(Texts, ALongTextArrivesThoughTheComposerShowsOnlyItsEnd) {
+  start("Bob");
+  std::string body = "begin";
+  for (int i = 0; i < 150; ++i) body += format(" word{}", i);
+  expect_shown(body, body);
+}
+
+TEST_F(Texts, ALongTextArrivesThoughTheComposerFoldsIt) {
+  start("Bob", {"--fold", "200"});
+  std::string body = "begin";
+  for (int i = 0; i < 150; ++i) body += format(" word{}", i);
+  expect_shown(body, body);
+}
+
+/// The whole of a file that some word of the text names, seen from the agent's own directory.
+std::string contents_of_file_named_in(const std::string& text, const std::string& directory) {
+  std::istringstream words{text};
+  for (std::string word; words >> word;) {
+    for (; word.contains('/'); word.pop_back()) {  // it may end a sentence
+      const auto path = std::filesystem::path{directory} / word;
+      struct stat found{};
+      if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
+      EXPECT_EQ(found.st_mode & 0077u, 0u) << "others can read " << path;
+      std::ifstream file{path, std::ios::binary};
+      return {std::istreambuf_iterator<char>{file}, {}};
+    }
+  }
+  return {};
+}
+
+TEST_F(Texts, AMegabyteArrivesWhole) {
+  start("Bob");
+  std::string body = "the beginning";
+  for (int i = 0; body.size() < 1'000'000; ++i) body += format(" {:07}", i);
+  const auto id = send("Bob", body);
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  ASSERT_EQ(submitted("Bob").size(), 1u);
+  const auto shown = submitted("Bob").front();
+  EXPECT_TRUE(shown.starts_with(letter(id, "the beginning"))) << shown.substr(0, 300);
+  EXPECT_TRUE(shown == letter(id, body) || contents_of_file_named_in(shown, box.project()) == body)
+      << shown.substr(0, 300);
+  ++sent_;
+  expect_shown("still here", "still here");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

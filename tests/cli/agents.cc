@@ -1,0 +1,106 @@
+#include "cli/agents.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/format.h"
+
+namespace relay::cli_tests {
+
+Agents::Agents() {
+  box.ok({"up", "--no-http"});
+  submit_gap(Millis{300});
+  script("{}");
+}
+
+void Agents::script(const std::string& json) const { box.write(box.project() + "/script.json", json); }
+
+void Agents::submit_gap(Millis gap) const {
+  std::ostringstream profile;
+  profile << std::ifstream{SCRIPTED_PROFILE}.rdbuf() << format("[typing]\nsubmit_gap_ms = {}\n", gap.count());
+  box.write(box.home() + "/profiles/scripted.toml", profile.str());
+}
+
+Terminal& Agents::start(const std::string& name, const std::vector<std::string>& more) {
+  std::vector<std::string> words{
+      "-n", name, SCRIPTED_AGENT, "--work-ms", "50", "--script", box.project() + "/script.json", "--log", log_of(name)};
+  words.insert(words.end(), more.begin(), more.end());
+  auto& terminal = *(terminals_[name] = std::make_unique<Terminal>(box, words));
+  EXPECT_TRUE(is_here(name));
+  EXPECT_TRUE(terminal.shows("Scripted agent")) << terminal.screen();
+  return terminal;
+}
+
+bool Agents::until(const std::function<bool()>& holds) {
+  return eventually([&] {
+    for (const auto& [name, terminal] : terminals_) terminal->read_all();
+    return holds();
+  });
+}
+
+void Agents::let_pass(Millis time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  EXPECT_TRUE(until([&] { return std::chrono::steady_clock::now() >= end; }));
+}
+
+std::string Agents::send(const std::string& to, const std::string& body) {
+  const auto sent = parse_json_object(box.ok({"send", to, "-", "--from", "tester", "--json"}, body));
+  EXPECT_TRUE(sent.has_value());
+  return sent ? string_member(*sent, "id").value_or("") : "";
+}
+
+Ledger Agents::ledger(const std::string& id) {
+  const auto trace = box.ok_json({"trace", id});
+  const auto& delivery = trace.at("deliveries").as_array().front().as_object();
+  Ledger all{.state = string_member(delivery, "state").value_or(""),
+             .proof = string_member(delivery, "proof").value_or(""),
+             .story = {}};
+  for (const auto& step : delivery.at("history").as_array()) all.story += json::serialize(step) + "\n";
+  return all;
+}
+
+bool Agents::is_here(const std::string& name) {
+  return until([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
+}
+
+std::vector<json::object> Agents::events(const std::string& name) const {
+  std::vector<json::object> all;
+  std::ifstream file{log_of(name)};
+  for (std::string line; std::getline(file, line);)
+    if (auto event = parse_json_object(line)) all.push_back(*std::move(event));
+  return all;
+}
+
+std::size_t Agents::count(const std::string& name, const std::string& event) const { return texts(name, event).size(); }
+
+std::vector<std::string> Agents::texts(const std::string& name, const std::string& event) const {
+  std::vector<std::string> texts;
+  for (const auto& each : events(name))
+    if (string_member(each, "event") == event) texts.push_back(string_member(each, "text").value_or(""));
+  return texts;
+}
+
+std::size_t Agents::heard(const std::string& name, const std::string& words) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(submitted(name), [&](const auto& each) { return each.find(words) != std::string::npos; }));
+}
+
+std::size_t Agents::typed(const std::string& name, char byte) const {
+  const auto wanted = format("{:02x}", static_cast<unsigned char>(byte));
+  std::size_t count = 0;
+  for (const auto& event : events(name)) {
+    const auto hex = string_member(event, "hex").value_or("");
+    for (std::size_t at = 0; at < hex.size(); at += 2) count += hex.compare(at, 2, wanted) == 0 ? 1U : 0U;
+  }
+  return count;
+}
+
+pid_t Agents::agent_pid(const std::string& name) const {
+  pid_t pid = 0;
+  for (const auto& event : events(name))
+    if (string_member(event, "event") == "start") pid = static_cast<pid_t>(integer_member(event, "pid").value_or(0));
+  return pid;
+}
+
+}  // namespace relay::cli_tests
