@@ -17,9 +17,8 @@ namespace {
 
 constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large database takes its time
 constexpr std::size_t kMaxWordsBytes = 8 * 1024;
-constexpr std::string_view kReady = "ready\n";
+constexpr std::string_view kReady = "ready";
 constexpr std::string_view kError = "error: ";
-constexpr int kReadyFd = 3;
 
 /// Only what is safe between fork and exec.
 [[noreturn]] void become_daemon(int ready, int log, char* const* arguments) {
@@ -68,6 +67,12 @@ std::string_view describe(LaunchErrc code) {
 }
 
 Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::string& log_path) {
+  arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", kReadyFd)});
+  return launch_in_background(std::move(arguments), log_path, "the daemon");
+}
+
+Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std::string& log_path,
+                                   std::string_view what) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
   const UniqueFd hearing{ends[0]};
@@ -78,18 +83,17 @@ Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::strin
                 "; make it writable, or choose another place with AGENT_RELAY_HOME");
 
   arguments.insert(arguments.begin(), "agent-relay");
-  arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", kReadyFd)});
   std::vector<char*> words;
   for (auto& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
 
   const pid_t child = ::fork();
-  if (child < 0) return fail_errno("cannot start the daemon");
+  if (child < 0) return fail_errno(relay::format("cannot start {}", what));
   if (child == 0) become_daemon(speaking.get(), log.get(), words.data());
   speaking.reset();
 
   auto said = hear(hearing.get());
-  if (said == kReady) return child;
+  if (said.starts_with(kReady)) return child;
   int status = 0;
   if (said.starts_with(kError)) {
     ::waitpid(child, &status, 0);
@@ -99,9 +103,9 @@ Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::strin
     return fail(refused ? LaunchErrc::AlreadyRunning : LaunchErrc::CannotStart, said);
   }
   if (::waitpid(child, &status, WNOHANG) == 0)
-    return fail(LaunchErrc::NotReady, relay::format("the daemon (pid {}) is not ready after {} s; see {}", child,
+    return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, child,
                                                     kReadyTimeout.count(), log_path));
-  return fail(LaunchErrc::CannotStart, relay::format("the daemon ended before it was ready; see {}", log_path));
+  return fail(LaunchErrc::CannotStart, relay::format("{} ended before it was ready; see {}", what, log_path));
 }
 
 }  // namespace relay::cli

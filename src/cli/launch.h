@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,8 +14,13 @@ namespace relay::cli {
 enum class LaunchErrc { CannotStart, NotReady, AlreadyRunning };
 std::string_view describe(LaunchErrc code);
 
-/// Runs this very program with `arguments` plus `--ready-fd N`, detached from the terminal, its stray words going to
-/// `log_path`. Returns the pid once it said it is ready; the error is the child's own sentence. Waits without polling.
+/// Runs this very program with `arguments`, detached from the terminal, its stray words going to `log_path`. Returns the
+/// pid once it said on descriptor kReadyFd that it is ready; the error is the child's own sentence. Waits without
+/// polling. `what` is how sentences call it.
+inline constexpr int kReadyFd = 3;
+Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std::string& log_path,
+                                   std::string_view what);
+/// The same for `up`, with `--ready-fd` added.
 Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::string& log_path);
 
 }  // namespace relay::cli

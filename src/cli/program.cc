@@ -8,8 +8,10 @@
 #include "cli/context.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/tmux_agent.h"
 #include "cli/version.h"
 #include "cli/workspace.h"
+#include "tmux/keeper.h"
 
 namespace relay::cli {
 namespace {
@@ -38,6 +40,8 @@ bool wants_json(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
+  // For ourselves: the process that `run --tmux` puts into a pane.
+  if (words.size() == 2 && words.front() == kTmuxKeeperWord) return tmux::keep(words.back());
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
   try {
     if (wants_json(words)) answer_in_json();

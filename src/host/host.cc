@@ -117,7 +117,7 @@ class Host::Core final : public pty::ProgramListener,
 
   /// The person's terminal answers for itself; only the program status is ours to answer, because only we listen.
   void reply_to(const terminal::Query& query) {
-    const bool answered_elsewhere = person_ || !options_.answers_queries;
+    const bool answered_elsewhere = person_ || program_->answers_queries();
     if (answered_elsewhere && query.kind != terminal::QueryKind::ProgramStatus) return;
     keyboard_.write(terminal::answer(query, screen_.size()));
   }
@@ -147,6 +147,11 @@ class Host::Core final : public pty::ProgramListener,
     (void)program_->resize(person_->size());
   }
   void on_closed(const std::string&) override { program_->end(kEndGrace); }
+  void on_program_resized(pty::WindowSize size) override {
+    screen_.resize(cells_of(size));
+    door_.on_resized();
+    look();
+  }
 
   void resize(pty::WindowSize size) {
     if (cells_of(size) == screen_.size()) return;

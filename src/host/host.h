@@ -48,7 +48,6 @@ struct HostOptions {
   profiles::Profile profile;
   std::string claim_token;      // keeps the name for the next program of this person under it
   bool detached = false;        // no terminal of a person's, even if there is one
-  bool answers_queries = true;  // nobody else answers what the program asks its terminal
   StartProgram start;
   std::move_only_function<void(const HostRecord&)> on_started = {};  // the agent runs and the door is open
 };

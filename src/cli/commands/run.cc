@@ -10,7 +10,10 @@
 #include "cli/failure.h"
 #include "cli/hosting.h"
 #include "cli/invocation.h"
+#include "cli/launch.h"
 #include "cli/people.h"
+#include "cli/tmux_agent.h"
+#include "host/friendly_name.h"
 #include "pty/child.h"
 
 namespace relay::cli {
@@ -49,10 +52,33 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   return wish;
 }
 
+host::StartProgram start_here(const pty::Command& command) {
+  return [&command](net::AsioLoop& loop, pty::WindowSize size,
+                    pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+    return RELAY_TRY(pty::Child::spawn(loop, command, size, listener));
+  };
+}
+
+/// The same words again, for a host in the background whose agent sits in tmux.
+ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Context& context) {
+  SystemRandom random;
+  const auto name = wish.name.empty() ? host::friendly_name(random, {}) : wish.name;
+  std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", kReadyFd),
+                                    "--name=" + name};
+  for (const std::string option : {"--profile", "--model"})
+    if (const auto value = invocation.value(option)) words.push_back(option + "=" + *value);
+  if (!wish.instruct) words.emplace_back("--no-instructions");
+  words.emplace_back("--");
+  words.insert(words.end(), wish.words.begin(), wish.words.end());
+  RELAY_CLI_TRY(run_in_tmux(context, name, std::move(words)));
+  return ExitCode::Yes;
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
   Starter starter{static_cast<int>(fd)};
   const auto wish = RELAY_CLI_USAGE(wish_in(invocation, context));
+  if (invocation.has("--tmux") && !wish.detached) return hand_to_tmux(invocation, wish, context);
   if (wish.detached) log::open_stderr(log::Level::Info);
   auto lodging = prepare_host(context, wish);
   if (!lodging) {
@@ -60,11 +86,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return complain(lodging.error());
   }
   auto& options = lodging->options;
-  options.start = [&command = lodging->command](
-                      net::AsioLoop& loop, pty::WindowSize size,
-                      pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
-    return RELAY_TRY(pty::Child::spawn(loop, command, size, listener));
-  };
+  options.start =
+      invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
   options.on_started = [&starter](const host::HostRecord& record) { starter.ready(record.pid); };
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *lodging->outbox.outbox};
@@ -82,8 +105,10 @@ constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},
     {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
+    {.name = "--tmux", .description = "in a session of tmux, relay-NAME; detach and it goes on"},
     {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
     {.name = "--skip-instructions", .description = "the same", .hidden = true},
+    {.name = "--in-tmux", .description = "the program goes into a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
     {.name = "--ready-fd", .value = "N", .description = "where to say that it runs", .hidden = true},
     {.name = "--spawner", .value = "NAME", .description = "who asked for it", .hidden = true},
