@@ -255,10 +255,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   // ---- what it says
-  void on_said(std::string_view to, std::string_view kind) override {
-    mailroom_.understood();
-    door_.on_said(to, kind);
-  }
+  void on_said(std::string_view to, std::string_view kind) override { door_.on_said(to, kind); }
   void on_unsaid(std::string_view why) override {
     mailroom_.explain(why);
     deliver_soon();
@@ -343,7 +340,7 @@ class Host::Core final : public pty::ProgramListener,
     trouble_ = why.message();
     on_unsaid(format("you are not connected to the others any more: {}", trouble_));
   }
-  void on_sent(const std::string&) override {}
+  void on_sent(const std::string&) override { mailroom_.understood(); }
   void on_refused(const std::string&, const protocol::NackView& why) override { on_unsaid(why.message); }
   void on_frame(const protocol::Envelope&) override {}
 

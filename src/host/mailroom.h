@@ -5,7 +5,7 @@
 /// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
 ///   once. What expired is not typed.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
-///   only a command that was understood gives it another.
+///   only a message that was taken gives it another.
 /// Ownership: borrows the intent and the post, which outlive it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
@@ -47,7 +47,7 @@ class Mailroom {
   void add(Letter letter);
   /// A word of our own to the agent.
   void explain(std::string_view sentence);
-  /// It said something right: explanations are worth giving again.
+  /// Something it said was taken: explanations are worth giving again.
   void understood() { explanations_ = 0; }
 
   /// The agent is gone: what was being typed is in doubt, and told so.

@@ -1,0 +1,183 @@
+// Looking at an agent and steering it from elsewhere: attach, explain, input, wait; and what it says by other ways.
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+struct Doors : Agents {
+  static constexpr const char* kScript = R"({"rules": [
+    {"contains": "delete", "dialog": {"title": "Run rm?", "options": ["Yes", "No"]}, "reply": "ran it", "denied": "left it"},
+    {"contains": "greet", "reply": "I will.\n\n@relay:tester hello"},
+    {"contains": "by file", "reply": "See.\n\n->relay-file:note"}], "default": {"reply": "fine"}})";
+
+  Doors() {
+    script(kScript);
+    box.ok({"send", "*", "so that tester is known", "--from", "tester"});
+  }
+  bool is(const std::string& name, const std::string& state) {
+    return until([&] { return string_member(box.ok_json({"explain", name}), "state") == state; });
+  }
+};
+
+TEST_F(Doors, AWatcherSeesTheScreenAtOnceThenLiveAndLeavesNothingBehind) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("before");
+  ASSERT_TRUE(bob.shows("before"));
+  Terminal watcher{box, {"attach", "Bob", "--view"}};
+  EXPECT_TRUE(watcher.shows("before")) << watcher.screen();
+  bob.type(" and after");
+  EXPECT_TRUE(watcher.shows("and after")) << watcher.screen();
+  watcher.type("typed by mistake");
+  watcher.type("q");
+  EXPECT_TRUE(watcher.shows("left Bob"));
+  EXPECT_EQ(watcher.finish(), 0);
+  bob.type("\r");
+  ASSERT_TRUE(hears("Bob", "before and after"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"before and after"});
+}
+
+TEST_F(Doors, WhoDrivesTypesAndCountsAsAPerson) {
+  start("Bob", {"--status"});
+  Terminal driver{box, {"attach", "Bob"}};
+  ASSERT_TRUE(driver.shows("Scripted agent")) << driver.screen();
+  driver.type("half a li");
+  ASSERT_TRUE(is("Bob", "typing"));
+  const auto id = send("Bob", "words");
+  EXPECT_TRUE(waits_because(id, "the composer holds a draft"));
+  driver.type("ne\r");
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", letter(id, "words")}));
+  driver.type("\x1d");
+  EXPECT_EQ(driver.finish(), 0);
+  EXPECT_TRUE(is("Bob", "idle")) << "it goes on";
+}
+
+TEST_F(Doors, SeveralWatchAndAllHearOfTheEnd) {
+  auto& bob = start("Bob", {"--status"});
+  Terminal one{box, {"attach", "Bob", "--view"}}, two{box, {"attach", "Bob"}};
+  ASSERT_TRUE(one.shows("Scripted agent") && two.shows("Scripted agent"));
+  EXPECT_EQ(integer_member(box.ok_json({"explain", "Bob"}), "watchers"), 2);
+  bob.type("/exit");
+  ASSERT_TRUE(one.shows("/exit") && two.shows("/exit"));
+  bob.type("\r");
+  EXPECT_TRUE(one.shows("Bob has ended")) << one.screen();
+  EXPECT_TRUE(two.shows("Bob has ended")) << two.screen();
+  EXPECT_EQ(one.finish() + two.finish(), 0);
+  EXPECT_EQ(box.run({"attach", "Bob", "--print"}).code, 1) << "its door is gone";
+  EXPECT_TRUE(fs::is_empty(box.workspace_directory() + "/hosts"));
+}
+
+TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("delete");
+  ASSERT_TRUE(bob.shows("delete"));
+  bob.type("\r");
+  ASSERT_TRUE(bob.shows("Run rm?"));
+  const auto id = send("Bob", "words");
+  ASSERT_TRUE(waits_because(id, "a dialog is open"));
+  const auto told = box.ok_json({"explain", "Bob"});
+  EXPECT_EQ(string_member(told, "state"), "blocked");
+  const auto& waiting = told.at("waiting").as_array().at(0).as_object();
+  EXPECT_EQ(string_member(waiting, "id"), id);
+  EXPECT_EQ(string_member(waiting, "reason"), "a dialog is open");
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("status    blocked"), std::string::npos);
+  EXPECT_NE(box.ok({"status"}).find("1 for Bob: a dialog is open"), std::string::npos) << box.ok({"status"});
+  const auto refused = box.run({"input", "Bob", "some text"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("shows a dialog"), std::string::npos) << refused.err;
+  EXPECT_EQ(count("Bob", "answer"), 0u);
+  box.ok({"input", "Bob", "--key", "Escape"});
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_TRUE(bob.shows("left it"));
+  EXPECT_EQ(box.ok({"status"}).find("for Bob:"), std::string::npos);
+}
+
+TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
+  auto& bob = start("Bob", {"--status"});
+  box.ok({"wait", "Bob", "--until", "idle", "--timeout", "10s"});
+  EXPECT_EQ(box.run({"wait", "Bob", "--until", "blocked", "--timeout", "100ms"}).code, 4);
+  auto message = box.start({"wait", "Bob", "--until", "message"});
+  auto end = box.start({"wait", "Bob", "--until", "exit", "--json"});
+  ASSERT_TRUE(until([&] { return is_running(message->pid()); }));
+  box.ok({"input", "Bob", "greet"});
+  EXPECT_TRUE(message->says("Bob wrote to tester"));
+  EXPECT_EQ(message->finish().code, 0);
+  box.ok({"wait", "Bob", "--timeout", "10s"});
+  box.ok({"input", "Bob", "/exit"});
+  EXPECT_TRUE(end->says(R"("code":0)"));
+  EXPECT_EQ(end->finish().code, 0);
+  EXPECT_EQ(bob.finish(), 0);
+  EXPECT_EQ(box.run({"wait", "Bob"}).code, 1);
+}
+
+TEST_F(Doors, TheyNeedNoDaemon) {
+  start("Bob", {"--status"});
+  box.kill_daemon();
+  EXPECT_EQ(string_member(box.ok_json({"explain", "Bob"}), "state"), "idle");
+  EXPECT_NE(box.ok({"attach", "Bob", "--print"}).find("Scripted agent"), std::string::npos);
+  const auto stranger = box.run({"explain", "Bbo"});
+  EXPECT_EQ(stranger.code, 1);
+  EXPECT_NE(stranger.err.find("did you mean Bob?"), std::string::npos) << stranger.err;
+}
+
+TEST_F(Doors, AnAgentSpeaksByFileFromItsShellAndReadsItsInbox) {
+  auto& bob = start("Bob", {"--status"});
+  const auto id = send("Bob", "read me\n  later");
+  ASSERT_TRUE(comes_to(id, "delivered"));
+  EXPECT_NE(content_of(box.workspace_directory() + "/team/Bob/inbox.md").find("read me\n  later\n"), std::string::npos);
+
+  const auto outbox = box.project() + "/.agent-relay/agents/Bob/outbox";
+  ASSERT_TRUE(fs::is_directory(outbox));
+  box.write(outbox + "/note", "TO: tester\n\nfrom a file\n");
+  bob.type("by file");
+  ASSERT_TRUE(bob.shows("by file"));
+  bob.type("\r");
+  EXPECT_TRUE(until([&] { return box.ok({"inbox", "tester"}).find("from a file") != std::string::npos; }));
+  EXPECT_FALSE(fs::exists(outbox + "/note")) << "sent once";
+
+  box.set("AGENT_RELAY_NAME", "Bob");
+  box.ok({"send", "tester", "from its shell"});
+  EXPECT_NE(box.ok({"inbox", "tester"}).find("from its shell"), std::string::npos);
+}
+
+TEST_F(Doors, AnAgentThatKeepsMistakingIsNotAnsweredForEver) {
+  script(R"({"rules": [], "default": {"reply": "Well.\n\n@relay:nobody-there hello"}})");
+  auto& bob = start("Bob", {"--status"});
+  bob.type("go");
+  ASSERT_TRUE(bob.shows("go"));
+  bob.type("\r");
+  // Each reply is a message to somebody unknown; the refusal is explained, and the explanation is replied to.
+  ASSERT_TRUE(until([&] { return heard("Bob", "Relay: ") >= 3; }));
+  let_pass(Millis{3'000});
+  EXPECT_LE(heard("Bob", "Relay: "), 4u);
+}
+
+TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
+  const auto server = box.project() + "/tmux";
+  fs::create_directory(server);
+  box.set("TMUX_TMPDIR", server);
+  const auto log = box.project() + "/Bob.log";
+  const auto said = box.ok({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT, "--status", "--work-ms", "50", "--log", log});
+  EXPECT_NE(said.find("tmux attach -t =relay-Bob"), std::string::npos) << said;
+  const auto id = send("Bob", "words for a pane");
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{letter(id, "words for a pane")});
+  EXPECT_NE(box.ok({"attach", "Bob", "--print"}).find("words for a pane"), std::string::npos);
+  EXPECT_NE(box.run({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT}).code, 0) << "one of that name is enough";
+  box.ok({"release", "Bob"});
+  EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
