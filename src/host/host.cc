@@ -306,7 +306,7 @@ class Host::Core final : public pty::ProgramListener,
     client::LinkOptions link;
     link.socket_path = options_.places.workspace_socket;
     link.hello.agent = options_.record.name;
-    link.hello.cli = options_.profile.name;
+    link.hello.cli = options_.record.cli;
     link.hello.program = options_.record.cli;
     link.hello.model = options_.record.model;
     link.hello.task = options_.record.task;

@@ -99,9 +99,11 @@ std::vector<HostRecord> living_hosts(const std::string& directory) {
     auto record = read_record(entry.path());
     if (!record) continue;
     const auto door = net::connect_now(record->socket);
-    if (!door && (is(door.error(), net::Errc::NoOneListens))) {
+    if (!door && is(door.error(), net::Errc::NoOneListens)) {
       fs::remove(entry.path(), none);
-      fs::remove(record->socket, none);
+      // Only what is a door by its name, whatever the record says.
+      if (fs::path{record->socket}.filename().string().ends_with(entry.path().stem().string() + ".sock"))
+        fs::remove(record->socket, none);
       continue;
     }
     hosts.push_back(std::move(*record));

@@ -5,13 +5,24 @@
 #include "cli/control.h"
 #include "cli/invocation.h"
 #include "cli/workspace.h"
+#include "host/record.h"
 
 namespace relay::cli {
 namespace {
 
-ExitCode end_daemon(Connection& daemon) {
+/// Agents outlive the daemon; whoever ends it may not expect that of those nobody sees.
+void mention_spawned(const Context& context) {
+  std::string names;
+  for (const auto& host : host::living_hosts(context.project.hosts))
+    if (host.spawned) names += (names.empty() ? "" : ", ") + sanitised(host.name, Lines::Join);
+  if (!names.empty())
+    remark(relay::format("in the background of this project go on: {}; end one with: agent-relay release NAME", names));
+}
+
+ExitCode end_daemon(Connection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
   print("the daemon has ended\n");
+  mention_spawned(context);
   return ExitCode::Yes;
 }
 
@@ -22,7 +33,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   if (!daemon) return complain(daemon.error());
-  if (invocation.has("--all")) return end_daemon(*daemon);
+  if (invocation.has("--all")) return end_daemon(*daemon, context);
   const auto open = RELAY_CLI_TRY(list_workspaces(*daemon));
   const auto& root = context.project.root;
   const bool is_open = std::any_of(open.begin(), open.end(), [&](const auto& one) { return one.root == root; });
@@ -33,6 +44,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   RELAY_CLI_TRY(close_workspace(*daemon, root));
   print(
       relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));
+  mention_spawned(context);
   return ExitCode::Yes;
 }
 

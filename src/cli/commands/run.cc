@@ -77,10 +77,14 @@ ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Contex
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
   Starter starter{static_cast<int>(fd)};
-  const auto wish = RELAY_CLI_USAGE(wish_in(invocation, context));
-  if (invocation.has("--tmux") && !wish.detached) return hand_to_tmux(invocation, wish, context);
-  if (wish.detached) log::open_stderr(log::Level::Info);
-  auto lodging = prepare_host(context, wish);
+  const auto wish = wish_in(invocation, context);
+  if (!wish) {
+    starter.failed(wish.error());
+    return complain(wish.error().message(), ExitCode::Usage);
+  }
+  if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
+  if (wish->detached) log::open_stderr(log::Level::Info);
+  auto lodging = prepare_host(context, *wish);
   if (!lodging) {
     starter.failed(lodging.error());
     return complain(lodging.error());
