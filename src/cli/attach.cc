@@ -27,8 +27,11 @@ constexpr Millis kFrameTime{16};  // so often at most is the window painted
 bool is_leave_key(std::string_view bytes) {
   return bytes == "\x1d" || bytes == "\x1b[93;5u" || bytes == "\x1b[27;5;93~";
 }
-bool is_view_leave_key(std::string_view bytes) {
-  return is_leave_key(bytes) || bytes == "q" || bytes == "\x03" || bytes == "\x1b[99;5u" || bytes == "\x1b[113u";
+/// Keys that were pressed fast come as one text.
+bool leaves_view(const terminal::InputPiece& piece) {
+  return is_leave_key(piece.bytes) || piece.bytes == "\x03" || piece.bytes == "\x1b[99;5u" ||
+         piece.bytes == "\x1b[113u" ||
+         (piece.kind == terminal::InputKind::Text && piece.bytes.find('q') != std::string::npos);
 }
 
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
@@ -145,8 +148,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   void take(const std::vector<terminal::InputPiece>& pieces) {
     std::string typed(1, host::kTerminalMark);
     for (const auto& piece : pieces) {
-      if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : is_view_leave_key(piece.bytes))
-        return finish(Attached{});
+      if (mode_ == AttachMode::Drive ? is_leave_key(piece.bytes) : leaves_view(piece)) return finish(Attached{});
       const bool misplaced = piece.kind == terminal::InputKind::Mouse && window_->rows_above() > 0;
       if (piece.kind != terminal::InputKind::Reply && !misplaced) typed += piece.bytes;
     }
