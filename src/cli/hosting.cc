@@ -84,7 +84,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   record.name = wish.name.empty() ? host::friendly_name(random, known) : wish.name;
   record.cli = fs::path{wish.words.front()}.filename().string();
   record.working_directory = RELAY_TRY(working_directory());
-  record.spawned = wish.detached;
+  record.detached = wish.detached;
+  record.spawned = wish.spawned;
   record.spawner = wish.spawner;
   record.team = wish.team;
   record.model = wish.model;
@@ -119,6 +120,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
     command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
   }
   command.environment = pty::inherited_environment();
+  std::erase_if(command.environment, [](const std::string& each) { return each.starts_with(kSpawnVariables); });
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");

@@ -11,11 +11,15 @@
 
 namespace relay::cli {
 
+/// How the daemon tells a host what it was started for: not by arguments, which everybody may read.
+inline constexpr std::string_view kSpawnVariables = "AGENT_RELAY_SPAWN_";
+
 struct HostWish {
   std::string name;                // empty: a friendly one
   std::vector<std::string> words;  // the program and its arguments
   std::string profile;             // empty: by the program's name
   bool detached = false;
+  bool spawned = false;
   bool instruct = true;
   std::string spawner = {}, team = {}, model = {}, task = {};
 };

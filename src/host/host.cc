@@ -70,7 +70,7 @@ class Host::Core final : public pty::ProgramListener,
     if (person_) RELAY_TRY(person_->enter_raw());
     net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { program_->end(kEndGrace); }};
     link_->start();
-    if (options_.on_started) options_.on_started(options_.record);
+    if (!options_.record.spawned) tell_started(options_.record.pid);
     loop_.run();
     link_.reset();
     person_.reset();
@@ -333,11 +333,21 @@ class Host::Core final : public pty::ProgramListener,
     return mailroom_.waiting().empty() ? std::string{} : mailroom_.waiting().front().told;
   }
 
-  void on_ready(const client::Session&) override { tell_state(); }
+  void on_ready(const client::Session&) override {
+    tell_started(options_.record.pid);
+    tell_state();
+  }
+  void tell_started(Result<pid_t> outcome) {
+    if (auto tell = std::exchange(options_.on_started, nullptr)) tell(std::move(outcome));
+  }
   void on_lost(const std::string&, Millis) override {}
   /// The screen is the agent's: said at the end, and to who asks.
   void on_stopped(const Error& why) override {
     trouble_ = why.message();
+    if (options_.on_started) {  // spawned under a name it cannot have: it is of no use to anybody
+      tell_started(Failure{why});
+      return program_->end(kEndGrace);
+    }
     on_unsaid(format("you are not connected to the others any more: {}", trouble_));
   }
   void on_sent(const std::string&) override { mailroom_.understood(); }

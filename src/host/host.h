@@ -46,10 +46,11 @@ struct HostOptions {
   HostRecord record;  // id, name, cli, spawner and the like; what only the host knows is filled in by it
   HostPlaces places;
   profiles::Profile profile;
-  std::string claim_token;      // keeps the name for the next program of this person under it
-  bool detached = false;        // no terminal of a person's, even if there is one
+  std::string claim_token;  // keeps the name for the next program of this person under it
+  bool detached = false;    // no terminal of a person's, even if there is one
   StartProgram start;
-  std::move_only_function<void(const HostRecord&)> on_started = {};  // the agent runs and the door is open
+  /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
+  std::move_only_function<void(Result<pid_t> host)> on_started = {};
 };
 
 class Host {

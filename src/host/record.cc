@@ -43,6 +43,7 @@ void write_record(protocol::JsonWriter& out, const HostRecord& record) {
       .field("socket", record.socket)
       .field("cwd", record.working_directory)
       .field("startedAt", record.started_at)
+      .field("detached", record.detached)
       .field("spawned", record.spawned)
       .optional("spawner", record.spawner)
       .optional("team", record.team)
@@ -64,6 +65,7 @@ Result<HostRecord> parse_record(std::string_view text) {
   record.socket = word("socket");
   record.working_directory = word("cwd");
   record.started_at = number("startedAt");
+  record.detached = bool_member(object, "detached").value_or(false);
   record.spawned = bool_member(object, "spawned").value_or(false);
   record.spawner = word("spawner");
   record.team = word("team");

@@ -28,7 +28,8 @@ struct HostRecord {
   std::string socket = {};
   std::string working_directory = {};
   WallMs started_at = 0;
-  bool spawned = false;
+  bool detached = false;  // without a terminal of a person's
+  bool spawned = false;   // started by the daemon: others may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
 };
 

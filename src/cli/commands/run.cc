@@ -45,10 +45,14 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   wish.profile = invocation.value("--profile").value_or("");
   wish.detached = invocation.has("--detached");
   wish.instruct = !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
-  wish.spawner = invocation.value("--spawner").value_or("");
-  wish.team = invocation.value("--team").value_or("");
+  wish.spawned = invocation.has("--spawned");
   wish.model = invocation.value("--model").value_or("");
-  wish.task = invocation.value("--task").value_or("");
+  const auto told = [&](std::string_view what) {
+    return context.environment(std::string{kSpawnVariables}.append(what)).value_or("");
+  };
+  wish.spawner = invocation.value("--spawner").value_or(told("SPAWNER"));
+  wish.team = invocation.value("--team").value_or(told("TEAM"));
+  wish.task = invocation.value("--task").value_or(told("TASK"));
   return wish;
 }
 
@@ -92,10 +96,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto& options = lodging->options;
   options.start =
       invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
-  options.on_started = [&starter](const host::HostRecord& record) { starter.ready(record.pid); };
+  options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *lodging->outbox.outbox};
   const auto code = host.run();
+  lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it
   if (!code) {
     starter.failed(code.error());
     return complain(code.error());
@@ -114,6 +119,7 @@ constexpr Option kOptions[] = {
     {.name = "--skip-instructions", .description = "the same", .hidden = true},
     {.name = "--in-tmux", .description = "the program goes into a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
+    {.name = "--spawned", .description = "started by the daemon for somebody", .hidden = true},
     {.name = "--ready-fd", .value = "N", .description = "where to say that it runs", .hidden = true},
     {.name = "--spawner", .value = "NAME", .description = "who asked for it", .hidden = true},
     {.name = "--team", .value = "NAME", .description = "whose team it is in", .hidden = true},
