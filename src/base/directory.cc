@@ -1,8 +1,12 @@
 #include "base/directory.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 
@@ -55,8 +59,54 @@ Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open(const std::string& pa
   return std::unique_ptr<DiskDirectory>{new DiskDirectory{path, std::move(fd)}};
 }
 
+Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open_inside(const std::string& root,
+                                                                  const std::vector<std::string>& names) {
+  auto inside = RELAY_TRY(open(root));
+  for (const auto& name : names) {
+    const auto path = inside->full(name);
+    if (::mkdirat(inside->fd_.get(), name.c_str(), kDirectoryMode) != 0 && errno != EEXIST)
+      return fail_errno(format("cannot create the directory {}", path));
+    UniqueFd fd{::openat(inside->fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | kCommonFlags)};
+    if (!fd && (errno == ELOOP || errno == ENOTDIR))
+      return fail(format("{} is no directory of ours (a link, or a file); move it away", path));
+    if (!fd) return fail_errno(format("cannot open the directory {}", path));
+    inside.reset(new DiskDirectory{path, std::move(fd)});
+  }
+  if (::fchmod(inside->fd_.get(), kDirectoryMode) != 0) return fail_errno(format("cannot protect {}", inside->path_));
+  return inside;
+}
+
+std::vector<std::string> DiskDirectory::files() const {
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  const int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (entries == nullptr && copy >= 0) ::close(copy);
+  while (const dirent* entry = entries == nullptr ? nullptr : ::readdir(entries)) {
+    struct stat status{};
+    if (::fstatat(fd_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+      found.emplace_back(status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec, entry->d_name);
+  }
+  if (entries != nullptr) ::closedir(entries);
+  std::ranges::sort(found);
+  std::vector<std::string> names;
+  for (auto& [time, name] : found) names.push_back(std::move(name));
+  return names;
+}
+
+Result<void> DiskDirectory::remove(const std::string& name) {
+  if (::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+    return fail_errno(format("cannot remove {}", full(name)));
+  return {};
+}
+
+Result<void> DiskDirectory::create_once(const std::string& name, std::string_view content) {
+  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | kCommonFlags, kFileMode)};
+  if (!fd) return errno == EEXIST ? Result<void>{} : Result<void>{fail_errno(format("cannot create {}", full(name)))};
+  return DiskFile{full(name), std::move(fd)}.append(content);
+}
+
 Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, std::size_t max_bytes) {
-  const UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | kCommonFlags)};
+  const UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | kCommonFlags)};  // a pipe has no end
   if (!fd && errno == ENOENT) return std::optional<std::string>{};
   if (!fd) return fail_errno(format("cannot open {}", full(name)));
   struct stat status{};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -54,6 +55,18 @@ class DiskDirectory final : public Directory {
  public:
   /// Creates the last component of the path when it is absent.
   static Result<std::unique_ptr<DiskDirectory>> open(const std::string& path);
+  /// A directory below `root`, made where it is absent, one name after the other. No name may be a link: what lies in a
+  /// project that somebody else wrote must not lead us out of it.
+  static Result<std::unique_ptr<DiskDirectory>> open_inside(const std::string& root,
+                                                            const std::vector<std::string>& names);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Ordinary files, oldest first.
+  [[nodiscard]] std::vector<std::string> files() const;
+  /// Nothing happens when there is none.
+  Result<void> remove(const std::string& name);
+  /// Only when nothing is there.
+  Result<void> create_once(const std::string& name, std::string_view content);
 
   Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) override;

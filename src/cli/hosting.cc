@@ -57,16 +57,17 @@ Result<std::string> working_directory() {
   return here;
 }
 
-/// The folder of this agent inside the project, with a file that holds the instructions.
-Result<std::string> furnish(const std::string& folder) {
-  RELAY_TRY(config::make_private_directory(folder + "/outbox"));
-  const auto directory = RELAY_TRY(DiskDirectory::open(folder));
+/// The folder of this agent inside the project, with a file that holds the instructions; nobody should commit it.
+Result<std::string> furnish(const config::Project& project, const std::vector<std::string>& names) {
+  const auto top = RELAY_TRY(DiskDirectory::open_inside(project.root, {names.front()}));
+  RELAY_TRY(top->create_once(".gitignore", "*\n"));
+  const auto folder = RELAY_TRY(DiskDirectory::open_inside(project.root, names));
   {
-    const auto file = RELAY_TRY(directory->create("relay.md.new"));
+    const auto file = RELAY_TRY(folder->create("relay.md.new"));
     RELAY_TRY(file->append(host::skill_text()));
   }
-  RELAY_TRY(directory->replace("relay.md", "relay.md.new"));
-  return folder + "/relay.md";
+  RELAY_TRY(folder->replace("relay.md", "relay.md.new"));
+  return folder->path() + "/relay.md";
 }
 
 }  // namespace
@@ -97,8 +98,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   const auto team = context.project.team + "/" + config::file_name_of(record.name);
   RELAY_TRY(config::make_private_directory(team));
   lodging.inbox = RELAY_TRY(DiskDirectory::open(team));
-  const auto folder = config::agent_directory(context.project, record.name);
-  const auto instructions = RELAY_TRY(furnish(folder));
+  const auto folder = config::agent_folder(record.name);
+  const auto instructions = RELAY_TRY(furnish(context.project, folder));
   RELAY_TRY(config::make_private_directory(context.project.hosts));
   auto& places = options.places;
   places.workspace_socket = config::socket_to_connect(context.project.socket);
@@ -108,9 +109,10 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   places.outbox = lodging.outbox.directory.get();
   places.intent_file = lodging.outbox.file + ".intent";
   places.inbox = lodging.inbox.get();
-  places.long_texts = folder + "/messages";
-  places.long_texts_shown = places.long_texts;
-  places.outgoing = folder + "/outbox";
+  places.long_texts = places.outgoing = folder;
+  places.long_texts.emplace_back("messages");
+  places.outgoing.emplace_back("outbox");
+  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(context.project.root, places.outgoing));
 
   auto& command = lodging.command;
   command.argv = std::move(wish.words);
@@ -124,7 +126,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
-  pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", places.outgoing);
+  pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", outbox->path());
   if (wish.instruct) host::instruct(command, options.profile.instructions, host::skill_text(), instructions);
   return lodging;
 }

@@ -146,8 +146,8 @@ SocketPlaces door_of(const Project& project, const Home& home, std::string_view 
                        relay::format("{}-{}.sock", project.id, host_id));
 }
 
-std::string agent_directory(const Project& project, std::string_view agent) {
-  return relay::format("{}/.agent-relay/agents/{}", project.root == "/" ? "" : project.root, file_name_of(agent));
+std::vector<std::string> agent_folder(std::string_view agent) {
+  return {".agent-relay", "agents", file_name_of(agent)};
 }
 
 std::string file_name_of(std::string_view agent) {

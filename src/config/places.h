@@ -61,8 +61,9 @@ std::string find_project_root(std::string_view start_directory, const Home& home
 /// Where the host of that id listens.
 SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id);
 
-/// Inside the project, where an agent may read and write without asking anybody: `<root>/.agent-relay/agents/<name>`.
-std::string agent_directory(const Project& project, std::string_view agent);
+/// Below the project's root, where an agent may read and write without asking anybody: `.agent-relay/agents/<name>`. One
+/// name after the other, because whoever wrote the project may have put links there.
+std::vector<std::string> agent_folder(std::string_view agent);
 
 /// A file name for any agent name: the name itself where that is one, else readable where possible, unique always.
 std::string file_name_of(std::string_view agent);

@@ -22,8 +22,8 @@ class Door::Visitor final : public net::StreamListener {
     stream_->start(*this);
   }
 
-  [[nodiscard]] bool attached() const { return attached_; }
-  [[nodiscard]] bool watches() const { return watches_ || attached_; }
+  [[nodiscard]] bool attached() const { return attached_ && !gone_; }
+  [[nodiscard]] bool watches() const { return (watches_ || attached_) && !gone_; }
   [[nodiscard]] pty::WindowSize size() const { return size_; }
 
   void tell(const std::string& json) {
@@ -44,8 +44,10 @@ class Door::Visitor final : public net::StreamListener {
     behind_ = true;
     catch_up();
   }
-  void be_patient(bool patient) { patient ? stream_->pause_reading() : stream_->resume_reading(); }
-  void goodbye() { stream_->close(net::Drain::Yes); }
+  /// The agent reads again what is typed.
+  void go_on_typing() {
+    if (std::exchange(held_, false)) stream_->resume_reading();
+  }
 
  private:
   void on_bytes(std::string_view bytes) override {
@@ -71,18 +73,21 @@ class Door::Visitor final : public net::StreamListener {
   }
 
   void take(std::string_view frame) {
-    if (const auto typed = terminal_bytes(frame)) {
-      if (drives_) {
-        claim_size();
-        door_.keeper_.visitor_types(*typed);
-      }
-      return;
-    }
+    if (const auto typed = terminal_bytes(frame)) return type(*typed);
+    if (stream_->bytes_waiting() > kMaxBehindBytes) return leave();  // asks and does not read
     auto request = parse_request(frame);
     if (!request) return send(refusal({}, {}, request.error().message()));
     answering_ = &*request;
     std::visit([this](const auto& wish) { carry_out(wish); }, request->wish);
     answering_ = nullptr;
+  }
+
+  void type(std::string_view bytes) {
+    if (!drives_) return;
+    claim_size();
+    door_.keeper_.visitor_types(bytes);
+    if (!door_.crowded_ || std::exchange(held_, true)) return;
+    stream_->pause_reading();  // what was read already is at most a frame or two
   }
 
   void carry_out(const Describe&) {
@@ -115,6 +120,8 @@ class Door::Visitor final : public net::StreamListener {
     send(answer.take());
   }
   void carry_out(const Attach& wish) {
+    if (!attached_ && door_.watchers() >= kMaxWatchers)
+      return send(refusal(answering_->what, answering_->id, format("{} are attached already", kMaxWatchers)));
     attached_ = true;
     drives_ = wish.drive;
     size_ = wish.size;
@@ -132,18 +139,23 @@ class Door::Visitor final : public net::StreamListener {
     if (drives_ && !door_.drivers_.empty() && door_.drivers_.back() == id_) door_.settle_size();
   }
   void carry_out(const Input& wish) {
-    if (!wish.data.empty()) {
-      door_.keeper_.visitor_types(wish.data);
-      return send(granted().take());
+    if (door_.crowded_)
+      return send(refusal(answering_->what, answering_->id, "the agent does not read what is typed; try again later"));
+    if (!wish.text.empty()) {
+      // Answered later, if the visitor is still there.
+      return door_.keeper_.visitor_says(
+          wish.text, [&door = door_, alive = door_.alive_, id = id_, what = answering_->what,
+                      request = answering_->id](Result<void> outcome) {
+            const auto found = *alive ? door.visitors_.find(id) : door.visitors_.end();
+            if (!*alive || found == door.visitors_.end()) return;
+            found->second->tell(outcome ? approval(what, request).take()
+                                        : refusal(what, request, outcome.error().message()));
+          });
     }
-    if (!wish.keys.empty()) {
-      std::string bytes;
-      for (const auto& key : wish.keys) bytes += terminal::encode_key(key, door_.keeper_.screen().modes());
-      door_.keeper_.visitor_types(bytes);
-      return send(granted().take());
-    }
-    const auto said = door_.keeper_.visitor_says(wish.text);
-    send(said ? granted().take() : refusal(answering_->what, answering_->id, said.error().message()));
+    std::string bytes = wish.data;
+    for (const auto& key : wish.keys) bytes += terminal::encode_key(key, door_.keeper_.screen().modes());
+    door_.keeper_.visitor_types(bytes);
+    send(granted().take());
   }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
@@ -158,9 +170,10 @@ class Door::Visitor final : public net::StreamListener {
     door_.settle_size();
   }
 
-  [[nodiscard]] protocol::JsonWriter granted() const {
+  [[nodiscard]] protocol::JsonWriter granted() const { return approval(answering_->what, answering_->id); }
+  static protocol::JsonWriter approval(std::string_view what, std::string_view id) {
     protocol::JsonWriter answer;
-    answer.field("re", answering_->what).optional("id", answering_->id).field("ok", true);
+    answer.field("re", what).optional("id", id).field("ok", true);
     return answer;
   }
   static std::string refusal(std::string_view what, std::string_view id, std::string_view why) {
@@ -201,6 +214,7 @@ class Door::Visitor final : public net::StreamListener {
   bool drives_ = false;
   bool watches_ = false;
   bool behind_ = false;  // what it was sent last is not continued by what comes next
+  bool held_ = false;    // typed more than the agent reads
   bool gone_ = false;
 };
 
@@ -217,21 +231,24 @@ Result<void> Door::listen(const std::string& path) {
 void Door::accept(std::unique_ptr<net::Stream> stream) {
   if (visitors_.size() >= kMaxVisitors) return stream->close(net::Drain::No);
   const auto id = ++last_visitor_;
-  auto& visitor = *visitors_.emplace(id, std::make_unique<Visitor>(id, std::move(stream), *this)).first->second;
-  if (crowded_) visitor.be_patient(true);
+  visitors_.emplace(id, std::make_unique<Visitor>(id, std::move(stream), *this));
 }
 
+/// Whoever leaves may be in the middle of a call, or of a walk over all: he is buried in a turn of his own.
 void Door::leave(std::uint64_t id) {
-  const auto found = visitors_.find(id);
-  if (found == visitors_.end()) return;
-  buried_.push_back(std::move(found->second));
-  visitors_.erase(found);
-  const bool led = !drivers_.empty() && drivers_.back() == id;
-  std::erase(drivers_, id);
-  if (led) settle_size();
+  leaving_.push_back(id);
   loop_.post([this, alive = alive_] {
-    if (*alive) buried_.clear();
+    if (*alive) bury();
   });
+}
+
+void Door::bury() {
+  for (const auto id : std::exchange(leaving_, {})) {
+    visitors_.erase(id);
+    const bool led = !drivers_.empty() && drivers_.back() == id;
+    std::erase(drivers_, id);
+    if (led) settle_size();
+  }
 }
 
 /// With nobody left to drive it stays as it is.
@@ -243,10 +260,8 @@ void Door::settle_size() {
 
 template <typename Wants>
 void Door::tell(Wants&& wants, const std::string& event) {
-  for (auto next = visitors_.begin(); next != visitors_.end();) {
-    auto& visitor = *(next++)->second;  // it may leave meanwhile
-    if (wants(visitor)) visitor.tell(event);
-  }
+  for (auto& [id, visitor] : visitors_)
+    if (wants(*visitor)) visitor->tell(event);
 }
 
 void Door::on_output(std::string_view bytes) {
@@ -278,7 +293,8 @@ void Door::on_said(std::string_view to, std::string_view kind) {
 
 void Door::on_crowded(bool crowded) {
   crowded_ = crowded;
-  for (auto& [id, visitor] : visitors_) visitor->be_patient(crowded);
+  if (!crowded)
+    for (auto& [id, visitor] : visitors_) visitor->go_on_typing();
 }
 
 void Door::on_exit(int code) {
@@ -286,7 +302,6 @@ void Door::on_exit(int code) {
   event.field("event", "exit").field("code", code);
   tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
   listener_.reset();
-  for (auto& [id, visitor] : visitors_) visitor->goodbye();
 }
 
 std::size_t Door::watchers() const {

@@ -2,7 +2,9 @@
 ///
 /// Invariants
 /// - A visitor costs a bounded amount: at most kMaxVisitors, kMaxBehindBytes of unread output each. Who reads too slowly
-///   misses output and gets the whole screen once he has caught up; the agent never waits for a visitor.
+///   misses output and gets the whole screen once he has caught up; who does not read answers is let go. The agent never
+///   waits for a visitor.
+/// - Everybody is heard at any time: only who types into an agent that does not read waits.
 /// - A screen is sent only between sequences, so that what follows continues it.
 /// - One of those who drive sets the size: the last that attached or typed.
 /// - The socket is private (0600) and gone with the door.
@@ -25,7 +27,8 @@
 
 namespace relay::host {
 
-inline constexpr std::size_t kMaxVisitors = 64;
+inline constexpr std::size_t kMaxVisitors = 256;
+inline constexpr std::size_t kMaxWatchers = 64;  // attached
 inline constexpr std::size_t kMaxBehindBytes = 1 << 20;
 
 /// What the door needs of the host behind it.
@@ -38,8 +41,9 @@ class DoorKeeper {
   /// Only `state` and `evidence`.
   virtual void describe_state(protocol::JsonWriter& answer) const = 0;
   virtual void visitor_types(std::string_view bytes) = 0;
-  /// Words to be pasted and entered now; the error says why not.
-  virtual Result<void> visitor_says(const std::string& text) = 0;
+  /// Words to be pasted and entered now; told once, when it is done or why it is not.
+  using Said = std::move_only_function<void(Result<void>)>;
+  virtual void visitor_says(const std::string& text, Said done) = 0;
   /// The one who sets the size has a terminal that large.
   virtual void visitor_resizes(pty::WindowSize size) = 0;
   virtual void visitor_releases(const std::string& reason) = 0;
@@ -59,7 +63,7 @@ class Door {
   void on_said(std::string_view to, std::string_view kind);
   /// The agent does not read what is typed: visitors wait with more of it.
   void on_crowded(bool crowded);
-  /// The agent has ended: everybody is told and let go.
+  /// The agent has ended: everybody is told. Connections end with the door itself, when all that was ours is free.
   void on_exit(int code);
 
   [[nodiscard]] std::size_t watchers() const;  // that are attached
@@ -69,6 +73,7 @@ class Door {
 
   void accept(std::unique_ptr<net::Stream> stream);
   void leave(std::uint64_t id);
+  void bury();
   void settle_size();
   template <typename Wants>
   void tell(Wants&& wants, const std::string& event);
@@ -77,7 +82,7 @@ class Door {
   net::Network& network_;
   DoorKeeper& keeper_;
   std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
-  std::vector<std::unique_ptr<Visitor>> buried_;  // gone, but perhaps still on the call stack
+  std::vector<std::uint64_t> leaving_;  // gone, but perhaps still on the call stack or under iteration
   std::uint64_t last_visitor_ = 0;
   bool crowded_ = false;
   std::vector<std::uint64_t> drivers_;  // the last one sets the size

@@ -33,6 +33,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   std::string typed;
   std::vector<pty::WindowSize> sizes;
   std::string released;
+  Said said;
 
   struct Listening final : net::Listener {
     std::string where = "/door";
@@ -49,10 +50,10 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void explain(protocol::JsonWriter& answer) const override { describe_state(answer); }
   void describe_state(protocol::JsonWriter& answer) const override { answer.field("state", "idle"); }
   void visitor_types(std::string_view bytes) override { typed += bytes; }
-  Result<void> visitor_says(const std::string& text) override {
-    if (text == "no") return fail("not now");
+  void visitor_says(const std::string& text, Said done) override {
+    if (text == "no") return done(fail("not now"));
     typed += "says " + text;
-    return {};
+    said = std::move(done);
   }
   void visitor_resizes(pty::WindowSize size) override {
     sizes.push_back(size);
@@ -152,8 +153,8 @@ TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
   say(second, R"({"do":"resize","columns":51,"rows":9})");
   EXPECT_EQ(screen_.size(), (terminal::Size{30, 5})) << "not his turn";
   first.door->on_closed("gone");
-  EXPECT_EQ(screen_.size(), (terminal::Size{51, 9}));
   loop.run_now();
+  EXPECT_EQ(screen_.size(), (terminal::Size{51, 9}));
 }
 
 TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
@@ -182,7 +183,40 @@ TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {
   EXPECT_EQ(heard(guest), (std::vector<std::string>{
                               R"({"re":"watch","ok":true})", R"({"event":"state","state":"idle"})",
                               R"({"event":"said","to":"Alice","kind":"message"})", R"({"event":"exit","code":3})"}));
+}
+
+TEST_F(DoorTest, WordsAreAnsweredWhenTheyAreTyped) {
+  auto& guest = come();
+  auto& other = come();
+  say(guest, R"({"do":"input","text":"hello","id":"1"})");
+  EXPECT_TRUE(heard(guest).empty());
+  said({});
+  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"re":"input","id":"1","ok":true})"});
+  say(other, R"({"do":"input","text":"bye"})");
+  other.door->on_closed("gone");
+  loop.run_now();
+  said({});  // nobody is there to hear it
+}
+
+TEST_F(DoorTest, ManyMayLeaveAtOnceWhileAllAreTold) {
+  std::vector<Guest*> guests;
+  for (int i = 0; i < 3; ++i) {
+    guests.push_back(&come());
+    say(*guests.back(), kDrive);
+  }
+  guests[1]->waiting = guests[2]->waiting = 10 * kMaxBehindBytes;  // they read nothing: let go at the next word
+  door.on_state();
+  loop.run_now();
+  loop.run_now();
+  EXPECT_EQ(door.watchers(), 1u);
+}
+
+TEST_F(DoorTest, WhoAsksAndNeverReadsIsLetGo) {
+  auto& guest = come();
+  guest.slow = true;
+  for (int i = 0; i < 20'000 && !guest.closed; ++i) say(guest, R"({"do":"screen","format":"ansi"})");
   EXPECT_TRUE(guest.closed);
+  EXPECT_LE(guest.waiting, kMaxBehindBytes + 10'000);
 }
 
 TEST_F(DoorTest, WhoBreaksTheFramingIsLetGo) {
@@ -211,13 +245,22 @@ TEST_F(DoorTest, TooManyVisitorsAreTurnedAway) {
   EXPECT_TRUE(closed);
 }
 
-TEST_F(DoorTest, VisitorsWaitWhileTheAgentDoesNotRead) {
-  auto& guest = come();
+TEST_F(DoorTest, OnlyWhoTypesWaitsForAnAgentThatDoesNotRead) {
+  auto& driver = come();
+  auto& other = come();
+  say(driver, kDrive);
   door.on_crowded(true);
-  EXPECT_TRUE(guest.paused);
-  EXPECT_TRUE(come().paused);
+  say(driver, "\x01more");
+  EXPECT_TRUE(driver.paused);
+  say(other, R"({"do":"input","data":"y"})");
+  say(other, R"({"do":"describe"})");
+  EXPECT_FALSE(other.paused);
+  const auto answers = heard(other);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_NE(answers[0].find("does not read"), std::string::npos) << answers[0];
+  EXPECT_EQ(typed, "more");
   door.on_crowded(false);
-  EXPECT_FALSE(guest.paused);
+  EXPECT_FALSE(driver.paused);
 }
 
 }  // namespace

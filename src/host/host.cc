@@ -27,6 +27,16 @@ constexpr Millis kEndGrace{5'000};
 constexpr std::size_t kMaxFeedBytes = 8 * 1024;
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
+/// So much of the output at most that what scrolls off can still be looked at.
+std::size_t end_of_piece(std::string_view bytes) {
+  std::size_t at = 0;
+  for (std::size_t rows = 0; rows < profiles::kHistoryRows / 4 && at < bytes.size(); ++rows) {
+    const auto end = bytes.find('\n', at);
+    at = end == std::string_view::npos ? bytes.size() : end + 1;
+  }
+  return std::min(at, kMaxFeedBytes);
+}
+
 terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
 
 }  // namespace
@@ -42,7 +52,7 @@ class Host::Core final : public pty::ProgramListener,
       : loop_{loop},
         options_{std::move(options)},
         outbox_{outbox},
-        long_texts_{options_.places.long_texts, options_.places.long_texts_shown},
+        long_texts_{options_.places.project_root, options_.places.long_texts},
         intent_{*options_.places.outbox, options_.places.intent_file},
         mailroom_{options_.profile.typing, intent_, *this},
         screen_{cells_of(kUnseenSize)} {}
@@ -53,7 +63,10 @@ class Host::Core final : public pty::ProgramListener,
     RELAY_TRY(intent_.load());
     if (options_.places.inbox != nullptr) {
       inbox_ = std::make_unique<InboxFile>(*options_.places.inbox);
-      RELAY_TRY(inbox_->load());
+      if (const auto loaded = inbox_->load(); !loaded) {  // a mere copy: the agent runs without it
+        log::warn("the file inbox cannot be used", {{"why", loaded.error().message()}});
+        inbox_.reset();
+      }
     }
     pty::WindowSize size = kUnseenSize;
     if (!options_.detached && pty::PersonTerminal::is_one()) {
@@ -92,11 +105,16 @@ class Host::Core final : public pty::ProgramListener,
   void on_output(std::string_view bytes) override {
     if (person_) {
       person_->write(bytes);
-      if (person_->wants_pause()) program_->pause_output();
+      if (person_->wants_pause()) {
+        program_->pause_output();
+        output_paused_ = true;
+      }
     }
     // In pieces, so that what scrolls off is seen before it is gone.
-    for (auto rest = bytes; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kMaxFeedBytes))) {
-      screen_.feed(rest.substr(0, kMaxFeedBytes));
+    for (auto rest = bytes; !rest.empty();) {
+      const auto piece = rest.substr(0, end_of_piece(rest));
+      rest.remove_prefix(piece.size());
+      screen_.feed(piece);
       if (screen_.scrollback().end() - looked_row_ > profiles::kHistoryRows / 2) look();
     }
     door_.on_output(bytes);
@@ -139,7 +157,9 @@ class Host::Core final : public pty::ProgramListener,
   // ---- the person
   void on_typed(std::string_view bytes) override { visitor_types(bytes); }
   void on_written(std::size_t bytes_left) override {
-    if (bytes_left == 0) program_->resume_output();
+    if (bytes_left > 0) return;
+    output_paused_ = false;
+    program_->resume_output();
   }
   void on_resized(pty::WindowSize size) override { resize(size); }
   void on_continued() override {
@@ -200,22 +220,24 @@ class Host::Core final : public pty::ProgramListener,
     keyboard_.person_types(bytes, now());
     look();
   }
-  Result<void> visitor_says(const std::string& text) override {
-    if (state_ == profiles::State::Blocked)
-      return fail(
-          format("{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
-                 "send keys with --key",
-                 options_.record.name, options_.record.name));
-    if (state_ == profiles::State::Typing)
-      return fail(format("{}'s composer holds a draft, and the text would become part of it; send keys with --key",
-                         options_.record.name));
-    if (mailroom_.in_hand()) return fail("a message is being typed at this moment; try again in a second");
-    keyboard_.still_typing(now());
-    paste(text);
-    enter_timer_ = loop_.after(options_.profile.typing.submit_gap, [this] {
-      if (state_ != profiles::State::Blocked) press_enter();
-    });
-    return {};
+  void visitor_says(const std::string& text, Said done) override {
+    look();
+    const auto& name = options_.record.name;
+    if (mailroom_.in_hand()) return done(fail("a message is being typed at this moment; try again in a second"));
+    if (state_ == profiles::State::Idle) {
+      mailroom_.say_now(text, now(), std::move(done));
+      return deliver_soon();
+    }
+    done(fail(
+        state_ == profiles::State::Blocked
+            ? format("{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
+                     "send keys with --key",
+                     name, name)
+        : state_ == profiles::State::Typing
+            ? format("{}'s composer holds a draft, and the text would become part of it; send keys with --key", name)
+        : state_ == profiles::State::Working
+            ? format("{} is working; wait with `agent-relay wait {}`, or say it with `agent-relay send`", name, name)
+            : format("{} is not known to be ready; look with `agent-relay attach {}`", name, name)));
   }
   void visitor_resizes(pty::WindowSize size) override {
     if (!person_) resize(size);  // the person whose terminal it is comes first
@@ -281,14 +303,16 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void deliver() {
-    if (ended_ || watcher_->mid_frame()) return look_again({});  // a frame is being drawn: not now
+    // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
+    if (ended_ || watcher_->mid_frame() || output_paused_) return look_again({});
     if (!keyboard_.empty() && !mailroom_.in_hand()) keyboard_.still_typing(now());
     look_again(mailroom_.deliver({.now = now(),
                                   .wall = loop_.now().wall,
                                   .state = state_,
                                   .since = state_since_,
                                   .last_typed = keyboard_.last_typed(),
-                                  .composer = &watcher_->picture().composer}));
+                                  .composer = &watcher_->picture().composer,
+                                  .revision = screen_.revision()}));
     if (waiting_reason() != told_reason_) tell_state();
   }
 
@@ -299,7 +323,6 @@ class Host::Core final : public pty::ProgramListener,
   void report(const client::Place& place, protocol::Receipt receipt) override {
     link_->report(place, std::move(receipt));
   }
-  [[nodiscard]] bool reachable() const override { return link_->ready(); }
 
   // ---- the daemon
   void prepare_link() {
@@ -311,11 +334,11 @@ class Host::Core final : public pty::ProgramListener,
     link.hello.model = options_.record.model;
     link.hello.task = options_.record.task;
     link.hello.team = options_.record.team;
-    link.hello.working_directory = options_.places.project_root;
+    link.hello.working_directory = options_.record.working_directory;
     link.hello.claim_token = options_.claim_token;
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
-    voice_ = std::make_unique<Voice>(*link_, options_.places.outgoing, *this);
+    voice_ = std::make_unique<Voice>(*link_, FileBox{options_.places.project_root, options_.places.outgoing}, *this);
   }
   void tell_state() {
     if (!link_->ready()) return;
@@ -378,6 +401,7 @@ class Host::Core final : public pty::ProgramListener,
   std::uint64_t looked_row_ = 0;  // of the scrollback
   int code_ = 0;
   bool ended_ = false;
+  bool output_paused_ = false;  // the person's terminal is slow
   std::string trouble_;
   std::string told_reason_;  // why mail waits, as the daemon knows it
 
@@ -388,7 +412,6 @@ class Host::Core final : public pty::ProgramListener,
   Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::Timer> pace_timer_;
-  std::unique_ptr<net::Timer> enter_timer_;
 };
 
 Host::Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/directory.h"
 #include "base/result.h"
@@ -32,10 +33,10 @@ struct HostPlaces {
   std::string door;             // the socket to listen at
   Directory* outbox = nullptr;  // holds the note of intent; outlives the host
   std::string intent_file;
-  Directory* inbox = nullptr;    // team/<agent>/, or none; outlives the host
-  std::string long_texts;        // directory for messages too long to type
-  std::string long_texts_shown;  // the same, as the agent reaches it
-  std::string outgoing;          // directory where the agent lays down messages as files
+  Directory* inbox = nullptr;  // team/<agent>/, or none; outlives the host
+  /// Below project_root: where the agent finds messages too long to type, and lays down messages as files.
+  std::vector<std::string> long_texts;
+  std::vector<std::string> outgoing;
 };
 
 /// Starts the agent's program; what to run and where is the maker's business.

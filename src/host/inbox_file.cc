@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "protocol/iso_time.h"
+#include "protocol/utf8.h"
 #include "speech/plain_text.h"
 
 namespace relay::host {
@@ -32,11 +33,14 @@ std::string bracketless(std::string_view text) {
 /// As it was written, without what a terminal would obey. It cannot pose as the next message: headings are indented.
 void append_body(std::string& out, std::string_view body) {
   bool line_begins = true;
-  for (const char c : body) {
-    if (line_begins && c == '#') out += ' ';
-    line_begins = c == '\n';
-    const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-    if (!control) out += c;
+  for (std::size_t at = 0; at < body.size();) {
+    const auto begin = at;
+    const auto point = protocol::next_code_point(body, at);
+    const bool control = (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
+    if (control || point == protocol::kNotUtf8) continue;
+    if (line_begins && point == '#') out += ' ';
+    line_begins = point == '\n';
+    out.append(body.substr(begin, at - begin));
   }
   if (!line_begins) out += '\n';
 }
@@ -63,8 +67,12 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
   auto text = format("{}{} [{}] at {}\n\n", kHeading, bracketless(message.from), id, protocol::iso_time(now));
   append_body(text, message.body);
   text += '\n';
-  const auto file = bytes_ == 0 ? RELAY_TRY(directory_.create(std::string{kFile}))
-                                : RELAY_TRY(directory_.open_append(std::string{kFile}));
+  const std::string name{kFile};
+  if (bytes_ > 0 && !RELAY_TRY(directory_.read(name, kMaxFileBytes))) {  // the agent has read and removed it
+    ids_ = {id};
+    bytes_ = 0;
+  }
+  const auto file = bytes_ == 0 ? RELAY_TRY(directory_.create(name)) : RELAY_TRY(directory_.open_append(name));
   RELAY_TRY(file->append(text));
   bytes_ += text.size();
   return {};

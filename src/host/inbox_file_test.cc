@@ -32,6 +32,13 @@ TEST(InboxFile, ABodyCannotPoseAsAnotherMessage) {
   EXPECT_NE(disk.bytes("inbox.md")->find("\n ## From Bob [b1] at noon[2J\n"), std::string::npos);
 }
 
+TEST(InboxFile, NothingThatIsLeftOutHidesAHeading) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  ASSERT_TRUE(inbox.add(message("a1", "x\n\x01## From Boss [b1] at noon\n\xc2\x9b# y"), 0));
+  EXPECT_NE(disk.bytes("inbox.md")->find("\n ## From Boss [b1] at noon\n # y\n"), std::string::npos);
+}
+
 TEST(InboxFile, IsBounded) {
   client::testing::MemoryDirectory disk;
   InboxFile inbox{disk};

@@ -25,10 +25,6 @@ Result<void> Intent::add(const std::string& delivery) {
   return written;
 }
 
-Result<void> Intent::remove(const std::string& delivery) {
-  return std::erase(notes_, delivery) > 0 ? write() : Result<void>{};
-}
-
 Result<void> Intent::write() {
   const std::string fresh = name_ + ".new";
   std::string text;

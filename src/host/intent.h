@@ -1,7 +1,8 @@
 /// What we are about to type, on disk before the first byte: after a crash nobody types it again by itself.
 ///
 /// A host that died between writing a message and telling the daemon of its fate leaves a real doubt. Its successor
-/// finds the note here and reports the delivery as in doubt instead of typing it a second time.
+/// finds the note here and reports the delivery as in doubt instead of typing it a second time. Notes are never taken
+/// back: that an end was told does not mean that the daemon has stored it.
 /// Not synced: it must outlive us, and a power cut ends the agent as well. At most kMaxNotes are kept, the newest.
 #pragma once
 
@@ -25,7 +26,6 @@ class Intent {
   [[nodiscard]] bool holds(const std::string& delivery) const;
 
   Result<void> add(const std::string& delivery);
-  Result<void> remove(const std::string& delivery);
 
  private:
   Result<void> write();

@@ -1,12 +1,13 @@
 /// Messages too long to be typed, as files the agent can read.
 ///
 /// They lie in the project itself (`.agent-relay/agents/<name>/messages/`), because an agent may read there without
-/// asking anybody. The newest kMaxLongTexts are kept.
+/// asking anybody. The newest kMaxLongTexts are kept; nothing else in that directory is touched.
 /// Threading: one thread.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -16,17 +17,15 @@ inline constexpr std::size_t kMaxLongTexts = 200;
 
 class LongTexts {
  public:
-  /// `directory` is made, for the owner alone, when the first text comes; `shown` is how the agent reaches it.
-  LongTexts(std::string directory, std::string shown) : directory_{std::move(directory)}, shown_{std::move(shown)} {}
+  /// The directory below `root` is made, for the owner alone, when the first text comes.
+  LongTexts(std::string root, std::vector<std::string> names) : root_{std::move(root)}, names_{std::move(names)} {}
 
   /// The path to tell the agent. The same id again is the same file.
   Result<std::string> keep(std::string_view id, std::string_view text);
 
  private:
-  void forget_oldest() const;
-
-  std::string directory_;
-  std::string shown_;
+  std::string root_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace relay::host

@@ -1,6 +1,7 @@
 /// A delivery as what is put before the agent: one line, or a line that points to a file when the text is long.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,10 @@ struct Letter {
   std::string text = {};     // as it is put before the agent
   std::optional<WallMs> expires_at = {};
   Injection injection;
-  std::string reason = {};  // why it waits
-  std::string told = {};    // the last reason the daemon was told
+  std::string reason = {};                                // why it waits
+  std::string told = {};                                  // the last reason the daemon was told
+  std::move_only_function<void(Result<void>)> done = {};  // of a person who types from elsewhere
+  SteadyTime give_up_at = SteadyTime::max();
 };
 
 /// What was said, by whom, as the sender wrote it.

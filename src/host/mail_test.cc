@@ -17,7 +17,7 @@ std::string content_of(const std::string& path) {
 
 struct MailTest : testing::Test {
   net::testing::TemporaryDirectory directory;
-  LongTexts texts{directory.file("messages"), directory.file("messages")};
+  LongTexts texts{directory.path(), {"messages"}};
   Message message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
 
   std::string shown(std::size_t most = 8'000) { return text_for_agent(message, most, texts); }
@@ -33,7 +33,7 @@ TEST_F(MailTest, ALongOneIsAFileAndItsBeginning) {
   const auto text = shown();
   EXPECT_LT(text.size(), 1'000u);
   EXPECT_TRUE(text.starts_with("Relay message from Alice [abc12345]: beginning xxx"));
-  const auto path = directory.file("messages/abc12345.md");
+  const auto path = directory.file("messages/abc12345.message.md");
   EXPECT_NE(text.find(path), std::string::npos);
   EXPECT_EQ(content_of(path), message.body) << "every byte as it was written";
   EXPECT_EQ(std::filesystem::status(path).permissions(),
@@ -58,14 +58,26 @@ TEST_F(MailTest, WithoutAFileTheCommandIsNamed) {
   EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
 }
 
-TEST_F(MailTest, OldFilesAreForgotten) {
+TEST_F(MailTest, ALinkInAnUntrustedProjectLeadsNowhere) {
+  std::filesystem::create_directory(directory.file("elsewhere"));
+  std::ofstream{directory.file("elsewhere/precious")} << "mine";
+  std::filesystem::create_directory_symlink(directory.file("elsewhere"), directory.file("messages"));
+  message.body.assign(9'000, 'x');
+  EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
+  std::filesystem::directory_iterator files{directory.file("elsewhere")};
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
+  std::filesystem::create_directory(directory.file("messages"));
+  std::ofstream{directory.file("messages/notes.md")} << "the agent's own";
   message.body.assign(9'000, 'x');
   for (std::size_t i = 0; i < kMaxLongTexts + 5; ++i) {
     message.id = "m" + std::to_string(i);
     (void)shown();
   }
   std::filesystem::directory_iterator files{directory.file("messages")};
-  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts);
+  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts + 1);
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ void Mailroom::explain(std::string_view sentence) {
                       .injection = Injection{rules_}});
 }
 
+void Mailroom::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
+  letters_.push_front({.from = "a person",
+                       .text = std::move(text),
+                       .injection = Injection{rules_},
+                       .done = std::move(done),
+                       .give_up_at = now + kSayPatience});
+}
+
 void Mailroom::on_agent_gone() {
   if (!in_hand()) return;
   const auto place = letters_.front().place;
@@ -44,15 +52,15 @@ void Mailroom::on_agent_gone() {
   tell_end(place, {.status = ReceiptStatus::InDoubt, .reason = "the agent ended while it was being typed"});
 }
 
-/// What the composer holds is ours: its beginning is, or the part of it that has room, or it was folded away. Rows are
+/// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
 /// wrapped at blanks, so blanks do not count.
 bool Mailroom::holds(const View& view, const Letter& letter) {
   constexpr std::size_t kEnough = 12;
   if (view.composer == nullptr || !*view.composer) return true;
   const auto draft = without_blanks((*view.composer)->draft);
   const auto ours = without_blanks(letter.text);
-  if (draft.starts_with("[Pasted") || draft.starts_with(ours.substr(0, kEnough))) return true;
-  return draft.size() >= kEnough && ours.contains(draft);
+  if (draft.starts_with("[Pasted") && draft.ends_with(']')) return true;
+  return (draft.size() >= kEnough || draft == ours) && ours.contains(draft);
 }
 
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
@@ -63,6 +71,17 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       letters_.pop_front();
       continue;
     }
+    if (letter.done && !letter.injection.begun() && view.now >= letter.give_up_at) {
+      letter.done(fail(format("it was not typed: {}", letter.reason)));
+      letters_.pop_front();
+      continue;
+    }
+    if (deaf_since_ == view.revision && !letter.injection.begun()) {
+      letter.reason = "the screen does not react to what is typed";
+      tell_waiting(letter);
+      return again(letter, std::nullopt);
+    }
+    deaf_since_.reset();
     const auto decision = letter.injection.decide({.now = view.now,
                                                    .state = view.state,
                                                    .since = std::max(view.since, settled_from_),
@@ -71,7 +90,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
-      return decision.look_again;
+      return again(letter, decision.look_again);
     }
     if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
       letter.injection = Injection{rules_};
@@ -79,6 +98,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       tell_waiting(letter);
       return view.now + kNoteRetry;
     }
+    if (decision.step == Step::InDoubt && !letter.injection.seen()) deaf_since_ = view.revision;
     carry_out(decision, letter);
     if (decision.step == Step::Paste || decision.step == Step::Enter) return view.now + rules_.submit_gap;
     letters_.pop_front();
@@ -87,8 +107,16 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   return std::nullopt;
 }
 
-void Mailroom::carry_out(const Decision& decision, const Letter& letter) {
+/// A person who types from elsewhere does not wait for ever.
+std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at) {
+  if (!letter.done || letter.injection.begun()) return at;
+  return at ? std::min(*at, letter.give_up_at) : letter.give_up_at;
+}
+
+void Mailroom::carry_out(const Decision& decision, Letter& letter) {
   const auto end = [&](ReceiptStatus status, std::string_view proof) {
+    if (letter.done)
+      return letter.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
     tell_end(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
   };
   switch (decision.step) {
@@ -105,15 +133,13 @@ bool Mailroom::noted(const Letter& letter) {
   return letter.place.id.empty() || intent_.add(letter.place.id).has_value();
 }
 
-/// The note stays while the daemon cannot be told: should we end before, our successor must not type it again.
 void Mailroom::tell_end(const client::Place& place, protocol::Receipt receipt) {
   if (place.id.empty()) return;  // a word of our own
-  if (hands_.reachable()) (void)intent_.remove(place.id);
   hands_.report(place, std::move(receipt));
 }
 
 void Mailroom::tell_waiting(Letter& letter) {
-  if (letter.told == letter.reason || letter.place.id.empty() || letter.injection.begun()) return;
+  if (letter.told == letter.reason || letter.place.id.empty()) return;
   letter.told = letter.reason;
   hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
 }

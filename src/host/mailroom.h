@@ -1,7 +1,8 @@
 /// Messages waiting for their moment, in order: one at a time stands before the gate (injection.h).
 ///
 /// Invariants
-/// - The note of intent is on disk before the first byte; what cannot be noted is not typed.
+/// - The note of intent is on disk before the first byte; what cannot be noted is not typed. Notes stay (intent.h bounds
+///   them): nobody knows when the daemon has stored what we told it.
 /// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
 ///   once. What expired is not typed.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
@@ -26,6 +27,7 @@ namespace relay::host {
 
 inline constexpr std::size_t kMaxLetters = 4'000;  // the daemon's window is smaller
 inline constexpr int kMaxExplanations = 3;
+inline constexpr Millis kSayPatience{4'000};  // of a person who types from elsewhere
 
 /// What the mailroom wants done.
 class MailroomHands {
@@ -34,8 +36,6 @@ class MailroomHands {
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
-  /// Reports reach the daemon now.
-  [[nodiscard]] virtual bool reachable() const = 0;
 };
 
 class Mailroom {
@@ -47,6 +47,9 @@ class Mailroom {
   void add(Letter letter);
   /// A word of our own to the agent.
   void explain(std::string_view sentence);
+  /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Nothing
+  /// may be in hand.
+  void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
   /// Something it said was taken: explanations are worth giving again.
   void understood() { explanations_ = 0; }
 
@@ -61,6 +64,7 @@ class Mailroom {
     SteadyTime since{};
     SteadyTime last_typed{};
     const std::optional<profiles::Composer>* composer = nullptr;
+    std::uint64_t revision = 0;  // of the screen
   };
   /// Does what can be done now. When to be asked again without any change.
   std::optional<SteadyTime> deliver(const View& view);
@@ -72,7 +76,8 @@ class Mailroom {
  private:
   [[nodiscard]] static bool holds(const View& view, const Letter& letter);
   bool noted(const Letter& letter);
-  void carry_out(const Decision& decision, const Letter& letter);
+  void carry_out(const Decision& decision, Letter& letter);
+  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at);
   void tell_waiting(Letter& letter);
   void tell_end(const client::Place& place, protocol::Receipt receipt);
 
@@ -81,7 +86,8 @@ class Mailroom {
   MailroomHands& hands_;
   std::deque<Letter> letters_;
   int explanations_ = 0;
-  SteadyTime settled_from_{};  // the next one waits for the screen to settle anew
+  std::optional<std::uint64_t> deaf_since_;  // the screen's revision when a text was written and never appeared
+  SteadyTime settled_from_{};                // the next one waits for the screen to settle anew
 };
 
 }  // namespace relay::host

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "client/testing/memory_directory.h"
 
@@ -18,7 +20,6 @@ struct MailroomTest : testing::Test, MailroomHands {
   Mailroom mailroom{rules, intent, *this};
   Mailroom::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
-  bool connected = true;
 
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
@@ -26,7 +27,6 @@ struct MailroomTest : testing::Test, MailroomHands {
     done.push_back(
         format("{} {}{}{}", place.id, name_of(receipt.status), receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
-  bool reachable() const override { return connected; }
 
   Letter letter(const std::string& id) {
     return {
@@ -75,19 +75,45 @@ TEST_F(MailroomTest, WhatAPredecessorMayHaveTypedIsInDoubt) {
   ASSERT_TRUE(intent.add("a"));
   mailroom.add(letter("a"));
   EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the host ended while it was being typed"}));
-  EXPECT_FALSE(intent.holds("a"));
   EXPECT_TRUE(mailroom.waiting().empty());
 }
 
-TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStaysUntilTheEndIsTold) {
+TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStays) {
   mailroom.add(letter("a"));
   after(1s, State::Idle);
   EXPECT_TRUE(intent.holds("a"));
-  connected = false;
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Working);
-  EXPECT_TRUE(intent.holds("a")) << "the daemon has not heard of its end";
+  EXPECT_TRUE(intent.holds("a")) << "whether the daemon has stored its end is not known";
+}
+
+TEST_F(MailroomTest, AnAgentThatShowsNothingGetsNothingMore) {
+  mailroom.add(letter("a"));
+  mailroom.add(letter("b"));
+  after(1s, State::Idle);
+  (void)heard();
+  for (int i = 0; i < 10; ++i) after(1s, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the text never appeared",
+                                               "b deferred: the screen does not react to what is typed"}));
+  ++view.revision;
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b"}));
+}
+
+TEST_F(MailroomTest, WordsOfAPersonGoFirstOrNotAtAll) {
+  mailroom.add(letter("a"));
+  (void)heard();
+  std::vector<std::string> outcomes;
+  const auto tell = [&](Result<void> outcome) { outcomes.push_back(outcome ? "done" : outcome.error().message()); };
+  mailroom.say_now("go on", view.now, tell);
+  deliver_one();
+  EXPECT_EQ(outcomes, std::vector<std::string>{"done"});
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste go on", "enter", "a deferred: the agent is working"}));
+  mailroom.say_now("more", view.now, tell);
+  after(0ms, State::Working);
+  after(kSayPatience, State::Working);
+  EXPECT_EQ(outcomes.back(), "it was not typed: the agent is working");
 }
 
 TEST_F(MailroomTest, WhatCannotBeNotedIsNotTyped) {
@@ -103,7 +129,7 @@ TEST_F(MailroomTest, WhatCannotBeNotedIsNotTyped) {
 TEST_F(MailroomTest, WhatExpiredWhileItWaitedIsNotTyped) {
   auto stale = letter("a");
   stale.expires_at = 5'000;
-  mailroom.add(stale);
+  mailroom.add(std::move(stale));
   after(0ms, State::Blocked);
   (void)heard();
   view.wall = 5'000;
@@ -128,9 +154,11 @@ TEST_F(MailroomTest, ADraftThatIsNotOursIsNeverEntered) {
   (void)heard();
   after(1s, State::Typing);
   after(1s, State::Typing);
-  EXPECT_TRUE(heard().empty());
-  EXPECT_EQ(mailroom.waiting().front().reason, "a person is editing it");
-  composer->draft = "text of a and what wraps";
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: a person is editing it"}));
+  composer->draft = "text of a and a person's own";
+  after(1s, State::Typing);
+  EXPECT_TRUE(heard().empty()) << "typed behind ours";
+  composer->draft = "text  of\na";
   after(1s, State::Typing);
   EXPECT_EQ(heard(), (std::vector<std::string>{"enter"}));
 }
@@ -140,29 +168,31 @@ constexpr const char* kLongText = "Relay message from Alice [abc12345]: the quic
 TEST_F(MailroomTest, KnowsItsTextHoweverTheComposerShowsIt) {
   const char* const ways[] = {kLongText, "Relay\nmessage\nfrom Alice", "brown fox jumps\nover the lazy dog",
                               "[Pasted text #1]"};  // whole, wrapped early, scrolled to its end, folded
-  for (const auto* draft : ways) {
-    auto one = letter("a");
+  for (std::size_t way = 0; way < std::size(ways); ++way) {
+    const auto* const draft = ways[way];
+    const auto id = format("a{}", way);
+    auto one = letter(id);
     one.text = kLongText;
-    mailroom.add(one);
+    mailroom.add(std::move(one));
     std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
     view.composer = &composer;
     (void)heard();
     deliver_one();
-    EXPECT_EQ(heard().back(), "a delivered: the agent began to work") << draft;
+    EXPECT_EQ(heard().back(), id + " delivered: the agent began to work") << draft;
   }
 }
 
 TEST_F(MailroomTest, DoesNotTakeOtherWordsForItsOwn) {
   auto one = letter("a");
   one.text = kLongText;
-  mailroom.add(one);
+  mailroom.add(std::move(one));
   after(1s, State::Idle);
   (void)heard();
   for (const auto* draft : {"fox", "please Relay message from Alice", "brown fox jumps over the lazy cat"}) {
     std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
     view.composer = &composer;
     after(10s, State::Typing);
-    EXPECT_TRUE(heard().empty()) << draft;
+    EXPECT_EQ(std::ranges::count(heard(), "enter"), 0) << draft;
   }
 }
 
@@ -173,7 +203,6 @@ TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
   (void)heard();
   mailroom.on_agent_gone();
   EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the agent ended while it was being typed"}));
-  EXPECT_FALSE(intent.holds("a")) << "the daemon knows";
   mailroom.on_agent_gone();
   EXPECT_TRUE(heard().empty()) << "the next one was never typed: it stays with the daemon";
 }

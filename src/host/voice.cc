@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <filesystem>
 
 #include "base/directory.h"
 #include "base/format.h"
@@ -13,8 +11,6 @@
 
 namespace relay::host {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFileBytes = protocol::kMaxFrameBytes / 2;
 constexpr std::size_t kMaxFileNameBytes = 100;
@@ -30,41 +26,45 @@ bool is_file_name(std::string_view id) {
 }  // namespace
 
 void Voice::carry_out(const speech::Utterance& utterance) {
-  std::visit([this](const auto& what) { carry_out(what); }, utterance);
+  std::visit([this](const auto& what) { (void)carry_out(what); }, utterance);
 }
 
-void Voice::carry_out(const speech::Command& command) {
+Voice::Kept Voice::refuse(std::string_view why) {
+  listener_.on_unsaid(why);
+  return false;
+}
+
+Voice::Kept Voice::carry_out(const speech::Command& command) {
   if (command.project)
-    return listener_.on_unsaid(format("{} is in another project, and messages stay within one for now.", command.to));
+    return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
   protocol::JsonWriter payload;
   payload.field("kind", name_of(command.kind)).field("body", command.body);
   if (command.thread) payload.field("thread", *command.thread);
   if (command.data) payload.raw("data", json::serialize(*command.data));
   if (const auto sent = link_.send({.to = command.to, .payload = payload.take()}); !sent)
-    listener_.on_unsaid(sent.error().message());
-  else
-    listener_.on_said(command.to, name_of(command.kind));
+    return refuse(sent.error().message());
+  listener_.on_said(command.to, name_of(command.kind));
+  return true;
 }
 
-void Voice::carry_out(const speech::Mistake& mistake) {
-  listener_.on_unsaid(format("{} Write: {}", mistake.reason, mistake.right_form));
+Voice::Kept Voice::carry_out(const speech::Mistake& mistake) {
+  return refuse(format("{} Write: {}", mistake.reason, mistake.right_form));
 }
 
-void Voice::carry_out(const speech::Spawn& spawn) {
+Voice::Kept Voice::carry_out(const speech::Spawn& spawn) {
   protocol::JsonWriter payload;
   payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
-  ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
+  return ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
 }
 
-void Voice::carry_out(const speech::Release& release) {
+Voice::Kept Voice::carry_out(const speech::Release& release) {
   protocol::JsonWriter payload;
   payload.field("name", release.name);
-  ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
+  return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
 }
 
-void Voice::ask(protocol::MessageType type, std::string payload, const std::string& what) {
-  if (!link_.ready())
-    return listener_.on_unsaid(format("{}: the relay daemon is not there now; say it again later.", what));
+Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const std::string& what) {
+  if (!link_.ready()) return refuse(format("{}: the relay daemon is not there now; say it again later.", what));
   link_.ask(
       type, payload,
       [this, what](Result<const protocol::Envelope*> answer) {
@@ -76,24 +76,25 @@ void Voice::ask(protocol::MessageType type, std::string payload, const std::stri
         listener_.on_unsaid(format("{}: {}", what, why));
       },
       kSpawnPatience);
+  return true;
 }
 
-/// The file is removed once its message is kept elsewhere, so that it is sent once.
-void Voice::carry_out(const speech::FileTrigger& trigger) {
+/// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.
+Voice::Kept Voice::carry_out(const speech::FileTrigger& trigger) {
   if (!is_file_name(trigger.id))
-    return listener_.on_unsaid(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
-  const auto directory = DiskDirectory::open(files_);
-  if (!directory) return listener_.on_unsaid(directory.error().message());
+    return refuse(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
+  const auto directory = DiskDirectory::open_inside(files_.root, files_.names);
+  if (!directory) return refuse(directory.error().message());
   for (const auto& name : {trigger.id, trigger.id + ".json"}) {
     const auto content = (*directory)->read(name, kMaxFileBytes);
-    if (!content) return listener_.on_unsaid(content.error().message());
+    if (!content) return refuse(content.error().message());
     if (!*content) continue;
-    carry_out(speech::read_outbox_file(**content));
-    std::error_code none;
-    fs::remove(fs::path{files_} / name, none);
-    return;
+    const bool kept =
+        std::visit([this](const auto& what) { return carry_out(what); }, speech::read_outbox_file(**content));
+    if (kept) (void)(*directory)->remove(name);
+    return kept;
   }
-  listener_.on_unsaid(format("there is no file {} in $AGENT_RELAY_OUTBOX ({}).", trigger.id, files_));
+  return refuse(format("there is no file {} in $AGENT_RELAY_OUTBOX ({}).", trigger.id, (*directory)->path()));
 }
 
 }  // namespace relay::host

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/link.h"
 #include "speech/utterance.h"
@@ -23,27 +24,35 @@ class VoiceListener {
   virtual void on_unsaid(std::string_view why) = 0;
 };
 
+/// Where the agent lays down messages as files: a directory below the project.
+struct FileBox {
+  std::string root;
+  std::vector<std::string> names;
+};
+
 class Voice {
  public:
-  /// `files` is where the agent lays down messages as files.
-  Voice(client::Link& link, std::string files, VoiceListener& listener)
+  Voice(client::Link& link, FileBox files, VoiceListener& listener)
       : link_{link}, files_{std::move(files)}, listener_{listener} {}
 
   void carry_out(const speech::Utterance& utterance);
 
  private:
-  void carry_out(const speech::Command& command);
-  void carry_out(const speech::Spawn& spawn);
-  void carry_out(const speech::Release& release);
-  void carry_out(const speech::FileTrigger& trigger);
-  void carry_out(const speech::Mistake& mistake);
-  void carry_out(const speech::Summary&) {}     // kept with the session's history later
-  void carry_out(const speech::SessionEnd&) {}  // likewise
+  /// Whether it is kept elsewhere now; a file it came from has then done its work.
+  using Kept = bool;
+  Kept carry_out(const speech::Command& command);
+  Kept carry_out(const speech::Spawn& spawn);
+  Kept carry_out(const speech::Release& release);
+  Kept carry_out(const speech::FileTrigger& trigger);
+  Kept carry_out(const speech::Mistake& mistake);
+  Kept carry_out(const speech::Summary&) { return true; }     // kept with the session's history later
+  Kept carry_out(const speech::SessionEnd&) { return true; }  // likewise
 
-  void ask(protocol::MessageType type, std::string payload, const std::string& what);
+  Kept refuse(std::string_view why);
+  Kept ask(protocol::MessageType type, std::string payload, const std::string& what);
 
   client::Link& link_;
-  std::string files_;
+  FileBox files_;
   VoiceListener& listener_;
 };
 
