@@ -10,6 +10,7 @@
 #include "net/asio_loop.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "profiles/watcher.h"
 #include "protocol/frame.h"
 #include "protocol/json_writer.h"
 #include "pty/person_terminal.h"
@@ -51,7 +52,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
     window_->set_notice(relay::format(" {} {} - leave with Ctrl-] ",
                                       mode_ == AttachMode::Drive ? "driving" : "watching", record_.name));
     network_.connect(record_.socket, [this](Result<std::unique_ptr<net::Stream>> stream) {
-      if (!stream) return finish(Unexpected{stream.error()});
+      if (!stream) return finish(fail(Errc::HostGone, relay::format("{} has just ended", record_.name)));
       stream_ = *std::move(stream);
       stream_->start(*this);
       ask_to_attach();
@@ -104,7 +105,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
     paint_soon();
   }
   void on_closed(const std::string&) override {
-    finish(fail(Errc::Lost, relay::format("the host of {} went away", record_.name)));
+    finish(fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", record_.name)));
   }
 
   void take(const json::object& object) {
@@ -185,7 +186,15 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   void paint() {
     if (outcome_ || person_->output_waiting() > 0) return;
     painted_ = loop_.now().steady;
-    if (screen_->modes().synchronized) return paint_soon();
+    // A frame is being drawn; whoever forgets to end it is shown all the same.
+    if (!screen_->modes().synchronized)
+      frame_since_.reset();
+    else if (!frame_since_)
+      frame_since_ = painted_;
+    if (frame_since_ && painted_ < *frame_since_ + profiles::kMaxFrame) {
+      frame_timer_ = loop_.at(*frame_since_ + profiles::kMaxFrame, [this] { paint_soon(); });
+      return;
+    }
     person_->write(window_->paint(*screen_));
   }
 
@@ -202,8 +211,9 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   std::optional<terminal::Window> window_;
   terminal::InputSplitter splitter_;
   SteadyTime painted_{};
+  std::optional<SteadyTime> frame_since_;
   std::optional<Result<Attached>> outcome_;
-  std::unique_ptr<net::Timer> paint_timer_, notice_timer_, escape_timer_;
+  std::unique_ptr<net::Timer> paint_timer_, notice_timer_, escape_timer_, frame_timer_;
 };
 
 }  // namespace

@@ -71,6 +71,7 @@ std::string_view describe(Errc code) {
     case Errc::BadAnswer: return "an answer that cannot be read";
     case Errc::NobodyReads: return "nobody reads the output";
     case Errc::NoSuchAgent: return "no such agent";
+    case Errc::HostGone: return "the agent's host has ended";
   }
   return "";
 }

@@ -29,6 +29,7 @@ enum class Errc {
   BadAnswer,
   NobodyReads,  // the other end of our output is gone
   NoSuchAgent,  // nobody of that name runs here
+  HostGone,     // the host of an agent ended in mid-sentence
 };
 std::string_view describe(Errc code);
 

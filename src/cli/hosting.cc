@@ -72,6 +72,11 @@ Result<std::string> furnish(const config::Project& project, const std::vector<st
 
 }  // namespace
 
+std::string fresh_name(const Context& context) {
+  SystemRandom random;
+  return host::friendly_name(random, known_names(context));
+}
+
 Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   Lodging lodging;
   auto& options = lodging.options;

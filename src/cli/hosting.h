@@ -32,6 +32,9 @@ struct Lodging {
   std::unique_ptr<DiskDirectory> inbox;
 };
 
+/// A friendly name that nobody here has.
+std::string fresh_name(const Context& context);
+
 /// The error is one for a person: an unknown profile, a name in use, a place that cannot be written.
 Result<Lodging> prepare_host(const Context& context, HostWish wish);
 

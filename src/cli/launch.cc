@@ -36,9 +36,15 @@ constexpr std::string_view kError = "error: ";
   ::_exit(127);
 }
 
-/// Everything the child says before it closes its end, or until time runs out.
-std::string hear(int fd) {
+struct Heard {
   std::string words;
+  bool ended = false;  // it will never say more
+};
+
+/// Everything the child says before it closes its end, or until time runs out.
+Heard hear(int fd) {
+  Heard heard;
+  auto& words = heard.words;
   const auto deadline = std::chrono::steady_clock::now() + kReadyTimeout;
   std::array<char, 1024> buffer{};
   while (words.size() < kMaxWordsBytes && !words.ends_with('\n')) {
@@ -49,10 +55,11 @@ std::string hear(int fd) {
     if (ready <= 0) break;
     const auto count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
+    heard.ended = count == 0;
     if (count <= 0) break;
     words.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  return words;
+  return heard;
 }
 
 }  // namespace
@@ -92,7 +99,8 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   if (child == 0) become_daemon(speaking.get(), log.get(), words.data());
   speaking.reset();
 
-  auto said = hear(hearing.get());
+  const auto heard = hear(hearing.get());
+  auto said = heard.words;
   if (said.starts_with(kReady)) return child;
   int status = 0;
   if (said.starts_with(kError)) {
@@ -102,7 +110,7 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
     const bool refused = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::Refused);
     return fail(refused ? LaunchErrc::AlreadyRunning : LaunchErrc::CannotStart, said);
   }
-  if (::waitpid(child, &status, WNOHANG) == 0)
+  if (!heard.ended && ::waitpid(child, &status, WNOHANG) == 0)
     return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, child,
                                                     kReadyTimeout.count(), log_path));
   return fail(LaunchErrc::CannotStart, relay::format("{} ended before it was ready; see {}", what, log_path));

@@ -51,6 +51,7 @@ Result<std::string> claim_token(DiskDirectory& directory, const std::string& fil
 
 std::string kept_claim_token(const Context& context, const std::string& name) {
   std::error_code none;
+  if (context.environment("AGENT_RELAY_NAME") != name) return {};
   if (!std::filesystem::is_directory(context.project.outboxes, none)) return {};
   const auto directory = DiskDirectory::open(context.project.outboxes);
   if (!directory) return {};

@@ -22,7 +22,7 @@ struct OwnOutbox {
   std::string claim_token;  // made once and kept: whoever holds the outbox holds the name
 };
 
-/// The token of a name that is claimed from here; empty when it is not. Whoever may read it may speak for that name.
+/// For a tool that runs inside the agent of that name ($AGENT_RELAY_NAME): the token to speak for it; else empty.
 std::string kept_claim_token(const Context& context, const std::string& name);
 
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);

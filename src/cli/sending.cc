@@ -44,6 +44,10 @@ Result<std::optional<Fate>> told_by(const protocol::Envelope& envelope, const st
       const auto receipt = RELAY_TRY(protocol::parse_receipt(envelope.payload));
       if (receipt.message_id != wire_id) return std::nullopt;
       if (receipt.status == protocol::ReceiptStatus::Delivered) return Fate{.kind = Kind::Delivered};
+      if (receipt.status == protocol::ReceiptStatus::InDoubt)
+        return Fate{.kind = Kind::Undelivered,
+                    .reason = relay::format("whether the agent has it is not known ({}), and it is not typed again",
+                                            receipt.reason)};
       if (receipt.status != protocol::ReceiptStatus::Failed) return std::nullopt;
       return Fate{.kind = Kind::Undelivered, .reason = receipt.reason.empty() ? "no reason was given" : receipt.reason};
     }

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "cli/launch.h"
 #include "cli/output.h"
+#include "config/places.h"
 #include "pty/person_terminal.h"
 #include "tmux/installed.h"
 #include "tmux/pane.h"
@@ -47,6 +48,7 @@ host::StartProgram start_in_tmux(const pty::Command& command, const std::string&
 Result<void> run_in_tmux(const Context& context, const std::string& agent, std::vector<std::string> words) {
   const auto tmux =
       RELAY_TRY(tmux::find_tmux(pty::inherited_environment(), std::chrono::steady_clock::now() + kVersionPatience));
+  RELAY_TRY(config::make_private_directory(context.home.root));
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
   if (pty::PersonTerminal::is_one()) return become_client(context, tmux, session);

@@ -42,7 +42,9 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
 }
 
 Result<Visit> Visit::open(const host::HostRecord& record) {
-  auto fd = RELAY_TRY(net::connect_now(record.socket));
+  auto connected = net::connect_now(record.socket);
+  if (!connected) return fail(Errc::HostGone, relay::format("{} has just ended", record.name));
+  auto fd = *std::move(connected);
   if (!fd) return fail(Errc::Refused, relay::format("the host of {} is busy; try again", record.name));
   return Visit{std::move(fd), record.name};
 }
@@ -55,7 +57,7 @@ Result<void> Visit::read_some(Deadline deadline) {
   if (count > 0)
     reader_.push({buffer.data(), static_cast<std::size_t>(count)});
   else if (count == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))
-    return fail(Errc::Lost, relay::format("the host of {} went away", agent_));
+    return fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", agent_));
   return {};
 }
 
@@ -79,7 +81,7 @@ Result<json::object> Visit::ask(json::object request, std::chrono::milliseconds 
       if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline)))
         return fail(Errc::TimedOut, relay::format("the host of {} does not read", agent_));
     } else if (errno != EINTR) {
-      return fail(Errc::Lost, relay::format("the host of {} went away", agent_));
+      return fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", agent_));
     }
   }
   for (;;) {

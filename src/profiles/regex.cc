@@ -71,6 +71,7 @@ Result<RegexSet> RegexSet::compile(const std::vector<std::string>& patterns) {
   if (patterns.empty()) return made;
   made.compiled_ = std::make_unique<Compiled>();
   for (const auto& pattern : patterns) {
+    if (pattern.empty()) return fail("a pattern is empty; leave it out");
     made.compiled_->single.push_back(RELAY_TRY(Regex::compile(pattern)));
     std::string error;
     if (made.compiled_->set.Add(pattern, &error) < 0)

@@ -1,27 +1,18 @@
 #include "profiles/sight.h"
 
-#include <algorithm>
 
 namespace relay::profiles {
 namespace {
 
 using terminal::Attribute;
 
-bool is_faint(const terminal::Style& style) {
-  if (style.has(Attribute::Dim)) return true;
-  const auto& colour = style.foreground;
-  // Greys in the middle: what programs without the dim attribute use for hints.
-  if (colour.kind() == terminal::Color::Kind::Indexed)
-    return colour.index() == 8 || (colour.index() >= 236 && colour.index() <= 248);
-  if (colour.kind() != terminal::Color::Kind::Rgb) return false;
-  const auto [low, high] = std::minmax({colour.red(), colour.green(), colour.blue()});
-  return high - low <= 24 && high >= 64 && high <= 176;
-}
+/// Only what the terminal is told to draw faintly: a grey may be the colour of a person's theme.
+bool is_faint(const terminal::Style& style) { return style.has(Attribute::Dim); }
 
 SeenRow seen(const terminal::Row& row) {
   SeenRow seen;
   seen.text = row.text();
-  bool first = true, any = false, dim = true;
+  bool first = true, any_dim = false, dim = true;
   const int used = std::min(row.used_columns(), row.columns());
   for (int column = 0; column < used; ++column) {
     const auto& cell = row.cell(column);
@@ -32,11 +23,11 @@ SeenRow seen(const terminal::Row& row) {
       seen.look = style.has(Attribute::Bold) ? Look::Bold : style.has(Attribute::Dim) ? Look::Dim : Look::Plain;
       continue;
     }
-    any = true;
-    // A cursor drawn by the program stands inverted on the first letter of a hint.
+    // A cursor drawn by the program stands inverted on the first letter of a hint; alone it stands on a person's letter.
+    any_dim = any_dim || is_faint(style);
     dim = dim && (is_faint(style) || style.has(Attribute::Inverse));
   }
-  seen.all_dim = any && dim;
+  seen.all_dim = any_dim && dim;
   return seen;
 }
 

@@ -133,6 +133,10 @@ std::optional<Key> key_named(std::string_view name) {
     }
     name.remove_prefix(2);
   }
+  if (same_letters(name, "space")) {
+    key.character = ' ';
+    return key;
+  }
   for (const auto& [known, named] : kKeyNames) {
     if (!same_letters(name, known)) continue;
     key.name = named;

@@ -32,6 +32,7 @@ TEST(KeyNamed, AsPeopleWriteThem) {
   EXPECT_EQ(bytes("Enter"), "\r");
   EXPECT_EQ(bytes("ESC"), "\x1b");
   EXPECT_EQ(bytes("y"), "y");
+  EXPECT_EQ(bytes("Space"), " ");
   EXPECT_EQ(bytes("-"), "-");
   EXPECT_EQ(bytes("é"), "é");
   EXPECT_EQ(bytes("C-c"), "\x03");

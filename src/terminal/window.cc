@@ -30,6 +30,7 @@ void Window::resize(Size size) {
 void Window::forget() {
   drawn_.clear();
   cursor_.clear();
+  modes_ = {};
 }
 
 std::string Window::row_bytes(const Screen& screen, int row) const {

@@ -18,7 +18,7 @@ Result<void> until_gone(Visit& visit, const std::string& agent) {
   for (;;) {
     const auto event = visit.next(deadline);
     if (event) continue;
-    if (is(event.error(), Errc::Lost)) return {};
+    if (is(event.error(), Errc::HostGone)) return {};
     if (!is(event.error(), Errc::TimedOut)) return Failure{event.error()};
     return fail(Errc::TimedOut,
                 relay::format("{} was told to end and is still there after {} s; see what it does with: "
@@ -38,7 +38,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   json::object request = {{"do", "release"}};
   if (const auto reason = invocation.value("--reason")) request["reason"] = *reason;
   const auto answer = visit.ask(std::move(request));
-  const bool gone_already = !answer && is(answer.error(), Errc::Lost);
+  const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !Visit::open(record);
   if (!answer && !gone_already) return complain(answer.error());
   if (!gone_already) RELAY_CLI_TRY(until_gone(visit, record.name));
   if (invocation.has("--json"))

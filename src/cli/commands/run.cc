@@ -13,7 +13,6 @@
 #include "cli/launch.h"
 #include "cli/people.h"
 #include "cli/tmux_agent.h"
-#include "host/friendly_name.h"
 #include "pty/child.h"
 
 namespace relay::cli {
@@ -65,8 +64,7 @@ host::StartProgram start_here(const pty::Command& command) {
 
 /// The same words again, for a host in the background whose agent sits in tmux.
 ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Context& context) {
-  SystemRandom random;
-  const auto name = wish.name.empty() ? host::friendly_name(random, {}) : wish.name;
+  const auto name = wish.name.empty() ? fresh_name(context) : wish.name;
   std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", kReadyFd),
                                     "--name=" + name};
   for (const std::string option : {"--profile", "--model"})
