@@ -50,6 +50,7 @@ class Injection {
   /// After Paste and Enter the bytes count as written at `situation.now`.
   Decision decide(const Situation& situation);
 
+  [[nodiscard]] bool entered() const { return phase_ == Phase::Entered; }
   /// Was the text seen to stand in the composer?
   [[nodiscard]] bool seen() const { return was_visible_; }
   /// Has anything been written? Then nobody may write it again.

@@ -47,7 +47,10 @@ void Mailroom::say_now(std::string text, SteadyTime now, std::move_only_function
 
 void Mailroom::on_agent_gone() {
   if (!in_hand()) return;
-  const auto place = letters_.front().place;
+  auto& letter = letters_.front();
+  if (letter.done)
+    letter.done(letter.injection.entered() ? Result<void>{} : fail("the agent ended while it was being typed"));
+  const auto place = letter.place;
   letters_.pop_front();
   tell_end(place, {.status = ReceiptStatus::InDoubt, .reason = "the agent ended while it was being typed"});
 }
@@ -76,12 +79,12 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       letters_.pop_front();
       continue;
     }
-    if (deaf_since_ == view.revision && !letter.injection.begun()) {
+    deaf_ = deaf_ && view.revision == pasted_on_;
+    if (deaf_ && !letter.injection.begun()) {
       letter.reason = "the screen does not react to what is typed";
       tell_waiting(letter);
       return again(letter, std::nullopt);
     }
-    deaf_since_.reset();
     const auto decision = letter.injection.decide({.now = view.now,
                                                    .state = view.state,
                                                    .since = std::max(view.since, settled_from_),
@@ -98,7 +101,8 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       tell_waiting(letter);
       return view.now + kNoteRetry;
     }
-    if (decision.step == Step::InDoubt && !letter.injection.seen()) deaf_since_ = view.revision;
+    if (decision.step == Step::Paste) pasted_on_ = view.revision;
+    if (decision.step == Step::InDoubt && !letter.injection.seen() && view.revision == pasted_on_) deaf_ = true;
     carry_out(decision, letter);
     if (decision.step == Step::Paste || decision.step == Step::Enter) return view.now + rules_.submit_gap;
     letters_.pop_front();

@@ -86,8 +86,9 @@ class Mailroom {
   MailroomHands& hands_;
   std::deque<Letter> letters_;
   int explanations_ = 0;
-  std::optional<std::uint64_t> deaf_since_;  // the screen's revision when a text was written and never appeared
-  SteadyTime settled_from_{};                // the next one waits for the screen to settle anew
+  std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
+  bool deaf_ = false;            // nothing at all happened there since
+  SteadyTime settled_from_{};    // the next one waits for the screen to settle anew
 };
 
 }  // namespace relay::host
