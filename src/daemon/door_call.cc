@@ -5,11 +5,17 @@
 #include "net/unix_address.h"
 
 namespace relay::daemon {
+namespace {
+
+constexpr int kMaxLooks = 4;
+constexpr Millis kBetweenLooks{50};
+
+}  // namespace
 
 DoorCall::DoorCall(net::EventLoop& loop, net::Network& network, DoorRequest request, Done done)
-    : request_{std::move(request)}, done_{std::move(done)} {
-  timer_ = loop.after(request_.patience, [this] { on_late(); });
-  network.connect(request_.socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
+    : loop_{loop}, network_{network}, request_{std::move(request)}, done_{std::move(done)} {
+  timer_ = loop_.after(request_.patience, [this] { on_late(); });
+  network_.connect(request_.socket, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
     if (*alive) on_connected(std::move(stream));
   });
 }
@@ -51,8 +57,24 @@ void DoorCall::on_answer(std::string_view frame) {
 }
 
 void DoorCall::on_closed(const std::string&) {
-  if (request_.until == Until::End) return finish({});
-  finish(fail(format("{} went away before it answered", request_.agent)));
+  if (request_.until == Until::Answer) return finish(fail(format("{} went away before it answered", request_.agent)));
+  if (answered_) return finish({});
+  look();
+}
+
+void DoorCall::look() {
+  ++looks_;
+  network_.connect(request_.socket, [this, alive = alive_](const Result<std::unique_ptr<net::Stream>>& stream) {
+    if (*alive) on_looked(stream);
+  });
+}
+
+void DoorCall::on_looked(const Result<std::unique_ptr<net::Stream>>& stream) {
+  if (!stream && is(stream.error(), net::Errc::NoOneListens)) return finish({});
+  if (looks_ == kMaxLooks)
+    return finish(
+        fail(format("the host of {} hung up without an answer and is still there; try again", request_.agent)));
+  next_look_ = loop_.after(kBetweenLooks, [this] { look(); });
 }
 
 void DoorCall::on_late() {

@@ -1,6 +1,7 @@
 /// One request at a host's door (docs/spec/host.md), and what came of it.
 ///
-/// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it.
+/// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it. A host that
+///   hangs up without an answer is gone only if nobody listens at its door any more.
 /// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
 /// Threading: loop thread only.
 #pragma once
@@ -43,14 +44,20 @@ class DoorCall final : private net::StreamListener {
   void on_written(std::size_t) override {}
   void on_closed(const std::string& reason) override;
   void on_late();
+  /// Is anybody there still? One that is dying may be, for a moment.
+  void look();
+  void on_looked(const Result<std::unique_ptr<net::Stream>>& stream);
   void on_answer(std::string_view frame);
   void finish(Result<void> outcome);
 
+  net::EventLoop& loop_;
+  net::Network& network_;
   DoorRequest request_;
   Done done_;
+  int looks_ = 0;
   bool answered_ = false;
   protocol::FrameReader reader_;
-  std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::Timer> timer_, next_look_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Stream> stream_;
 };
