@@ -131,6 +131,8 @@ class ProcessLauncher::Launch {
     const std::string& log = owner_.options_.log;
     if (const auto end = words_.find('\n'); end != std::string::npos)
       owner_.finish(id_, understood(words_.substr(0, end)));
+    else if (count <= 0 && words_.starts_with(kError))
+      owner_.finish(id_, understood(words_));
     else if (count <= 0)
       owner_.finish(id_, fail(format("its host ended before it was ready; see why in {}", log)));
     else if (words_.size() > kMaxWordsBytes)

@@ -2,8 +2,8 @@
 ///
 /// Why forked twice: the daemon is then nobody's parent, so there is no zombie to collect, and a host is nobody's child
 ///   but the system's, so it does not end with the daemon.
-/// Contract with the host: descriptor 3 is a pipe; it says `ready PID` once its agent runs and its door is open, or
-///   `error: SENTENCE`. Silence beyond kHostPatience is an error, and the host is then told to end.
+/// Contract with the host: descriptor 3 is a pipe; it says `ready PID` once its agent runs, its door is open and
+///   the broker has taken it in, or `error: SENTENCE`. Silence beyond kHostPatience is an error, and the host is then told to end.
 /// Ownership: borrows the loop, which outlives it. Destroying it leaves hosts alone and calls nobody back.
 /// Threading: loop thread only; blocks it for the two forks and nothing else.
 #pragma once
