@@ -11,6 +11,8 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "cli/exit_code.h"
+#include "daemon/host_environment.h"
+#include "pty/command.h"
 
 namespace relay::cli {
 namespace {
@@ -21,7 +23,7 @@ constexpr std::string_view kReady = "ready";
 constexpr std::string_view kError = "error: ";
 
 /// Only what is safe between fork and exec.
-[[noreturn]] void become_daemon(int ready, int log, char* const* arguments) {
+[[noreturn]] void become_daemon(int ready, int log, char* const* arguments, char* const* environment) {
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
@@ -32,8 +34,15 @@ constexpr std::string_view kError = "error: ";
   else
     ::dup2(ready, kReadyFd);
   ::close_range(kReadyFd + 1, ~0U, 0);
-  ::execv("/proc/self/exe", arguments);
+  ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 struct Heard {
@@ -90,13 +99,13 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
                 "; make it writable, or choose another place with AGENT_RELAY_HOME");
 
   arguments.insert(arguments.begin(), "agent-relay");
-  std::vector<char*> words;
-  for (auto& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
+  auto environment = pty::inherited_environment();
+  daemon::leave_agent(environment);  // or it would end with the agent that started it
+  const auto words = pointers_to(arguments), variables = pointers_to(environment);
 
   const pid_t child = ::fork();
   if (child < 0) return fail_errno(relay::format("cannot start {}", what));
-  if (child == 0) become_daemon(speaking.get(), log.get(), words.data());
+  if (child == 0) become_daemon(speaking.get(), log.get(), words.data(), variables.data());
   speaking.reset();
 
   const auto heard = hear(hearing.get());

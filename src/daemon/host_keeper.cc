@@ -3,9 +3,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/format.h"
+#include "daemon/host_environment.h"
+#include "daemon/recorded_hosts.h"
 #include "protocol/json_writer.h"
 #include "pty/command.h"
 
@@ -13,10 +14,17 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 64 * 1024;  // a host's door takes no larger frame
+constexpr std::size_t kMaxPartBytes = 10'000;        // of keys in one request
+constexpr std::size_t kMaxEscapedBytes = 6;          // what JSON makes of one byte
+static_assert(kMaxPartBytes * kMaxEscapedBytes + 100 <= kMaxRequestBytes);
 
-/// What a service manager or another agent told the daemon is not for its hosts.
-constexpr std::array<std::string_view, 5> kNotInherited = {
-    "NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=", "LISTEN_FDS="};
+/// As much as fits one request, without cutting a letter.
+std::string_view next_part(std::string_view data) {
+  if (data.size() <= kMaxPartBytes) return data;
+  std::size_t end = kMaxPartBytes;
+  while (end > 1 && (static_cast<unsigned char>(data[end]) & 0xC0) == 0x80) --end;
+  return data.substr(0, end);
+}
 
 bool is_directory(const std::string& path) {
   struct stat status{};
@@ -62,11 +70,11 @@ void HostKeeper::start(broker::HostOrder order, Started done) {
 }
 
 Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) const {
-  const auto living = host::living_hosts(records_);
-  const auto same = std::ranges::find(living, order.name, &host::HostRecord::name);
-  if (same != living.end())
-    return fail(format("{} runs already (pid {}); choose another name, or release it first", order.name, same->pid));
-  const auto others = static_cast<std::size_t>(std::ranges::count(living, true, &host::HostRecord::spawned));
+  const auto recorded = recorded_hosts(records_);
+  for (const auto& one : recorded)
+    if (one.name == order.name && is_at_home(records_, one))
+      return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
+  const auto others = static_cast<std::size_t>(std::ranges::count(recorded, true, &host::HostRecord::spawned));
   if (others + starting_ >= kMaxHosts) return fail(format("{} agents run already; release one first", others));
   HostCommand command;
   command.directory = order.directory.empty()            ? root_
@@ -76,32 +84,33 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
     return fail(format("cannot start {} in {}: there is no such directory", order.name, command.directory));
 
   // Each with its value in one word, so that no value is taken for an option.
-  command.arguments = {"run", "--detached", "--ready-fd=3", "--name=" + order.name};
-  const auto add = [&](std::string_view option, const std::string& value) {
-    if (!value.empty()) command.arguments.push_back(format("{}={}", option, value));
-  };
-  add("--spawner", order.spawner);
-  add("--team", order.team);
-  add("--model", order.model);
-  add("--task", order.task);
+  command.arguments = {"run", "--detached", "--spawned", "--ready-fd=3", "--name=" + order.name};
+  if (!order.model.empty()) command.arguments.push_back("--model=" + order.model);
   command.arguments.emplace_back("--");
   command.arguments.insert(command.arguments.end(), order.words.begin(), order.words.end());
 
   command.environment = pty::inherited_environment();
-  std::erase_if(command.environment, [](const std::string& variable) {
-    return std::ranges::any_of(kNotInherited, [&](std::string_view name) { return variable.starts_with(name); });
-  });
+  prepare_for_host(command.environment);
+  // Not among the words, which everybody on the machine can read.
+  const auto tell = [&](std::string_view variable, const std::string& value) {
+    if (!value.empty()) pty::set_variable(command.environment, variable, value);
+  };
+  tell("AGENT_RELAY_SPAWN_TASK", order.task);
+  tell("AGENT_RELAY_SPAWN_SPAWNER", order.spawner);
+  tell("AGENT_RELAY_SPAWN_TEAM", order.team);
   pty::set_variable(command.environment, "AGENT_RELAY_HOME", home_);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", root_);
   return command;
 }
 
 Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
-  auto record = host::host_of(records_, name);
-  if (!record) return fail(format("no agent called '{}' runs here", name));
-  if (!record->spawned)
-    return fail(format("{} runs in a terminal of its own; it is that person's to type there and to end", record->name));
-  return *std::move(record);
+  auto recorded = recorded_hosts(records_);
+  const auto youngest = std::ranges::find(recorded.rbegin(), recorded.rend(), name, &host::HostRecord::name);
+  if (youngest == recorded.rend()) return fail(format("no agent called '{}' runs here", name));
+  if (!youngest->spawned)
+    return fail(
+        format("{} was not started by SPAWN; it is for the person who started it to type there and to end it", name));
+  return std::move(*youngest);
 }
 
 void HostKeeper::release(const std::string& name, const std::string& reason, Done done) {
@@ -125,20 +134,25 @@ void HostKeeper::type(const std::string& name, std::string data, Done done) {
 
 void HostKeeper::type_next(const std::string& name) {
   const auto record = find(name);
-  protocol::JsonWriter request;
-  request.field("do", "input").field("data", typing_[name].front().data);
-  auto body = request.take();
-  auto done = [this, name](Result<void> outcome) { typed(name, std::move(outcome)); };
+  const Typing& first = typing_[name].front();
+  const auto part = next_part(std::string_view{first.data}.substr(first.typed));
+  auto done = [this, name, bytes = part.size()](Result<void> outcome) { typed(name, bytes, std::move(outcome)); };
   if (!record) return later(std::move(done), Result<void>{Failure{record.error()}});
-  if (body.size() > kMaxRequestBytes)
-    return later(std::move(done), Result<void>{fail("this is too much to type at once; send it in parts")});
-  call({.agent = record->name, .socket = record->socket, .body = std::move(body), .patience = kTypePatience},
+  protocol::JsonWriter request;
+  request.field("do", "input").field("data", part);
+  call({.agent = record->name, .socket = record->socket, .body = request.take(), .patience = kTypePatience},
        std::move(done));
 }
 
-void HostKeeper::typed(const std::string& name, Result<void> outcome) {
+void HostKeeper::typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
   const auto waiting = typing_.find(name);
-  auto done = std::move(waiting->second.front().done);
+  Typing& first = waiting->second.front();
+  if (outcome) first.typed += bytes;
+  if (outcome && first.typed < first.data.size()) return type_next(name);
+  if (!outcome && first.typed > 0)
+    outcome =
+        fail(format("{}; {} of {} bytes were typed before", outcome.error().message(), first.typed, first.data.size()));
+  auto done = std::move(first.done);
   waiting->second.pop_front();
   if (waiting->second.empty())
     typing_.erase(waiting);
@@ -149,7 +163,7 @@ void HostKeeper::typed(const std::string& name, Result<void> outcome) {
 
 void HostKeeper::list(Listed done) {
   std::vector<broker::Worker> workers;
-  for (const auto& record : host::living_hosts(records_))
+  for (const auto& record : recorded_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
   later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }

@@ -3,7 +3,8 @@
 /// Why nothing is remembered of those that run: they outlive the daemon, so what lies in `hosts/` is the only list that
 ///   is true after a restart as well (docs/spec/host.md).
 /// Invariants: at most kMaxHosts run for others; only those are ended or typed into from here, never an agent in a
-///   person's own terminal; keys for one agent are typed in the order they came.
+///   person's own terminal; names are exact; keys for one agent are typed in the order they came; no request knocks at
+///   more than one door.
 /// Ownership: borrows loop, network and launcher, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -24,7 +25,7 @@
 namespace relay::daemon {
 
 inline constexpr std::size_t kMaxHosts = 256;
-inline constexpr Millis kReleasePatience{15'000};
+inline constexpr Millis kReleasePatience{13'000};  // the broker then waits a little for its session to leave
 inline constexpr Millis kTypePatience{5'000};
 
 class HostKeeper final : public Hosts {
@@ -44,6 +45,7 @@ class HostKeeper final : public Hosts {
   struct Typing {
     std::string data;
     Done done;
+    std::size_t typed = 0;  // of data
   };
 
   Result<HostCommand> command_for(const broker::HostOrder& order) const;
@@ -51,7 +53,7 @@ class HostKeeper final : public Hosts {
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
   void call(DoorRequest request, Done done);
   void type_next(const std::string& name);
-  void typed(const std::string& name, Result<void> outcome);
+  void typed(const std::string& name, std::size_t bytes, Result<void> outcome);
   template <typename Callback, typename Value>
   void later(Callback done, Value value);
 

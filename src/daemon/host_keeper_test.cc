@@ -1,6 +1,9 @@
 #include "daemon/host_keeper.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +14,7 @@
 #include "net/testing/loop_driver.h"
 #include "net/testing/temporary_directory.h"
 #include "net/unix_network.h"
+#include "protocol/limits.h"
 
 namespace relay::daemon {
 namespace {
@@ -30,20 +34,40 @@ struct FakeLauncher final : HostLauncher {
   std::vector<Started> waiting;
 };
 
+/// Does nothing until it is ended.
+struct Sleeper {
+  Sleeper() : pid{::fork()} {
+    if (pid == 0)
+      for (;;) ::pause();
+  }
+  ~Sleeper() { end(); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+  void end() {
+    if (pid <= 0) return;
+    ::kill(pid, SIGKILL);
+    ::waitpid(std::exchange(pid, -1), nullptr, 0);
+  }
+  pid_t pid;
+};
+
 /// A door as docs/spec/host.md describes it, with nobody behind it but the test.
 struct FakeHost {
   FakeHost(net::Network& network, const std::string& directory, host::HostRecord what)
-      : record{host::RecordFile::write(directory, what).value()},
+      : FakeHost{network, directory, std::make_unique<Sleeper>(), std::move(what)} {}
+  FakeHost(net::Network& network, const std::string& directory, std::unique_ptr<Sleeper> body, host::HostRecord what)
+      : process{std::move(body)},
+        record{host::RecordFile::write(directory, (what.pid = process->pid, what)).value()},
         door{network.listen(what.socket, [this](auto stream) { accept(std::move(stream)); }).value()} {}
 
   void accept(std::unique_ptr<net::Stream> stream) {
     visitors.push_back(std::make_unique<Recorder>(std::move(stream)));
     Recorder& visitor = *visitors.back();
-    visitor.when_read = [this, &visitor] {
-      protocol::FrameReader reader;
-      reader.push(std::exchange(visitor.received, {}));
-      while (const auto frame = reader.next().value()) {
+    visitor.when_read = [this, &visitor, reader = std::make_shared<protocol::FrameReader>()] {
+      reader->push(std::exchange(visitor.received, {}));
+      while (const auto frame = reader->next().value()) {
         asked.emplace_back(*frame);
+        if (when_asked) when_asked();
         if (answer.empty()) continue;
         std::string bytes;
         protocol::append_frame(bytes, protocol::HeaderStyle::Four, answer);
@@ -54,12 +78,15 @@ struct FakeHost {
   void die() {
     visitors.clear();
     door.reset();
+    process->end();
   }
 
+  std::unique_ptr<Sleeper> process;
   host::RecordFile record;
   std::unique_ptr<net::Listener> door;
   std::vector<std::unique_ptr<Recorder>> visitors;
   std::vector<std::string> asked;
+  std::function<void()> when_asked;
   std::string answer = R"({"re":"x","ok":true})";
 };
 
@@ -87,7 +114,6 @@ struct HostKeeperTest : ::testing::Test {
     host::HostRecord record;
     record.id = name;
     record.name = name;
-    record.pid = 7;
     record.cli = "claude";
     record.socket = project.hosts + "/" + name + ".sock";
     record.spawned = true;
@@ -136,16 +162,24 @@ TEST_F(HostKeeperTest, OrdersAHostInTheWordsItUnderstands) {
   auto wanted = order("Worker");
   wanted.words = {"claude", "--model", "x y"};
   wanted.spawner = "Alice";
+  wanted.team = "blue";
+  wanted.model = "large";
   wanted.task = "--fix it";
+  ::setenv("AGENT_RELAY_PTY", "mark", 1);  // as in a daemon that an agent started
   start(wanted);
+  ::unsetenv("AGENT_RELAY_PTY");
   ASSERT_EQ(launcher.commands.size(), 1u);
   const auto& command = launcher.commands[0];
   EXPECT_EQ(command.arguments,
-            (std::vector<std::string>{"run", "--detached", "--ready-fd=3", "--name=Worker", "--spawner=Alice",
-                                      "--task=--fix it", "--", "claude", "--model", "x y"}));
+            (std::vector<std::string>{"run", "--detached", "--spawned", "--ready-fd=3", "--name=Worker",
+                                      "--model=large", "--", "claude", "--model", "x y"}));
   EXPECT_EQ(command.directory, project.root);
   EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_HOME=" + home.root), 1);
   EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_PROJECT=" + project.root), 1);
+  EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_SPAWN_TASK=--fix it"), 1);
+  EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_SPAWN_SPAWNER=Alice"), 1);
+  EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_SPAWN_TEAM=blue"), 1);
+  EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_PTY=mark"), 0);
   launcher.waiting[0](4711);
   ASSERT_TRUE(started && *started);
   EXPECT_EQ(**started, 4711);
@@ -168,11 +202,18 @@ TEST_F(HostKeeperTest, NamesTheAgentThatCouldNotBeStarted) {
 
 TEST_F(HostKeeperTest, RefusesANameThatRunsAndForgetsTheDead) {
   auto worker = host("Worker");
-  EXPECT_NE(refusal_of(order("Worker")).find("runs already (pid 7)"), std::string::npos);
+  EXPECT_NE(refusal_of(order("Worker")).find(format("runs already (pid {})", worker->process->pid)), std::string::npos);
   worker->die();
   start(order("Worker"));
   EXPECT_EQ(launcher.commands.size(), 1u);
   EXPECT_FALSE(fs::exists(project.hosts + "/Worker.json"));
+}
+
+TEST_F(HostKeeperTest, ANumberThatSomebodyElseGotDoesNotHoldAName) {
+  auto worker = host("Worker");
+  worker->door.reset();  // and its process is another one now
+  start(order("Worker"));
+  EXPECT_EQ(launcher.commands.size(), 1u);
 }
 
 TEST_F(HostKeeperTest, StartsNoMoreThanItMayKeep) {
@@ -193,6 +234,24 @@ TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
   loop.post([&] { loop.stop(); });
   loop.run();
   EXPECT_FALSE(done);
+  worker->die();
+  EXPECT_TRUE(outcome());
+}
+
+TEST_F(HostKeeperTest, OneThatHangsUpWithoutAnAnswerIsNotGone) {
+  const auto worker = host("Worker");
+  worker->answer.clear();
+  keeper->release("Worker", "", remember());
+  ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
+  worker->visitors.clear();
+  EXPECT_NE(outcome().error().message().find("still there"), std::string::npos);
+}
+
+TEST_F(HostKeeperTest, OneThatDiesWithoutAnAnswerIsGone) {
+  const auto worker = host("Worker");
+  worker->answer.clear();
+  keeper->release("Worker", "", remember());
+  ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
   worker->die();
   EXPECT_TRUE(outcome());
 }
@@ -253,10 +312,48 @@ TEST_F(HostKeeperTest, OneKeyThatFailsDoesNotHoldUpTheNext) {
   EXPECT_TRUE(failed);
 }
 
-TEST_F(HostKeeperTest, MoreThanADoorTakesIsRefused) {
+TEST_F(HostKeeperTest, MoreThanADoorTakesIsTypedInParts) {
   const auto worker = host("Worker");
-  keeper->type("Worker", std::string(20'000, '\x01'), remember());
-  EXPECT_NE(outcome().error().message().find("in parts"), std::string::npos);
+  std::string much(30'000, '\x01');
+  while (much.size() + 2 <= protocol::kMaxInputBytes) much += "ü";
+  keeper->type("Worker", much, remember());
+  keeper->type("Worker", "after", [](Result<void>) {});
+  EXPECT_TRUE(outcome());
+  ASSERT_TRUE(run_until(loop, [&] { return worker->asked.back().find("after") != std::string::npos; }));
+  std::string all;
+  for (const auto& asked : worker->asked) {
+    EXPECT_LE(asked.size(), 64u * 1024);
+    all += *string_member(*parse_json_object(asked), "data");
+  }
+  EXPECT_EQ(all, much + "after");
+}
+
+TEST_F(HostKeeperTest, ItIsSaidHowMuchWasTypedBeforeItWentWrong) {
+  const auto worker = host("Worker");
+  keeper->type("Worker", std::string(20'000, 'x'), remember());
+  worker->when_asked = [&] {
+    if (worker->asked.size() == 2) worker->answer = R"({"re":"input","ok":false,"error":"it is full"})";
+  };
+  EXPECT_EQ(outcome().error().message(), "it is full; 10000 of 20000 bytes were typed before");
+}
+
+TEST_F(HostKeeperTest, NamesAreExact) {
+  const auto worker = host("Worker");
+  keeper->release("worker", "", remember());
+  EXPECT_NE(outcome().error().message().find("'worker'"), std::string::npos);
+  keeper->type("WORKER", "y", remember());
+  EXPECT_FALSE(outcome());
+  EXPECT_TRUE(worker->asked.empty());
+}
+
+TEST_F(HostKeeperTest, OnlyTheDoorOfTheOneThatIsMeantIsKnockedAt) {
+  const auto worker = host("Worker"), other = host("Other");
+  keeper->type("Worker", "y", remember());
+  EXPECT_TRUE(outcome());
+  EXPECT_EQ(workers().size(), 2u);
+  start(order("Third"));
+  EXPECT_EQ(worker->visitors.size(), 1u);
+  EXPECT_TRUE(other->visitors.empty());
 }
 
 TEST_F(HostKeeperTest, ListsThoseThatRunForOthers) {
@@ -267,7 +364,7 @@ TEST_F(HostKeeperTest, ListsThoseThatRunForOthers) {
   EXPECT_EQ(listed[0].cli, "claude");
   EXPECT_EQ(listed[0].spawner, "Alice");
   EXPECT_EQ(listed[0].started, 5);
-  EXPECT_EQ(listed[0].pid, 7);
+  EXPECT_EQ(listed[0].pid, worker->process->pid);
   worker->die();
   EXPECT_TRUE(workers().empty());
 }

@@ -1,0 +1,52 @@
+#include "daemon/host_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "pty/child.h"
+#include "pty/command.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr std::array<std::string_view, 7> kOfAnAgent = {
+    pty::kMarkVariable,       "AGENT_RELAY_NAME",          "AGENT_RELAY_INBOX",     "AGENT_RELAY_OUTBOX",
+    "AGENT_RELAY_SPAWN_TASK", "AGENT_RELAY_SPAWN_SPAWNER", "AGENT_RELAY_SPAWN_TEAM"};
+
+constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
+                                                                "LISTEN_PID", "LISTEN_FDS"};
+
+/// A terminal that the agent is not in.
+constexpr std::array<std::string_view, 9> kOfATerminal = {
+    "TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"};
+
+/// By these a coding agent tells its children that they run inside it; one that finds them thinks it is nested.
+constexpr std::array<std::string_view, 7> kOfACodingAgent = {
+    "CLAUDECODE",    "CLAUDE_CODE_ENTRYPOINT",         "CLAUDE_CODE_SSE_PORT",
+    "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CURSOR_AGENT",
+    "GEMINI_CLI"};
+
+constexpr std::string_view kTerminal = "xterm-256color";  // what a host understands
+
+void remove(std::vector<std::string>& environment, std::span<const std::string_view> names) {
+  std::erase_if(environment, [&](std::string_view entry) {
+    return std::ranges::find(names, entry.substr(0, entry.find('='))) != names.end();
+  });
+}
+
+}  // namespace
+
+void leave_agent(std::vector<std::string>& environment) { remove(environment, kOfAnAgent); }
+
+void prepare_for_host(std::vector<std::string>& environment) {
+  leave_agent(environment);
+  remove(environment, kOfAServiceManager);
+  remove(environment, kOfATerminal);
+  remove(environment, kOfACodingAgent);
+  const auto terminal = pty::variable(environment, "TERM");
+  if (terminal.empty() || terminal == "dumb") pty::set_variable(environment, "TERM", kTerminal);
+}
+
+}  // namespace relay::daemon
