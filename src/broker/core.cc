@@ -368,6 +368,7 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       }
       return;
     case TimerKind::SaveRetry: return try_store_again();
+    case TimerKind::Leaving: return tell_released(entry.name, now_.steady);
   }
 }
 

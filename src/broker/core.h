@@ -337,6 +337,12 @@ class Core {
   void refuse_worker(Connection& connection, const protocol::Envelope& envelope, protocol::MessageType answer,
                      std::string_view name, const Objection& objection);
   void tell_worker(const Asked& asked, const Result<void>& outcome);
+  /// A RELEASE whose agent has ended; it is answered when its session has left as well.
+  struct Leaving {
+    QueryId id;
+    SteadyTime due;  // not later than this
+  };
+  void tell_released(const std::string& name, SteadyTime due_by);
   /// The short id of the message.
   std::string post_task(Starting& started);
 
@@ -392,6 +398,7 @@ class Core {
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
   std::map<QueryId, Starting> starting_;
+  std::multimap<std::string, Leaving> leaving_;  // by name
   std::uint64_t next_query_ = 1;
   WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;

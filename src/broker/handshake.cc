@@ -378,6 +378,7 @@ void Core::detach(Connection& connection) {
     trigger_shadows(agent->name(), "SESSION_END");
     emit(RosterChanged{});
   }
+  tell_released(agent->name().value(), SteadyTime::max());
 }
 
 }  // namespace relay::broker

@@ -321,7 +321,8 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
     return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
   }
   if (is_starting(wanted->name)) {
-    return answer(connection, envelope.id, false, false, format("{} is being started; release it first", wanted->name));
+    return answer(connection, envelope.id, false, false,
+                  format("{} is being started; release it once it runs, then remove it", wanted->name));
   }
   agent->removing = true;
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});

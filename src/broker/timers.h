@@ -24,6 +24,7 @@ enum class TimerKind : std::uint8_t {
   Proposal,     // proposal id: voting ends
   WatchRetry,   // connection: a page of the past could not be read
   SaveRetry,    // changes that could not be saved
+  Leaving,      // agent: released and gone, but its session is still here
 };
 
 struct TimerEntry {

@@ -17,6 +17,7 @@ using protocol::Refusal;
 namespace {
 
 constexpr std::size_t kMaxTaskLetters = 200;  // of what listings show of a task
+constexpr Millis kMaxLeaving{2'000};          // between the end of an agent and that of its connection
 
 std::string as_message(std::string_view task) {
   if (task.empty()) return {};
@@ -162,6 +163,10 @@ void Core::on_release(Connection& connection, const protocol::Envelope& envelope
   if (!wanted)
     return refuse_worker(connection, envelope, MessageType::ReleaseResult, {},
                          {Refusal::BadRequest, wanted.error().message()});
+  if (is_starting(wanted->name))
+    return refuse_worker(
+        connection, envelope, MessageType::ReleaseResult, wanted->name,
+        {Refusal::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
   if (const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name))
     emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason)});
 }
@@ -176,7 +181,30 @@ void Core::on_send_input(Connection& connection, const protocol::Envelope& envel
 }
 
 void Core::host_done(QueryId id, Result<void> outcome) {
-  if (const auto asked = take_asked(id)) tell_worker(*asked, outcome);
+  const auto place = asked_.find(id);
+  if (place == asked_.end()) return;
+  const Asked& asked = place->second;
+  const AgentState* agent = find_agent(asked.name);
+  // Whoever hears that it is gone may give its name to the next one at once.
+  if (outcome && asked.answer == MessageType::ReleaseResult && agent != nullptr && agent->connected()) {
+    const SteadyTime due = now_.steady + kMaxLeaving;
+    leaving_.emplace(asked.name, Leaving{id, due});
+    return timers_.arm(due, {.kind = TimerKind::Leaving, .name = asked.name});
+  }
+  tell_worker(*take_asked(id), outcome);
+}
+
+void Core::tell_released(const std::string& name, SteadyTime due_by) {
+  const auto [begin, end] = leaving_.equal_range(name);
+  for (auto place = begin; place != end;) {
+    if (place->second.due > due_by) {
+      ++place;
+      continue;
+    }
+    const auto asked = take_asked(place->second.id);
+    place = leaving_.erase(place);
+    if (asked) tell_worker(*asked, {});
+  }
 }
 
 void Core::on_list_workers(Connection& connection, const protocol::Envelope& envelope) {

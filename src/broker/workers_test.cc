@@ -250,6 +250,63 @@ TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
   EXPECT_TRUE(world.heard(alice).empty());
 }
 
+TEST(Workers, AReleaseIsAnsweredOnceTheSessionHasLeft) {
+  World world;
+  const auto alice = world.join("Alice");
+  for (const bool politely : {true, false}) {
+    const auto worker = world.join_ours("Worker");
+    world.heard(alice);
+    world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
+    world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+    EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
+    if (politely)
+      world.request(worker, "BYE");
+    else
+      world.leave(worker);
+    EXPECT_EQ(bool_member(result(world, alice, "RELEASE_RESULT"), "success"), true);
+    world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude"})");
+    world.host_started(only_start(world).id, 1);
+    EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), true);
+  }
+}
+
+TEST(Workers, AReleaseWaitsForASessionWithinBounds) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.join_ours("Worker");
+  world.heard(alice);
+  world.request(alice, "RELEASE", R"({"name":"Worker"})", "r1");
+  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  world.pass(Millis{1'000});
+  world.request(alice, "RELEASE", R"({"name":"Worker"})", "r2");
+  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, {});
+  EXPECT_TRUE(world.heard(alice, "RELEASE_RESULT").empty());
+  world.pass(Millis{1'000});
+  EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "replyTo"), "r1");
+  world.pass(Millis{1'000});
+  EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "replyTo"), "r2");
+}
+
+TEST(Workers, AReleaseThatFailedDoesNotWait) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.join_ours("Worker");
+  world.heard(alice);
+  world.request(alice, "RELEASE", R"({"name":"Worker"})");
+  world.host_done(world.asked_of_hosts<EndHost>().at(0).id, fail("it will not"));
+  EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "error"), "it will not");
+}
+
+TEST(Workers, WhatIsBeingStartedIsReleasedLater) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.heard(alice);
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude"})");
+  world.request(alice, "RELEASE", R"({"name":"Worker"})");
+  EXPECT_EQ(text(result(world, alice, "RELEASE_RESULT"), "code"), "BUSY");
+  EXPECT_TRUE(world.asked_of_hosts<EndHost>().empty());
+}
+
 TEST(Workers, AreListed) {
   World world;
   const auto alice = world.join("Alice");

@@ -51,6 +51,19 @@ struct Spawned : testing::Test {
       return false;
     });
   }
+  /// Of its host; 0 when there is none.
+  pid_t host_of(const std::string& name) const {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
+      if (entry.path().extension() == ".json")
+        if (const auto record = read(entry.path()); string_member(record, "name") == name)
+          return static_cast<pid_t>(*integer_member(record, "pid"));
+    return 0;
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
   bool is_here(const std::string& name) {
     return eventually([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
   }
@@ -123,6 +136,53 @@ TEST_F(Spawned, SaysWhatIsWrong) {
   EXPECT_EQ(box.run({"spawn", "Bob", "cat", "go", "--from", "Bob"}).code, 5);
   box.kill_daemon();
   EXPECT_EQ(box.run({"spawn", "Bob", "cat"}).code, 3);
+}
+
+TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {
+  box.kill_daemon();
+  Terminal carl{
+      box,
+      {"-n", "Carl", "sh", "-c",
+       format("'{0}' up && '{0}' spawn Bob '{1}' && echo all is up; exec cat", program(), program_of("Bob"))}};
+  ASSERT_TRUE(carl.shows("all is up"));
+  const auto daemon = box.daemon_pid(), bob = host_of("Bob");
+  ASSERT_TRUE(is_running(daemon) && is_running(bob));
+  ::kill(carl.pid(), SIGTERM);  // ends all that is Carl's before it ends itself
+  carl.finish();
+  EXPECT_TRUE(is_running(daemon));
+  EXPECT_TRUE(is_running(bob));
+  EXPECT_TRUE(is_here("Bob"));
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, NothingAroundTheDaemonReachesItAndItsTaskIsNoWord) {
+  box.kill_daemon();
+  box.set("TMUX", "/tmp/elsewhere,1,2");
+  box.set("CLAUDECODE", "1");
+  box.set("AGENT_RELAY_PTY", "another's");
+  box.set("KEPT", "yes");
+  box.ok({"up"});
+  const auto script = box.write(box.project() + "/agent.sh", "env > seen.new; mv seen.new seen; exec cat\n");
+  box.ok({"spawn", "Bob", "sh " + script, "a task for Bob alone"});
+  const auto seen = box.project() + "/seen";
+  ASSERT_TRUE(eventually([&] { return fs::exists(seen); }));
+  const auto environment = "\n" + text_of(seen);
+  for (const auto* there : {"\nTERM=xterm-256color\n", "\nKEPT=yes\n", "\nAGENT_RELAY_NAME=Bob\n"})
+    EXPECT_NE(environment.find(there), std::string::npos) << there << environment;
+  for (const auto* absent : {"\nTMUX=", "\nCLAUDECODE=", "another's", "\nAGENT_RELAY_SPAWN_", "a task for Bob alone"})
+    EXPECT_EQ(environment.find(absent), std::string::npos) << absent << environment;
+  const auto words = text_of(format("/proc/{}/cmdline", host_of("Bob")));
+  EXPECT_NE(words.find("--name=Bob"), std::string::npos) << words;
+  EXPECT_EQ(words.find("a task"), std::string::npos) << words;
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
+  for (int i = 0; i < 20; ++i) {
+    const auto again = box.run({"spawn", "Bob", "cat"});
+    ASSERT_EQ(again.code, 0) << i << ": " << again.err;
+    ASSERT_EQ(box.ok({"release", "Bob"}), "Bob has ended\n");
+  }
 }
 
 TEST_F(Spawned, AnAgentInAPersonsTerminalIsNotReleased) {
