@@ -6,7 +6,9 @@
 #include <fstream>
 
 #include "base/format.h"
+#include "cli/connection.h"
 #include "cli/terminal.h"
+#include "protocol/limits.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -182,6 +184,50 @@ TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
     const auto again = box.run({"spawn", "Bob", "cat"});
     ASSERT_EQ(again.code, 0) << i << ": " << again.err;
     ASSERT_EQ(box.ok({"release", "Bob"}), "Bob has ended\n");
+  }
+}
+
+/// As published clients speak: through the daemon, not through the door.
+struct SpawnedByFrames : Spawned {
+  cli::Connection daemon = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value();
+  SpawnedByFrames() { EXPECT_TRUE(daemon.introduce()); }
+
+  json::object ask(protocol::MessageType type, const json::object& payload) {
+    const auto answer = daemon.ask(type, json::serialize(payload), std::chrono::seconds{20});
+    EXPECT_TRUE(answer) << answer.error().message();
+    return answer ? parse_json_object(*answer).value() : json::object{};
+  }
+  static bool succeeded(const json::object& answer) { return bool_member(answer, "success").value_or(false); }
+};
+
+TEST_F(SpawnedByFrames, ANameIsFreeOnceItsReleaseIsAnswered) {
+  for (int i = 0; i < 20; ++i) {
+    const auto started = ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "cat"}});
+    ASSERT_TRUE(succeeded(started)) << i << ": " << json::serialize(started);
+    const auto released = ask(protocol::MessageType::Release, {{"name", "Bob"}});
+    ASSERT_TRUE(succeeded(released)) << i << ": " << json::serialize(released);
+  }
+}
+
+TEST_F(SpawnedByFrames, AllThatMayBeTypedAtOnceArrives) {
+  const auto script = box.write(box.project() + "/agent.sh", "exec cat > got\n");
+  ASSERT_TRUE(succeeded(ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "sh " + script}})));
+  std::string much;
+  for (int i = 0; much.size() + 16 < protocol::kMaxInputBytes; ++i) much += format("\tü {}\n", i);
+  EXPECT_FALSE(succeeded(ask(protocol::MessageType::SendInput, {{"name", "bob"}, {"data", much}})));
+  const auto typed = ask(protocol::MessageType::SendInput, {{"name", "Bob"}, {"data", much}});
+  EXPECT_TRUE(succeeded(typed)) << json::serialize(typed);
+  EXPECT_TRUE(eventually([&] { return text_of(box.project() + "/got") == much; }));
+  EXPECT_TRUE(succeeded(ask(protocol::MessageType::Release, {{"name", "Bob"}})));
+}
+
+TEST_F(SpawnedByFrames, WhatAPersonStartedIsNotEndedByOthers) {
+  Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
+  ASSERT_TRUE(is_here("Bob") && bob.shows("Scripted agent"));
+  for (const auto type : {protocol::MessageType::Release, protocol::MessageType::SendInput}) {
+    const auto refused = ask(type, {{"name", "Bob"}, {"data", "x"}});
+    EXPECT_FALSE(succeeded(refused));
+    EXPECT_NE(string_member(refused, "error").value_or("").find("not started by SPAWN"), std::string::npos);
   }
 }
 
