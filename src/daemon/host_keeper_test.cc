@@ -369,6 +369,15 @@ TEST_F(HostKeeperTest, ListsThoseThatRunForOthers) {
   EXPECT_TRUE(workers().empty());
 }
 
+TEST_F(HostKeeperTest, OneThatWasKilledIsNotListedThoughNobodyAskedHowItEnded) {
+  const auto worker = host("Worker");
+  worker->door.reset();
+  ::kill(worker->process->pid, SIGKILL);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(worker->process->pid), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(workers().empty());
+}
+
 TEST_F(HostKeeperTest, CallsNobodyOnceItIsGone) {
   const auto worker = host("Worker");
   start(order("Another"));

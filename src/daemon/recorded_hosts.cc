@@ -1,12 +1,11 @@
 #include "daemon/recorded_hosts.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "net/unix_address.h"
+#include "pty/process_table.h"
 
 namespace relay::daemon {
 namespace {
@@ -26,7 +25,10 @@ std::optional<host::HostRecord> read_record(const fs::path& path) {
   return *std::move(record);
 }
 
-bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH); }
+bool exists(pid_t pid) {
+  const auto process = pty::find_process(pid);
+  return process && !process->ended;
+}
 
 }  // namespace
 

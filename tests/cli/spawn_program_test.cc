@@ -189,8 +189,10 @@ TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
 
 /// As published clients speak: through the daemon, not through the door.
 struct SpawnedByFrames : Spawned {
-  cli::Connection daemon = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value();
+  cli::Connection daemon = connect();
   SpawnedByFrames() { EXPECT_TRUE(daemon.introduce()); }
+
+  cli::Connection connect() { return cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value(); }
 
   json::object ask(protocol::MessageType type, const json::object& payload) {
     const auto answer = daemon.ask(type, json::serialize(payload), std::chrono::seconds{20});
@@ -219,6 +221,24 @@ TEST_F(SpawnedByFrames, AllThatMayBeTypedAtOnceArrives) {
   EXPECT_TRUE(succeeded(typed)) << json::serialize(typed);
   EXPECT_TRUE(eventually([&] { return text_of(box.project() + "/got") == much; }));
   EXPECT_TRUE(succeeded(ask(protocol::MessageType::Release, {{"name", "Bob"}})));
+}
+
+TEST_F(SpawnedByFrames, ANameThatBelongsToSomebodyWhoWasLostIsRefused) {
+  {
+    auto owner = connect();
+    const auto hello = R"({"agent":"Bob","capabilities":{"send_ack":true},"session":{"claim_token":"another's"}})";
+    ASSERT_TRUE(owner.send({.type = protocol::MessageType::Hello, .id = {}, .payload = hello}));
+    ASSERT_TRUE(owner.receive(cli::in(cli::kAnswerTimeout)));  // WELCOME
+  }
+  json::object refused;
+  ASSERT_TRUE(eventually([&] {  // as soon as the daemon has seen it go
+    refused = ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "cat"}, {"task", "go"}});
+    return string_member(refused, "error").value_or("").find("is here already") == std::string::npos;
+  }));
+  EXPECT_FALSE(succeeded(refused));
+  EXPECT_NE(string_member(refused, "error").value_or("").find("belongs to somebody else"), std::string::npos)
+      << json::serialize(refused);
+  EXPECT_TRUE(eventually([&] { return host_of("Bob") == 0; }));
 }
 
 TEST_F(SpawnedByFrames, WhatAPersonStartedIsNotEndedByOthers) {
