@@ -19,10 +19,10 @@
 namespace relay::speech {
 
 enum class Role : std::uint8_t {
-  PermissionHead,     // the row that asks; may capture `tool`, `command`
+  PermissionHead,     // the row that asks; may capture `tool`, `command`, `labels`
   PermissionTool,     // near the head: `tool`
   PermissionCommand,  // near the head: `command`
-  QuestionHead,       // captures `text`, or the text is the next row
+  QuestionHead,       // captures `text`, or the text is the next row; may capture `labels`
   Choice,             // below a head: `number`, `label`, `key`; or `labels` side by side
   Usage,              // `input`, `output`, `cached`, `total`, `cost`, `percent`, `model`
   Limit,              // `what`, `resets`

@@ -84,6 +84,24 @@ TEST(Detector, ReadsTheOtherDialogsWeKnowOf) {
   EXPECT_EQ(limit.question->choices.size(), 2U);
 }
 
+TEST(Detector, ReadsChoicesWithoutNumbersAndBesideTheQuestion) {
+  const std::vector<Pattern> patterns = {
+      {"ask", Role::QuestionHead, R"(^(?P<text>.+\?) (?P<labels>\(Y\)es/.+) \[)"},
+      {"allow", Role::PermissionHead, R"(^(?P<tool>shell), do you allow\?$)"},
+      {"anything", Role::PermissionCommand, R"(^(?P<command>\S.*)$)"},
+      {"choice", Role::Choice, R"(^[●○] (?P<label>\w+)$)"},
+  };
+  const auto made = Detector::compile(patterns);
+  const std::vector<std::string> beside = {"Run it? (Y)es/(N)o/(D)on't ask again [Yes]: "};
+  EXPECT_EQ(find(*made, beside).question->choices,
+            (std::vector<Choice>{{"", "Yes", "y"}, {"", "No", "n"}, {"", "Don't ask again", "d"}}));
+  const std::vector<std::string> below = {"rm -r build", "shell, do you allow?", "● Allow", "○ Deny"};
+  const auto permission = find(*made, below).permission;
+  ASSERT_TRUE(permission);
+  EXPECT_EQ(permission->command, "rm -r build");
+  EXPECT_EQ(permission->choices, (std::vector<Choice>{{"", "Allow", ""}, {"", "Deny", ""}}));
+}
+
 TEST(Detector, ProseIsNoDialog) {
   const auto findings = found({"● The tool asks:", "  Do you want to proceed?", "", "  I think 1. yes would do."});
   EXPECT_FALSE(findings.permission);

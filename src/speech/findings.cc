@@ -1,6 +1,7 @@
 #include "speech/findings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -26,7 +27,7 @@ std::string nearest(std::span<const Match> matches, const Match& head, Role role
   std::string best;
   std::size_t best_distance = kDialogRows + 1;
   for (const auto& match : matches) {
-    if (match.role != role || distance(match.row, head.row) >= best_distance) continue;
+    if (match.role != role || match.row == head.row || distance(match.row, head.row) >= best_distance) continue;
     auto text = captured(match, name);
     if (text.empty()) continue;
     best = std::move(text);
@@ -35,17 +36,31 @@ std::string nearest(std::span<const Match> matches, const Match& head, Role role
   return best;
 }
 
-/// `Allow once   Allow always   Reject`: parted by two blanks or more.
+/// `(Y)es` is Yes, with the key y.
+Choice labelled(std::string_view label) {
+  Choice choice{.number = {}, .label = std::string{label}, .key = {}};
+  if (label.size() < 3 || label[0] != '(' || label[2] != ')') return choice;
+  choice.label.erase(2, 1).erase(0, 1);
+  choice.key = std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(label[1]))));
+  return choice;
+}
+
+/// `Allow once   Allow always   Reject`, parted by two blanks or more, or `(Y)es/(N)o`.
 void add_labels(std::string_view labels, std::vector<Choice>& choices) {
   while (!labels.empty()) {
-    const auto end = std::min(labels.find("  "), labels.size());
-    choices.push_back({.number = {}, .label = std::string{labels.substr(0, end)}, .key = {}});
-    labels = trimmed(labels.substr(end));
+    const auto end = std::min({labels.find("  "), labels.find('/'), labels.size()});
+    choices.push_back(labelled(labels.substr(0, end)));
+    labels = trimmed(labels.substr(std::min(labels.find_first_not_of('/', end), labels.size())));
   }
 }
 
-std::vector<Choice> choices_below(std::span<const Match> matches, std::size_t head) {
+std::vector<Choice> choices_of(std::span<const Match> matches, const Match& asking) {
   std::vector<Choice> choices;
+  if (const auto own = captured(asking, "labels"); !own.empty()) {
+    add_labels(own, choices);
+    return choices;
+  }
+  const std::size_t head = asking.row;
   std::size_t last = head;
   for (const auto& match : matches) {
     if (match.role != Role::Choice || match.row <= head) continue;
@@ -56,7 +71,7 @@ std::vector<Choice> choices_below(std::span<const Match> matches, std::size_t he
       break;
     }
     const auto number = captured(match, "number");
-    if (number != std::to_string(choices.size() + 1)) break;  // another list
+    if (!number.empty() && number != std::to_string(choices.size() + 1)) break;  // another list
     choices.push_back({number, captured(match, "label"), captured(match, "key")});
     last = match.row;
   }
@@ -130,7 +145,7 @@ Findings find(const Detector& detector, std::span<const std::string> rows) {
   const auto matches = detector.matches(rows);
   Findings findings;
   if (const auto* head = lowest(matches, Role::PermissionHead)) {
-    auto choices = choices_below(matches, head->row);
+    auto choices = choices_of(matches, *head);
     if (!choices.empty())  // words alone are prose; a dialog offers something
       findings.permission = PermissionPrompt{.row = head->row,
                                              .pattern = std::string{head->pattern},
@@ -139,7 +154,7 @@ Findings find(const Detector& detector, std::span<const std::string> rows) {
                                              .choices = std::move(choices)};
   }
   if (const auto* head = lowest(matches, Role::QuestionHead)) {
-    auto choices = choices_below(matches, head->row);
+    auto choices = choices_of(matches, *head);
     if (!choices.empty())
       findings.question = Question{.row = head->row,
                                    .pattern = std::string{head->pattern},

@@ -90,7 +90,7 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
   const auto before = last_character(last.text);
   const auto after = first_character(next.text);
   const bool full = room == 0 || (room == 1 && is_wide(after));
-  if (last.soft) return full ? kNothing : kBlank;  // a blank at the edge is not in the text
+  if (last.soft) return full && next.indent == 0 ? kNothing : kBlank;  // a blank at the edge is not in the text
   const auto head = first_word(next.text);
   const bool unspaced = is_wide(before) && is_wide(after);
   if (unspaced && room < 2) return kNothing;
@@ -116,8 +116,9 @@ class Unwrapper {
   explicit Unwrapper(const PrefixTable& prefixes) : prefixes_{prefixes} {}
 
   void take(const Row& drawn, std::size_t index) {
+    const bool soft = open_ && paragraph_.last.soft;
     const bool plain = is_plain(drawn.text);
-    const auto quotes = plain ? 0 : quote_depth(drawn.text);
+    const auto quotes = plain || soft ? 0 : quote_depth(drawn.text);
     const auto row = unquoted(drawn, quotes);
     if (row.text.empty()) {
       flush();
@@ -126,7 +127,7 @@ class Unwrapper {
     }
     const bool commands = !plain && prefixes_.opening(row.text).has_value();
     const bool begins = plain ? row.text.starts_with(kInjectedWord) : begins_block(row.text);
-    if (open_ && paragraph_.quotes == quotes && continues(row, commands, begins)) {
+    if (open_ && (soft || paragraph_.quotes == quotes) && continues(row, commands, begins)) {
       const auto between = glue(paragraph_.last, row);
       if (between && paragraph_.line.text.size() + row.text.size() < kMaxLogicalBytes) {
         paragraph_.line.text.append(*between).append(row.text);

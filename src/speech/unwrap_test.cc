@@ -51,9 +51,17 @@ TEST(Unwrap, WhatTheTerminalWrappedGoesOnAsItStands) {
   const std::vector<DrawnLine> rows = {{.text = "abcdefghij", .indent = 0, .width = 10, .soft = true},
                                        {.text = "klm", .indent = 0, .width = 10, .soft = false},
                                        {.text = "one two", .indent = 0, .width = 8, .soft = true},
-                                       {.text = "three", .indent = 0, .width = 8, .soft = false}};
+                                       {.text = "three", .indent = 0, .width = 8, .soft = false},
+                                       {},
+                                       {.text = "one four", .indent = 0, .width = 8, .soft = true},
+                                       {.text = "five", .indent = 1, .width = 8, .soft = false},
+                                       {},
+                                       {.text = "> quoted", .indent = 0, .width = 8, .soft = true},
+                                       {.text = "text", .indent = 0, .width = 8, .soft = false}};
   const auto lines = unwrap(rows, PrefixTable{GrammarOptions{}});
-  ASSERT_EQ(lines.size(), 2U);
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[3], (LogicalLine{"one four five", 5, 2}));
+  EXPECT_EQ(lines[5], (LogicalLine{"> quotedtext", 8, 2}));
   EXPECT_EQ(lines[0], (LogicalLine{"abcdefghijklm", 0, 2}));
   EXPECT_EQ(lines[1], (LogicalLine{"one two three", 2, 2}));
 }
