@@ -24,5 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   profiles::Watcher watcher{*eyes};
   (void)watcher.look(screen, SteadyTime{});
   (void)watcher.look(screen, SteadyTime{std::chrono::seconds{10}});
+  screen.feed("\r\n\x1b[?2004h=====\r\n> ");
+  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{20}});
+  screen.feed("\x1b[?2004lhello\r\n\r\nShall I? [y/n] ");
+  (void)watcher.look(screen, SteadyTime{std::chrono::seconds{30}});
   return 0;
 }

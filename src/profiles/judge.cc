@@ -29,6 +29,9 @@ State said_by(Eyes::TitleSays says) {
   return State::Unknown;
 }
 
+/// Something stands where the cursor waits, and the program reads keys itself: a prompt of some kind.
+bool reads_keys(const Sight& sight) { return sight.takes_pastes && !sight.rows[sight.cursor_row].blank(); }
+
 }  // namespace
 
 std::string_view name_of(State state) {
@@ -63,6 +66,9 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
                                             : !composer->draft.empty() ? "holds a draft"
                                                                        : "empty and in focus"});
+  } else if (was_ready_ && !working && !blocked && eyes_.profile().composer.line && !reads_keys(sight)) {
+    hear("composer", State::Working, "the prompt is gone, no keys are read: a line was sent");
+    verdict.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
     hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
   } else {
@@ -75,6 +81,12 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
   else if (composer && composer->focused)
     verdict.state = composer->draft.empty() ? State::Idle : State::Typing;
   return verdict;
+}
+
+void Judge::fall_silent(Verdict& verdict) {
+  verdict.state = State::Blocked;
+  verdict.presumed = false;
+  verdict.evidence.push_back({"composer", "silent without a prompt: something we do not know may be open"});
 }
 
 }  // namespace relay::profiles

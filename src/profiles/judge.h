@@ -2,7 +2,8 @@
 ///
 /// Several witnesses are heard: the program's own status, its title, its screen. Blocked wins over working, working
 /// over idle: whoever says "do not type" is believed. A screen without the composer, once one was seen, is a dialog we
-/// do not know, and counts as blocked, never as idle.
+/// do not know, and counts as blocked, never as idle. A line-mode program has no prompt while it works either: when it
+/// reads no keys, it is taken to work until it falls silent.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Evidence {
 struct Verdict {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
+  bool presumed = false;  // working only because the prompt is gone: true as long as something is written
 };
 
 class Judge {
@@ -38,6 +40,8 @@ class Judge {
   explicit Judge(const Eyes& eyes) : eyes_{eyes} {}
 
   Verdict judge(const Sight& sight, const Picture& picture);
+  /// A presumed worker has been silent for long: it may as well wait for an answer.
+  static void fall_silent(Verdict& verdict);
 
  private:
   const Eyes& eyes_;

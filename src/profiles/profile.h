@@ -32,20 +32,23 @@ struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
   Look look = Look::Any;
-  bool flat = false;   // a mode for screen readers: the mark is a word, and further rows are not indented
-  bool joins = false;  // has no mark of its own: goes on with a block of its kind that is open above
+  bool flat = false;                // a mode for screen readers: the mark is a word, and further rows are not indented
+  std::vector<RowKind> joins = {};  // has no mark of its own: goes on with a block of these kinds directly above
+  std::string above = {};           // a row that stands above, with no empty one between
+  std::string until = {};  // the rows below belong to it, whatever they look like, up to this one or the person's next
 };
 
 /// Where the person types. Found from the bottom of the screen upwards.
 struct ComposerRule {
-  std::string first = {};        // its first row; a group is what was typed there
-  std::string never = {};        // a row that looks like the first one and is part of a dialog
-  std::string more = {};         // further rows; none: every row up to `below`
-  std::string above = {};        // the row above it, when that is certain
-  std::string below = {};        // the row that closes it
+  std::string first = {};  // its first row; a group is what was typed there
+  std::string never = {};  // a row that looks like the first one and is part of a dialog
+  std::string more = {};   // further rows; none: every row up to `below`
+  std::string above = {};  // the row above it, when that is certain; of a line, some row without an empty one between
+  std::string below = {};  // the row that closes it
   std::string placeholder = {};  // text that is no draft
   std::string furniture = {};    // rows inside it that are no draft
   bool dim_is_placeholder = true;
+  bool line = false;  // a prompt of a line-mode program: it is there only while the cursor stands in it
 };
 
 /// Words in the window's title.
@@ -78,8 +81,11 @@ struct Profile {
   std::vector<RowRule> rows = {};
   std::uint32_t margin = 0;                    // columns it leaves free at the right when it wraps
   std::uint32_t indent = 2;                    // columns of text behind a block's mark
+  bool wraps = true;                           // false: leaves that to the terminal, every break it makes is meant
   std::vector<std::string> working = {};       // rows that stand on the screen only while it works
   std::vector<std::string> dialogs = {};       // rows that stand on the screen only while it asks
+  std::vector<std::string> asks = {};          // the cursor's row while a question waits in it
+  std::vector<std::string> runs = {};          // the last row while a tool runs
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
   Instructions instructions = {};

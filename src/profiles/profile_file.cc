@@ -30,6 +30,9 @@ class Reader {
                {"margin", count(profile_.margin, 40)},
                {"working", regexes(profile_.working)},
                {"dialogs", regexes(profile_.dialogs)},
+               {"asks", regexes(profile_.asks)},
+               {"runs", regexes(profile_.runs)},
+               {"wraps", flag(profile_.wraps)},
                {"titles", [this](const TomlNode& node) { return titles(node); }},
                {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
                {"flat_composer", [this](const TomlNode& node) { return composer(node, profile_.flat_composer); }},
@@ -148,7 +151,8 @@ class Reader {
                           {"below", regex(composer.below)},
                           {"placeholder", regex(composer.placeholder)},
                           {"furniture", regex(composer.furniture)},
-                          {"dim_is_placeholder", flag(composer.dim_is_placeholder)}});
+                          {"dim_is_placeholder", flag(composer.dim_is_placeholder)},
+                          {"line", flag(composer.line)}});
   }
 
   Result<void> typing(const TomlNode& node) {
@@ -176,11 +180,14 @@ class Reader {
     static constexpr std::array<std::pair<std::string_view, Look>, 4> kLooks = {
         {{"any", Look::Any}, {"bold", Look::Bold}, {"dim", Look::Dim}, {"plain", Look::Plain}}};
     auto& row = profile_.rows.emplace_back();
-    RELAY_TRY(members(node, {{"kind", choice(row.kind, kKinds)},
-                             {"pattern", regex(row.pattern)},
-                             {"flat", flag(row.flat)},
-                             {"joins", flag(row.joins)},
-                             {"look", choice(row.look, kLooks)}}));
+    RELAY_TRY(members(
+        node, {{"kind", choice(row.kind, kKinds)},
+               {"pattern", regex(row.pattern)},
+               {"flat", flag(row.flat)},
+               {"joins", each([&](const TomlNode& kind) { return choice(row.joins.emplace_back(), kKinds)(kind); })},
+               {"above", regex(row.above)},
+               {"until", regex(row.until)},
+               {"look", choice(row.look, kLooks)}}));
     return row.pattern.empty() ? Result<void>{bad(node.place, "a row needs a pattern")} : Result<void>{};
   }
 

@@ -7,18 +7,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "profiles/composer.h"
 #include "profiles/profile.h"
 #include "profiles/sight.h"
 #include "speech/findings.h"
 #include "speech/unwrap.h"
 
 namespace relay::profiles {
-
-struct Composer {
-  std::size_t first = 0, last = 0;  // rows
-  bool focused = false;             // the cursor is in it
-  std::string draft = {};           // what stands in it; empty for a placeholder
-};
 
 /// Rows of one kind without a gap: about a paragraph.
 struct Paragraph {
@@ -30,7 +25,7 @@ struct Paragraph {
 struct Picture {
   std::optional<Composer> composer = {};
   std::vector<Paragraph> conversation = {};  // Say, User and Tool, from the top
-  bool working_mark = false;                 // a row that stands there only while it works
+  bool working_mark = false;                 // a row that stands there only while it works, or while a tool runs
   bool dialog_mark = false;
   speech::Findings findings = {};
 };

@@ -1,6 +1,5 @@
 #include "profiles/sight.h"
 
-
 namespace relay::profiles {
 namespace {
 
@@ -38,11 +37,14 @@ Sight look_at(const terminal::Screen& screen) {
   const auto& grid = screen.grid();
   sight.columns = grid.columns();
   sight.alternate = screen.alternate();
+  sight.takes_pastes = screen.modes().bracketed_paste;
   sight.title = screen.title();
   sight.status = screen.program_status();
   if (!sight.alternate) {
     const auto& history = screen.scrollback();
-    const auto from = std::max(history.first(), history.end() - std::min<std::uint64_t>(history.end(), kHistoryRows));
+    auto from = std::max(history.first(), history.end() - std::min<std::uint64_t>(history.end(), kHistoryRows));
+    // The rest of a row whose beginning is out of sight could be anybody's.
+    while (from > history.first() && from < history.end() && history.row(from - 1)->wrapped) ++from;
     for (auto number = from; number < history.end(); ++number) {
       const auto* row = history.row(number);
       sight.rows.push_back({.text = row->text, .soft = row->wrapped});

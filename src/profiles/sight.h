@@ -19,6 +19,8 @@ struct SeenRow {
   Look look = Look::Plain;  // of the first visible character
   bool all_dim = false;     // every visible character behind the first column of text is faint
   bool soft = false;        // the terminal wrapped here: it goes on in the next row
+
+  [[nodiscard]] bool blank() const { return text.find_first_not_of(' ') == std::string::npos; }
 };
 
 struct Sight {
@@ -27,6 +29,7 @@ struct Sight {
   std::size_t cursor_row = 0;  // index too
   int columns = 0;
   bool alternate = false;
+  bool takes_pastes = false;  // asked for pastes in brackets: it reads keys itself
   std::string title = {};
   terminal::ProgramStatus status = {};
 };

@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::size_t kMaxTold = 64;  // different counts and limits remembered within a turn
 
+/// A frame is not complete: said by the program, or seen by the cursor that is away while a prompt is drawn anew.
+bool half_drawn(const terminal::Modes& modes, bool line_mode) {
+  return modes.synchronized || (line_mode && modes.bracketed_paste && !modes.cursor_visible);
+}
+
 bool is_at_rest(State state) { return state == State::Idle || state == State::Typing; }
 
 }  // namespace
@@ -20,16 +25,21 @@ Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
 }
 
 std::optional<SteadyTime> Watcher::look_again_at() const {
-  const auto settled = settled_at();
-  if (!mid_frame_) return settled;
-  const auto forgotten = *frame_since_ + kMaxFrame;
-  return settled ? std::min(*settled, forgotten) : forgotten;
+  auto soonest = settled_at();
+  for (const auto& each : {silent_at(), mid_frame_ ? std::optional{*frame_since_ + kMaxFrame} : std::nullopt})
+    if (each) soonest = soonest ? std::min(*soonest, *each) : *each;
+  return soonest;
 }
 
 /// When the turn is over, if nothing changes any more.
 std::optional<SteadyTime> Watcher::settled_at() const {
   if (!turn_open_ || !is_at_rest(verdict_.state)) return std::nullopt;
   return quiet_since_ + kSettle;
+}
+
+/// When a program that is only taken to work has been silent for too long.
+std::optional<SteadyTime> Watcher::silent_at() const {
+  return verdict_.presumed ? std::optional{drawn_at_ + kSilence} : std::nullopt;
 }
 
 std::vector<Observation> Watcher::finish() {
@@ -42,19 +52,32 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
   std::vector<Observation> out;
   // What was quiet until now had its time, even if it changes with this very look.
   if (const auto due = settled_at(); due && now >= *due) hear_turn(out);
-  if (!screen.modes().synchronized) frame_since_.reset();
-  if (screen.modes().synchronized && !frame_since_) frame_since_ = now;
+  if (const auto due = silent_at(); due && now >= *due) {
+    Judge::fall_silent(verdict_);
+    out.emplace_back(StateChanged{verdict_});
+  }
+  if (!half_drawn(screen.modes(), eyes_.profile().composer.line))
+    frame_since_.reset();
+  else if (!frame_since_)
+    frame_since_ = now;
   mid_frame_ = frame_since_ && now < *frame_since_ + kMaxFrame;
   if (mid_frame_) return out;
-  if (screen.revision() == seen_revision_ && screen.title() == seen_title_ && screen.program_status() == seen_status_)
-    return out;
-  seen_revision_ = screen.revision();
-  seen_title_ = screen.title();
-  seen_status_ = screen.program_status();
+  Glance glance{.revision = screen.revision(),
+                .cursor_row = screen.cursor().row,
+                .takes_pastes = screen.modes().bracketed_paste,
+                .title = screen.title(),
+                .status = screen.program_status()};
+  if (seen_ == glance) return out;
+  drawn_at_ = now;
+  seen_ = std::move(glance);
   const Sight sight = look_at(screen);
   picture_ = eyes_.read(sight);
   const Verdict verdict = judge_.judge(sight, picture_);
-  if (verdict.state == State::Working) turn_open_ = true;
+  if (verdict.state == State::Working && !turn_open_) {
+    turn_open_ = true;
+    limits_.clear();
+    usage_.clear();
+  }
   if (verdict.state == State::Working || is_at_rest(verdict.state)) rested_ = is_at_rest(verdict.state);
   // A dialog hides or moves the conversation; what stands under it is seen again when it closes.
   if (verdict.state != State::Blocked && verdict.state != State::Unknown)
@@ -100,8 +123,6 @@ void Watcher::report_findings(std::vector<Observation>& out) {
 
 void Watcher::hear_turn(std::vector<Observation>& out) {
   turn_open_ = false;
-  limits_.clear();
-  usage_.clear();
   std::vector<speech::DrawnLine> rows;
   for (auto& paragraph : conversation_.end_turn()) {
     const bool echo = !paragraph.lines.empty() && speech::is_injected_line(paragraph.lines.front().text);

@@ -19,6 +19,7 @@ namespace relay::profiles {
 inline constexpr Millis kLookEvery{10};    // a flood need not be looked at more often
 inline constexpr Millis kMaxFrame{2'000};  // a program that long in the middle of a frame has forgotten to end it
 inline constexpr Millis kSettle{600};      // an idle screen that long unchanged has ended its turn
+inline constexpr Millis kSilence{10'000};  // a line-mode program that long silent without its prompt may be asking
 
 struct StateChanged {
   Verdict verdict;
@@ -45,7 +46,18 @@ class Watcher {
   [[nodiscard]] const Picture& picture() const { return picture_; }
 
  private:
+  /// What a screen must differ in to be looked at again.
+  struct Glance {
+    std::uint64_t revision = 0;
+    int cursor_row = 0;
+    bool takes_pastes = false;
+    std::string title;
+    terminal::ProgramStatus status;
+    bool operator==(const Glance&) const = default;
+  };
+
   [[nodiscard]] std::optional<SteadyTime> settled_at() const;
+  [[nodiscard]] std::optional<SteadyTime> silent_at() const;
   void report_findings(std::vector<Observation>& out);
   void hear_turn(std::vector<Observation>& out);
 
@@ -55,11 +67,10 @@ class Watcher {
   Conversation conversation_;
   Picture picture_;
   Verdict verdict_;
-  std::uint64_t seen_revision_ = ~std::uint64_t{0};
-  std::string seen_title_;
-  terminal::ProgramStatus seen_status_;
+  std::optional<Glance> seen_;
   std::uint64_t conversation_revision_ = 0;
   SteadyTime quiet_since_{};
+  SteadyTime drawn_at_{};
   std::optional<SteadyTime> frame_since_;
   bool mid_frame_ = false;
   bool turn_open_ = false;  // it has worked since its last turn ended

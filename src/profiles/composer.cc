@@ -1,0 +1,110 @@
+#include "profiles/composer.h"
+
+#include <algorithm>
+
+#include "speech/line_shape.h"
+
+namespace relay::profiles {
+namespace {
+
+constexpr std::size_t kMaxComposerRows = 60;
+
+std::size_t end_of_run(const Sight& sight, std::size_t row) {
+  while (row < sight.rows.size() && !sight.rows[row].blank()) ++row;
+  return row;
+}
+
+}  // namespace
+
+Above look_above(const Regex& wanted, const Sight& sight, std::size_t row) {
+  while (row > 0 && !sight.rows[row - 1].blank())
+    if (wanted.matches(sight.rows[--row].text)) return Above::Yes;
+  return row == 0 ? Above::CutOff : Above::No;
+}
+
+Result<ComposerFinder> ComposerFinder::compile(const ComposerRule& rule) {
+  ComposerFinder finder;
+  for (const auto& [from, into] : {std::pair{&rule.first, &finder.first_},
+                                   {&rule.never, &finder.never_},
+                                   {&rule.more, &finder.more_},
+                                   {&rule.above, &finder.above_},
+                                   {&rule.below, &finder.below_},
+                                   {&rule.placeholder, &finder.placeholder_},
+                                   {&rule.furniture, &finder.furniture_}})
+    *into = RELAY_TRY(Regex::compile(*from));
+  finder.dim_is_placeholder_ = rule.dim_is_placeholder;
+  finder.line_ = rule.line;
+  return finder;
+}
+
+/// The composer's first row, when its rows end just before `end`.
+std::optional<std::size_t> ComposerFinder::top(const Sight& sight, std::size_t end) const {
+  const auto floor = std::max(sight.screen_top, end - std::min(end, kMaxComposerRows));
+  if (more_.given()) {  // a box: all its rows look alike
+    std::size_t row = end;
+    while (row > floor && more_.matches(sight.rows[row - 1].text)) --row;
+    return row < end && first_.matches(sight.rows[row].text) ? std::optional{row} : std::nullopt;
+  }
+  for (std::size_t row = end; row-- > floor;) {
+    const auto& text = sight.rows[row].text;
+    if (below_.given() && below_.matches(text)) return std::nullopt;
+    if (!first_.matches(text)) continue;
+    if (never_.matches(text)) return std::nullopt;
+    if (above_.given() && (row == 0 || !above_.matches(sight.rows[row - 1].text))) return std::nullopt;
+    return row;
+  }
+  return std::nullopt;
+}
+
+Composer ComposerFinder::read(const Sight& sight, std::size_t from, std::size_t end) const {
+  Composer found{.first = from, .last = end - 1};
+  found.focused = sight.cursor_row >= from && sight.cursor_row < end;
+  bool all_dim = true;
+  for (std::size_t row = from; row < end; ++row) {
+    const auto& seen = sight.rows[row];
+    if (furniture_.matches(seen.text)) continue;
+    std::string typed;
+    if (!(row == from || more_.given() || line_ ? first_ : more_).capture(seen.text, typed)) typed = seen.text;
+    typed = std::string{speech::trimmed(typed)};
+    if (typed.empty() || placeholder_.matches(typed)) continue;
+    all_dim = all_dim && seen.all_dim;
+    found.draft += found.draft.empty() ? typed : "\n" + typed;
+  }
+  if (dim_is_placeholder_ && all_dim) found.draft.clear();
+  return found;
+}
+
+/// The rows around the cursor without an empty one between, from the first that is a prompt.
+std::optional<Composer> ComposerFinder::find_line(const Sight& sight) const {
+  const auto cursor = sight.cursor_row;
+  if (!sight.takes_pastes || cursor >= sight.rows.size() || sight.rows[cursor].blank()) return std::nullopt;
+  const auto floor = std::max(sight.screen_top, cursor - std::min(cursor, kMaxComposerRows));
+  std::size_t from = cursor + 1;
+  for (std::size_t row = cursor + 1; row-- > floor && !sight.rows[row].blank();) {
+    const auto& text = sight.rows[row].text;
+    if (never_.matches(text)) return std::nullopt;
+    if (first_.matches(text))
+      from = row;
+    else if (from == row + 1 && from <= cursor)
+      break;  // above a prompt: no part of it
+  }
+  if (from > cursor || (above_.given() && look_above(above_, sight, from) != Above::Yes)) return std::nullopt;
+  return read(sight, from, end_of_run(sight, cursor));
+}
+
+std::optional<Composer> ComposerFinder::find(const Sight& sight) const {
+  if (!first_.given()) return std::nullopt;
+  if (line_) return find_line(sight);
+  if (!below_.given()) {
+    const auto from = top(sight, sight.rows.size());
+    if (!from) return std::nullopt;
+    return read(sight, *from, end_of_run(sight, *from + 1));
+  }
+  for (std::size_t row = sight.rows.size(); row-- > sight.screen_top;) {
+    if (!below_.matches(sight.rows[row].text)) continue;
+    if (const auto from = top(sight, row)) return read(sight, *from, row);
+  }
+  return std::nullopt;
+}
+
+}  // namespace relay::profiles

@@ -1,0 +1,203 @@
+// Programs without a screen of their own: what is printed stays, and a prompt is one only while the cursor waits in it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiles/profile_file.h"
+#include "profiles/watcher.h"
+
+namespace relay::profiles {
+namespace {
+
+constexpr std::string_view kRobot = R"(
+name = "robot"
+indent = 0
+wraps = false
+dialogs = ['^\? ']
+asks = ['\[y/n\]']
+runs = ['^\$ ']
+[composer]
+line = true
+first = '^>(?: (.*))?$'
+above = '^={5,}$'
+[[row]]
+kind = "user"
+pattern = '^>( |$)'
+above = '^={5,}$'
+[[row]]
+kind = "tool"
+pattern = '^\$ '
+until = '^done$'
+[[row]]
+kind = "chrome"
+pattern = '^(={5,}|done)$'
+[[row]]
+kind = "say"
+joins = ["say", "user"]
+pattern = '\S'
+[[pattern]]
+name = "ask"
+role = "question"
+regex = '^(?P<text>.+\?) \[(?P<labels>y/n)\]'
+[[pattern]]
+name = "tokens"
+role = "usage"
+regex = '^(?P<total>\d+) tokens$'
+)";
+constexpr std::string_view kPrompt = "\x1b[?2004h=====\r\n> ";
+constexpr std::string_view kEnter = "\x1b[?2004l\r\n\r\n";
+
+/// The robot in a small terminal; time passes only between the writes.
+class LineMode : public ::testing::Test {
+ protected:
+  LineMode() : eyes_{*Eyes::open(*read_profile(kRobot, "robot.toml"))}, watcher_{eyes_} {}
+
+  State write(std::string_view bytes) {
+    screen_.feed(bytes);
+    return look();
+  }
+  State wait(Millis time) {
+    now_ += time;
+    return look();
+  }
+  State look() {
+    for (auto& seen : watcher_.look(screen_, now_)) seen_.push_back(std::move(seen));
+    return watcher_.verdict().state;
+  }
+  std::vector<std::string> heard() {
+    wait(kSettle);
+    std::vector<std::string> all;
+    for (const auto& seen : seen_)
+      if (const auto* said = std::get_if<Said>(&seen))
+        if (const auto* command = std::get_if<speech::Command>(&said->utterance))
+          all.push_back(command->to + ": " + command->body);
+    return all;
+  }
+  template <class Kind>
+  std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(seen_, [](const Observation& seen) { return std::holds_alternative<Kind>(seen); }));
+  }
+  [[nodiscard]] std::string draft() const { return watcher_.picture().composer->draft; }
+
+  Eyes eyes_;
+  terminal::Screen screen_{{40, 12}};
+  Watcher watcher_;
+  SteadyTime now_{};
+  std::vector<Observation> seen_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(LineMode, IsIdleOnlyAtItsPromptAndTypingWithADraft) {
+  EXPECT_EQ(write("welcome\r\n"), State::Unknown);
+  EXPECT_EQ(write(kPrompt), State::Idle);
+  EXPECT_EQ(write("hel"), State::Typing);
+  EXPECT_EQ(draft(), "hel");
+  EXPECT_EQ(write("lo\r\nsecond row"), State::Typing);
+  EXPECT_EQ(draft(), "hello\nsecond row");
+  EXPECT_EQ(write(kEnter), State::Working);
+  EXPECT_EQ(write("> a line that looks like a prompt"), State::Working);
+}
+
+TEST_F(LineMode, ADraftOverSeveralPromptsIsReadFromItsFirst) {
+  write(kPrompt);
+  EXPECT_EQ(write("Relay message\r\n> goes on"), State::Typing);
+  EXPECT_EQ(draft(), "Relay message\ngoes on");
+}
+
+TEST_F(LineMode, APromptOfAnotherProgramIsNotItsOwn) {
+  write(kPrompt);
+  write("run it");
+  write(kEnter);
+  EXPECT_EQ(write("Welcome to something\r\n> "), State::Working) << "no rule above it";
+  EXPECT_EQ(write("\x1b[?2004h"), State::Blocked) << "and it reads keys";
+}
+
+TEST_F(LineMode, HearsWhatIsSaidAndNotWhatWasTypedOrPrinted) {
+  write(kPrompt);
+  write("tell Bob\r\n@relay:Eve typed");
+  write(kEnter);
+  write("Telling.\r\n\r\n@relay:Bob hello\r\n\r\n$ cat file\r\n\r\n@relay:Eve printed\r\n> @relay:Eve this too\r\n");
+  write("done\r\n@relay:Carol and you\r\n");
+  write(kPrompt);
+  EXPECT_EQ(heard(), (Texts{"Bob: hello", "Carol: and you"}));
+}
+
+TEST_F(LineMode, ABreakOfItsOwnIsMeantAndOneOfTheTerminalIsNot) {
+  write(kPrompt);
+  write(kEnter);
+  write("@relay:Bob 0123456789 0123456789 0123456\r\nanotherword that would not have fitted\r\n\r\n");
+  write("@relay:Bob 0123456789 0123456789 012345678 goes on\r\n");
+  write(kPrompt);
+  EXPECT_EQ(heard(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 goes on"}));
+}
+
+TEST_F(LineMode, TheRestOfAPrintedRowIsPrintedToo) {
+  write(kPrompt);
+  write(kEnter);
+  write("$ 0123456789 0123456789 0123456789 012345@relay:Eve wrapped by the terminal\r\ndone\r\n");
+  write("=====0123456789 0123456789 0123456789 0123456\r\n");
+  write(kPrompt);
+  EXPECT_EQ(heard(), Texts{});
+}
+
+TEST_F(LineMode, AnUnknownQuestionIsBlockedOnceItIsSilent) {
+  write(kPrompt);
+  EXPECT_EQ(write(kEnter), State::Working);
+  EXPECT_EQ(write("Password: "), State::Working);
+  EXPECT_EQ(watcher_.look_again_at(), now_ + kSilence);
+  EXPECT_EQ(wait(kSilence - Millis{1}), State::Working);
+  EXPECT_EQ(wait(Millis{1}), State::Blocked);
+  EXPECT_EQ(watcher_.look_again_at(), std::nullopt);
+  EXPECT_EQ(write("\r\nit goes on"), State::Working);
+}
+
+TEST_F(LineMode, FallsSilentInAFrameThatNeverEnds) {
+  write(kPrompt);
+  write(kEnter);
+  write("\x1b[?2026hhalf a fra");
+  EXPECT_EQ(watcher_.look_again_at(), now_ + kMaxFrame);
+  EXPECT_EQ(wait(kMaxFrame), State::Working);
+  EXPECT_EQ(wait(kSilence), State::Blocked);
+  EXPECT_EQ(watcher_.look_again_at(), std::nullopt);
+}
+
+TEST_F(LineMode, AToolMayBeSilentForLong) {
+  write(kPrompt);
+  write(kEnter);
+  EXPECT_EQ(write("$ make all\r\n"), State::Working);
+  EXPECT_EQ(wait(kSilence * 10), State::Working);
+}
+
+TEST_F(LineMode, AQuestionWaitsOnlyWhereTheCursorIs) {
+  write(kPrompt);
+  write(kEnter);
+  EXPECT_EQ(write("Delete it? [y/n] "), State::Blocked);
+  EXPECT_EQ(count<speech::Question>(), 1u);
+  EXPECT_EQ(write("y\r\nDeleted\r\n"), State::Working);
+  EXPECT_EQ(write(kPrompt), State::Idle);
+}
+
+TEST_F(LineMode, CountsAreToldOncePerTurn) {
+  write(kPrompt);
+  write(kEnter);
+  write("100 tokens\r\n");
+  write(kPrompt);
+  wait(kSettle);
+  write("x");
+  EXPECT_EQ(count<speech::Usage>(), 1u);
+  write(kEnter);
+  write("100 tokens\r\n");
+  write(kPrompt);
+  EXPECT_EQ(count<speech::Usage>(), 2u);
+}
+
+TEST_F(LineMode, APromptThatIsBeingDrawnIsNotLookedAt) {
+  write(kPrompt);
+  EXPECT_EQ(write("\x1b[?25l\r\n\r\n\r\n"), State::Idle);
+  EXPECT_EQ(write("\x1b[3A\x1b[3G\x1b[?25h"), State::Idle);
+}
+
+}  // namespace
+}  // namespace relay::profiles
