@@ -6,11 +6,11 @@
 #include "profiles/cast_player.h"
 #include "profiles/shelf.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace relay;
-  static const auto eyes = *profiles::Eyes::open(*profiles::profile_named("claude"));
-  if (size > 32 * 1024) return 0;
-  std::string_view rest{reinterpret_cast<const char*>(data), size};
+namespace {
+
+using namespace relay;
+
+void play(const profiles::Eyes& eyes, std::string_view rest) {
   profiles::CastPlayer player{eyes};
   double last = 0;
   const auto check = [&](const std::vector<profiles::Seen>& all) {
@@ -25,10 +25,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto seen = player.take(line);
     if (!seen) {
       FUZZ_CHECK(!seen.error().message().empty());
-      return 0;
+      return;
     }
     check(*seen);
   }
   check(player.finish());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto full_screen = *profiles::Eyes::open(*profiles::profile_named("claude"));
+  static const auto line_mode = *profiles::Eyes::open(*profiles::profile_named("goose"));
+  if (size > 32 * 1024) return 0;
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  play(full_screen, text);
+  play(line_mode, text);
   return 0;
 }

@@ -18,14 +18,21 @@ name = "robot"
 commands = ["robot", "rob"]
 reports_status = true
 working = ['busy']
+wraps = false
+asks = ['\?$']
+runs = ['^\$ ']
 [composer]
 first = '^> (.*)$'
+line = true
 [typing]
 submit_gap_ms = 50
 [[row]]
 kind = "say"
 pattern = '^r: '
 look = "bold"
+joins = ["say", "user"]
+above = '^=+$'
+until = '^$'
 [[pattern]]
 name = "ask"
 role = "permission"
@@ -36,7 +43,13 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_EQ(profile->commands, (std::vector<std::string>{"robot", "rob"}));
   EXPECT_TRUE(profile->reports_status);
   EXPECT_EQ(profile->typing.submit_gap, Millis{50});
+  EXPECT_FALSE(profile->wraps);
+  EXPECT_TRUE(profile->composer.line);
+  EXPECT_EQ(profile->asks.size() + profile->runs.size(), 2u);
   EXPECT_EQ(profile->rows.at(0).look, Look::Bold);
+  EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Say, RowKind::User}));
+  EXPECT_EQ(profile->rows.at(0).above, "^=+$");
+  EXPECT_EQ(profile->rows.at(0).until, "^$");
   EXPECT_EQ(profile->patterns.at(0).role, speech::Role::PermissionHead);
 }
 
@@ -46,13 +59,15 @@ TEST(ProfileFile, NamesTheLineAndColumnOfAMistake) {
   EXPECT_EQ(complaint("name = \"x\"\nindent = 99"), "mine.toml:2:10: a number from 0 to 40 is wanted here");
   EXPECT_EQ(complaint("name = \"x\"\n[[row]]\nkind = \"shout\""),
             "mine.toml:3:8: one of say, user, tool, chrome is wanted here");
+  EXPECT_EQ(complaint("name = \"x\"\n[[row]]\njoins = [\"us\"]"),
+            "mine.toml:3:10: one of say, user, tool, chrome is wanted here");
   EXPECT_EQ(complaint("indent = 2"), "mine.toml: a profile needs a name");
   EXPECT_TRUE(complaint("name = \"x\"\nworking = ['(']").starts_with("mine.toml:2:12: the pattern '(' cannot be used"));
   EXPECT_TRUE(complaint("name = ").starts_with("mine.toml:1:8: this is not TOML"));
 }
 
 TEST(Shelf, KnowsTheAgentsThatMatterAndNobodyElse) {
-  for (const auto* name : {"claude", "codex", "gemini", "opencode", "generic"})
+  for (const auto* name : {"aider", "claude", "codex", "gemini", "goose", "opencode", "generic"})
     EXPECT_TRUE(profile_named(name)) << profile_named(name).error().message();
   EXPECT_EQ(profile_for("/usr/local/bin/claude")->name, "claude");
   EXPECT_EQ(profile_for("vim")->name, "generic");

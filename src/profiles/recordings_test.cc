@@ -46,6 +46,7 @@ std::optional<State> wanted_at(const std::string& label) {
   if (label.starts_with("permission prompt") || label == "question" || label == "dialog") return State::Blocked;
   if (label.starts_with("idle") || label == "still idle" || label == "after reply" || label.starts_with("answer "))
     return State::Idle;
+  if (label == "typing") return State::Typing;
   if (label == "busy" || label == "busy 2" || label == "tool running" || label == "tool running, no output")
     return State::Working;
   return std::nullopt;
@@ -146,7 +147,8 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Agents, Recordings, ::testing::Values("claude", "codex", "gemini", "opencode"),
+INSTANTIATE_TEST_SUITE_P(Agents, Recordings,
+                         ::testing::Values("aider", "claude", "codex", "gemini", "goose", "opencode"),
                          [](const auto& each) { return std::string{each.param}; });
 
 }  // namespace
