@@ -37,6 +37,14 @@ if(RELAY_FUZZ)
   target_compile_options(relay_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# What a test says once needs no optimizer, and translating it takes half the time without. The code under test keeps its
+# flags, and so do tests that run long (see relay_test): of an inline function the linker keeps one copy, maybe theirs.
+if(RELAY_TESTS)
+  add_library(relay_test_flags INTERFACE)
+  target_compile_options(relay_test_flags INTERFACE -O0)
+  target_link_libraries(relay_test_flags INTERFACE GTest::gtest)
+endif()
+
 # One precompiled header for the product, one for the tests: the standard library, fmt, Boost.JSON, GoogleTest.
 function(relay_precompiled name headers)
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.cc "")
@@ -46,7 +54,7 @@ function(relay_precompiled name headers)
 endfunction()
 relay_precompiled(relay_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
 if(RELAY_TESTS)
-  relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h GTest::gtest)
+  relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h relay_test_flags)
 endif()
 
 function(relay_module name)
@@ -88,7 +96,12 @@ function(relay_test name)
   cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE relay_flags fmt::fmt Boost::json ${arg_LINKS} GTest::gtest GTest::gtest_main)
-  target_precompile_headers(${name} REUSE_FROM relay_test_pch)
+  if(arg_LABEL MATCHES "simulation|corpus")  # they run long
+    target_precompile_headers(${name} REUSE_FROM relay_pch)
+  else()
+    target_link_libraries(${name} PRIVATE relay_test_flags)
+    target_precompile_headers(${name} REUSE_FROM relay_test_pch)
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()

@@ -1,4 +1,6 @@
 // The simulation's own parts, and that a seed replays exactly.
+#include <gtest/gtest.h>
+
 #include "base/format.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/world.h"
