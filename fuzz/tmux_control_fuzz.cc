@@ -58,9 +58,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 
   static_cast<void>(size_in_layout(text, 0));
   static_cast<void>(parse_size(text));
+  static_cast<void>(pastes_by_request(text));
   static_cast<void>(parse_version(text));
   static_cast<void>(redrawing(text.substr(0, at), text.substr(at)));
   if (const auto command = decode_command(text)) FUZZ_CHECK(decode_command(encode_command(*command)).has_value());
-  for (const auto& said : typing(text, 1, "b")) FUZZ_CHECK(!said.contains('\n') && !said.contains('\0'));
+  for (const auto& said : typing(text, {.pane = 1, .buffer = "b", .pastes_by_request = false}))
+    FUZZ_CHECK(!said.contains('\n') && !said.contains('\0'));
   return 0;
 }

@@ -56,7 +56,9 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
         session_{std::move(session)},
         tree_{std::move(tree)},
         size_{size},
-        buffer_name_{format("relay-{}", SystemRandom{}.hex(kRandomBytes))},
+        keyboard_{.pane = session_.pane,
+                  .buffer = format("relay-{}", SystemRandom{}.hex(kRandomBytes)),
+                  .pastes_by_request = session_.pastes_by_request},
         marker_{format("\x1b]7770;{}\x1b\\", SystemRandom{}.hex(kRandomBytes))} {}
 
   void start() {
@@ -286,7 +288,7 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
       next_look_ = kLookAtTerminal;
       const auto chunk = input_.front().substr(0, kChunkBytes);
       const auto size = chunk.size();
-      const auto lines = typing(chunk, session_.pane, buffer_name_);
+      const auto lines = typing(chunk, keyboard_);
       input_.pop(size);
       unanswered_bytes_ += size;
       for (std::size_t i = 0; i + 1 < lines.size(); ++i) say(lines[i]);
@@ -446,7 +448,7 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
   std::size_t pictures_awaited_ = 0;
   std::string picture_place_;
 
-  std::string buffer_name_;
+  Keyboard keyboard_;
   pty::ByteQueue input_{pty::kMaxInputBytes};
   std::size_t unanswered_bytes_ = 0;
   Millis next_look_ = kLookAtTerminal;

@@ -71,7 +71,7 @@ Result<void> take_place(std::string_view place, Session& session) {
   return {};
 }
 
-/// What the person's configuration may say otherwise for sessions in general.
+/// What the person's configuration may say otherwise for sessions in general, and what differs between servers.
 Result<void> settle(Session& session, pty::WindowSize size, SteadyTime deadline) {
   const std::array lines = {
       format("set-option -w -t %{} window-size latest", session.pane),
@@ -80,6 +80,8 @@ Result<void> settle(Session& session, pty::WindowSize size, SteadyTime deadline)
       format("refresh-client -C {}x{}", size.columns, size.rows),
   };
   for (const auto& line : lines) RELAY_TRY(session.client->wait(line, deadline));
+  session.pastes_by_request =
+      pastes_by_request(RELAY_TRY(session.client->wait("list-commands paste-buffer", deadline)));
   return {};
 }
 

@@ -21,6 +21,7 @@ struct Session {
   std::string tmux;                // the program's path
   std::vector<std::string> words;  // tmux and its own options, before any command
   PaneNumber pane = 0;
+  bool pastes_by_request = false;  // wording.h
   pid_t keeper_pid = -1;
   UniqueFd terminal;  // the pane's, for asking how much input it holds
   std::unique_ptr<ControlClient> client;

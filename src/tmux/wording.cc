@@ -55,23 +55,29 @@ std::string quoted(std::string_view word) {
   return text;
 }
 
-std::vector<std::string> typing(std::string_view bytes, PaneNumber pane, std::string_view buffer) {
+std::vector<std::string> typing(std::string_view bytes, const Keyboard& keyboard) {
   std::vector<std::string> lines;
   while (!bytes.empty()) {
     const auto text = bytes.substr(0, bytes.find('\0'));
     bytes.remove_prefix(text.size());
     if (!text.empty()) {
-      lines.push_back(format("set-buffer -b {} -- {}", buffer, quoted(text)));
-      lines.push_back(format("paste-buffer -d -r -b {} -t %{}", buffer, pane));
+      lines.push_back(format("set-buffer -b {} -- {}", keyboard.buffer, quoted(text)));
+      lines.push_back(format("paste-buffer -d -r {}-b {} -t %{}", keyboard.pastes_by_request ? "-S " : "",
+                             keyboard.buffer, keyboard.pane));
     }
     const auto zeros = std::min(bytes.find_first_not_of('\0'), bytes.size());
     bytes.remove_prefix(zeros);
     if (zeros == 0) continue;
-    auto keys = format("send-keys -H -t %{}", pane);
+    auto keys = format("send-keys -H -t %{}", keyboard.pane);
     for (std::size_t i = 0; i < zeros; ++i) keys += " 00";
     lines.push_back(std::move(keys));
   }
   return lines;
+}
+
+bool pastes_by_request(std::string_view usage) {
+  usage.remove_prefix(std::min(usage.find('['), usage.size()));
+  return usage.starts_with("[-") && usage.substr(0, usage.find(']')).contains('S');
 }
 
 std::string session_name(std::string_view agent) {
