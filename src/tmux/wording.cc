@@ -5,9 +5,12 @@
 #include <limits>
 
 #include "base/format.h"
+#include "base/hash.h"
 
 namespace relay::tmux {
 namespace {
+
+constexpr std::size_t kHashDigits = 8;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_plain(char c) {
@@ -83,6 +86,7 @@ bool pastes_by_request(std::string_view usage) {
 std::string session_name(std::string_view agent) {
   std::string name{"relay-"};
   for (const char c : agent) name.push_back(is_plain(c) ? c : '_');
+  if (!std::ranges::all_of(agent, is_plain)) name += "-" + sha256_hex(agent).substr(0, kHashDigits);
   return name;
 }
 

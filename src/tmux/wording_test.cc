@@ -47,7 +47,10 @@ TEST(Wording, AsksForTheBytesAsTheyAreWhereTmuxWantsToBeAsked) {
 
 TEST(Wording, MakesSessionNames) {
   EXPECT_EQ(session_name("Alice"), "relay-Alice");
-  EXPECT_EQ(session_name("a.b:c d#{x}"), "relay-a_b_c_d__x_");
+  EXPECT_EQ(session_name("a_b"), "relay-a_b");
+  EXPECT_TRUE(session_name("a.b:c d#{x}").starts_with("relay-a_b_c_d__x_-"));
+  EXPECT_EQ(session_name("a.b").size(), std::string_view{"relay-a_b-01234567"}.size());
+  EXPECT_NE(session_name("a.b"), session_name("a:b")) << "two agents never meet in one session";
 }
 
 TEST(Wording, FindsAPaneInALayout) {
