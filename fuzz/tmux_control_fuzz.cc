@@ -23,6 +23,7 @@ struct Record final : ControlHandler {
     add('n', name);
     add('r', rest);
   }
+  void on_skipped_line() override { add('s', {}); }
   void add(char kind, std::string_view text) { all.append(1, kind).append(text).append(1, '\n'); }
   std::string all;
 };

@@ -22,6 +22,7 @@ class ControlListener {
   virtual ~ControlListener() = default;
   virtual void on_pane_output(const PaneOutput& output) = 0;
   virtual void on_notice(std::string_view name, std::string_view rest) = 0;
+  virtual void on_skipped_line() = 0;
 };
 
 class ControlClient final : private ControlHandler {
@@ -56,6 +57,7 @@ class ControlClient final : private ControlHandler {
   void on_pane_output(const PaneOutput& output) override { listener_->on_pane_output(output); }
   void on_answer(const Answer& answer) override;
   void on_notice(std::string_view name, std::string_view rest) override;
+  void on_skipped_line() override { listener_->on_skipped_line(); }
 
   Companion process_;
   ControlListener* listener_;

@@ -70,8 +70,8 @@ void ControlParser::feed(std::string_view bytes, ControlHandler& handler) {
     bytes.remove_prefix(whole ? end + 1 : bytes.size());
     if (!skipping_ && line_.size() + part.size() > kMaxLineBytes) {
       skipping_ = true;
-      ++dropped_;
       std::string{}.swap(line_);
+      if (!answer_) handler.on_skipped_line();
     }
     if (skipping_) {
       skipping_ = !whole;
@@ -129,10 +129,7 @@ void ControlParser::take_output(std::string_view escaped, PaneNumber pane, Milli
 
 void ControlParser::take_text(std::string_view line) {
   auto& text = answer_->text;
-  if (text.size() + line.size() + 1 > kMaxAnswerBytes) {
-    ++dropped_;
-    return;
-  }
+  if (text.size() + line.size() + 1 > kMaxAnswerBytes) return;
   text.append(line).push_back('\n');
 }
 

@@ -7,8 +7,8 @@
 ///     %layout-change @0 b25d,80x24,0,0,0 …       → on_notice("layout-change", "@0 b25d,80x24,0,0,0 …")
 ///     no server running on /tmp/…                → on_notice("", "no server running on /tmp/…")
 ///
-/// Invariants: however the stream is cut, the same calls come. A line beyond kMaxLineBytes is skipped whole, an answer
-///   beyond kMaxAnswerBytes is cut off; both are counted in `dropped()`. Inside an answer every line is text but the
+/// Invariants: however the stream is cut, the same calls come. A line beyond kMaxLineBytes is skipped whole, and
+///   unless it belongs to an answer `on_skipped_line` says so; an answer beyond kMaxAnswerBytes is cut off. Inside an answer every line is text but the
 ///   end that carries its own number, as tmux promises; a pane may draw lines that look like ours.
 /// Ownership: the views given to a handler are gone when it returns. Pure: no input, no output, no clock.
 #pragma once
@@ -51,14 +51,13 @@ class ControlHandler {
   /// Everything else: the word behind the percent sign and the rest of the line. No word: a line that is none of tmux's
   /// control mode, like the sentence it dies with.
   virtual void on_notice(std::string_view name, std::string_view rest) = 0;
+  /// It may have been output.
+  virtual void on_skipped_line() = 0;
 };
 
 class ControlParser {
  public:
   void feed(std::string_view bytes, ControlHandler& handler);
-
-  /// Lines and parts of answers that were too long.
-  [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
  private:
   void take_line(std::string_view line, ControlHandler& handler);
@@ -69,7 +68,6 @@ class ControlParser {
   bool skipping_ = false;  // until the next line feed
   std::optional<Answer> answer_;
   std::string decoded_;
-  std::size_t dropped_ = 0;
 };
 
 /// The number in "%3"; nothing else may be there.

@@ -174,6 +174,10 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
     }
   }
 
+  void on_skipped_line() override {
+    if (listener_ != nullptr && attached_ && !closing_) ask_for_picture();
+  }
+
   /// Thrown out, too slow, or the server is gone.
   void client_left() {
     client_watch_.reset();
@@ -479,6 +483,7 @@ namespace {
 class Nobody final : public ControlListener {
   void on_pane_output(const PaneOutput&) override {}
   void on_notice(std::string_view, std::string_view) override {}
+  void on_skipped_line() override {}
 };
 
 }  // namespace
