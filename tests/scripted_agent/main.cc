@@ -90,7 +90,7 @@ void run(Agent& agent, const Journal& journal) {
     if (ready > 0) {
       std::array<char, 4096> block;
       const auto count = ::read(0, block.data(), block.size());
-      if (count <= 0 && errno != EINTR) return;
+      if (count == 0 || (count < 0 && errno != EINTR)) return;
       const std::string_view bytes{block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
       note_bytes(journal, bytes);
       for (const auto& key : keys.read(bytes)) agent.on_key(key, now);
