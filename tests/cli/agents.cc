@@ -1,6 +1,11 @@
 #include "cli/agents.h"
 
+#include <spawn.h>
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -8,10 +13,37 @@
 
 namespace relay::cli_tests {
 
+namespace {
+
+void end_tmux_server(std::string socket) {
+  std::string words[] = {"tmux", "-S", std::move(socket), "kill-server"};
+  char* const argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  pid_t pid = -1;
+  if (::posix_spawnp(&pid, "tmux", nullptr, nullptr, argv, environ) == 0) ::waitpid(pid, nullptr, 0);
+}
+
+}  // namespace
+
 Agents::Agents() {
+  std::filesystem::create_directory(tmux_directory());
+  box.set("TMUX_TMPDIR", tmux_directory());
   box.ok({"up", "--no-http"});
   submit_gap(Millis{300});
   script("{}");
+}
+
+Agents::~Agents() {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file{entry.path()};
+    const auto host = parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
+    const auto pid = host ? integer_member(*host, "pid").value_or(0) : 0;
+    if (pid > 1) ::kill(static_cast<pid_t>(pid), SIGKILL);
+  }
+  for (const auto& entry : fs::directory_iterator{tmux_directory(), none})
+    end_tmux_server(entry.path().string() + "/default");  // one that has ended already says so, and that is all
 }
 
 void Agents::script(const std::string& json) const { box.write(box.project() + "/script.json", json); }

@@ -27,6 +27,8 @@ struct Ledger {
 class Agents : public ::testing::Test {
  protected:
   Agents();
+  /// Ends what a failed test left behind: hosts that are nobody's children, and the tmux server.
+  ~Agents() override;
 
   /// The script of the agents that start from now on.
   void script(const std::string& json) const;
@@ -77,6 +79,8 @@ class Agents : public ::testing::Test {
   Sandbox box;
 
  private:
+  /// Of a tmux server that only this test uses.
+  std::string tmux_directory() const { return box.project() + "/tmux"; }
   std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
 
   std::map<std::string, std::unique_ptr<Terminal>> terminals_;
