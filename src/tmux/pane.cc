@@ -1,23 +1,21 @@
 #include "tmux/pane.h"
 
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <optional>
 
 #include "base/format.h"
 #include "base/random.h"
 #include "net/asio_loop.h"
-#include "net/descriptor_watch.h"
 #include "net/readable_watch.h"
-#include "pty/byte_queue.h"
 #include "pty/child.h"
 #include "pty/process_tree.h"
 #include "tmux/session.h"
+#include "tmux/typist.h"
+#include "tmux/view.h"
 #include "tmux/wording.h"
 
 namespace relay::tmux {
@@ -27,18 +25,11 @@ using pty::ExitStatus;
 using pty::WindowSize;
 
 constexpr std::size_t kRandomBytes = 8;
-constexpr std::size_t kChunkBytes = 1024;               // typed by one command
-constexpr std::size_t kMaxUnansweredBytes = 16 * 1024;  // typed, and tmux has not said so: also while output is paused
-constexpr int kTerminalFullBytes = 2 * 1024;            // half of what the kernel holds for a program that reads raw
-constexpr Millis kLookAtTerminal{1};                    // has it room again? Doubled each time, up to:
-constexpr Millis kLookAtTerminalSeldom{64};
 constexpr Millis kFarBehind{100};         // output this old: tmux gathers more than we take
 constexpr Millis kLookAgain{20};          // while ending: has everybody gone?
 constexpr Millis kMarkerPatience{2'000};  // of silence after the exit, for the mark behind the last output
 constexpr Millis kClosePatience{2'000};   // for tmux to close the pane
 constexpr Millis kHangUpGrace{2'000};     // for a program whose terminal is gone
-constexpr Millis kCalmAfter{1'000};       // thrown out less often than this: no quarrel
-constexpr int kMaxQuarrels = 10;
 
 bool is_up_to(WindowSize size) {
   constexpr std::uint16_t kMaxSide = 10'000;  // tmux's
@@ -48,7 +39,7 @@ bool is_up_to(WindowSize size) {
 }  // namespace
 
 /// Lives as long as a callback of it runs, longer than its handle when that is destroyed inside.
-class Pane::Core final : public ControlListener, public std::enable_shared_from_this<Core> {
+class Pane::Core final : private ViewListener, public std::enable_shared_from_this<Core> {
  public:
   Core(net::AsioLoop& loop, Session session, pty::ProcessTree tree, WindowSize size, pty::ProgramListener& listener)
       : loop_{loop},
@@ -56,14 +47,18 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
         session_{std::move(session)},
         tree_{std::move(tree)},
         size_{size},
-        keyboard_{.pane = session_.pane,
-                  .buffer = format("relay-{}", SystemRandom{}.hex(kRandomBytes)),
-                  .pastes_by_request = session_.pastes_by_request},
+        view_{loop, session_, size, *this},
+        typist_{
+            loop, session_.terminal.get(),
+            Keyboard{.pane = session_.pane,
+                     .buffer = format("relay-{}", SystemRandom{}.hex(kRandomBytes)),
+                     .pastes_by_request = session_.pastes_by_request},
+            [this](std::string_view line, ControlClient::OnAnswer on_answer) { view_.say(line, std::move(on_answer)); },
+            [this] { listener_->on_input_written(input_waiting()); }},
         marker_{format("\x1b]7770;{}\x1b\\", SystemRandom{}.hex(kRandomBytes))} {}
 
   void start() {
-    session_.client->listen(*this);
-    watch_client();
+    view_.start();
     keeper_watch_ = std::make_unique<net::ReadableWatch>(loop_, session_.keeper.fd(), [this] { hear_keeper(); });
     // A quick program may have ended while we heard that it started.
     loop_.post([weak = weak_from_this()] {
@@ -73,18 +68,12 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
 
   [[nodiscard]] const std::string& session() const { return session_.name; }
   [[nodiscard]] pid_t pid() const { return session_.program; }
-  [[nodiscard]] std::size_t input_waiting() const { return input_.size() + unanswered_bytes_; }
-
-  std::size_t write(std::string_view bytes) {
-    if (status_ || listener_ == nullptr) return bytes.size();  // there is nobody to read it
-    const auto taken =
-        input_.push(bytes.substr(0, pty::kMaxInputBytes - std::min(input_waiting(), pty::kMaxInputBytes)));
-    type_some();
-    return taken;
-  }
+  [[nodiscard]] std::size_t input_waiting() const { return typist_.waiting(); }
+  std::size_t write(std::string_view bytes) { return typist_.write(bytes); }
 
   void pause() {
     paused_ = true;
+    view_.read(closing_);
     hold_or_release();
   }
 
@@ -92,14 +81,14 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
     if (!std::exchange(paused_, false) || listener_ == nullptr) return;
     hold_or_release();
     quiet_since_ = loop_.now().steady;
-    if (client_watch_) client_watch_->want_readable();
+    view_.read(true);
     if (status_) look_again();
   }
 
   Result<void> resize(WindowSize size) {
     if (!is_up_to(size)) return fail(format("tmux knows no window of {} x {}", size.columns, size.rows));
     size_ = {.columns = size.columns, .rows = size.rows};
-    ask_for_size();
+    view_.wish_for(size_);
     return {};
   }
 
@@ -129,83 +118,45 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
  private:
   enum class Ending : std::uint8_t { No, Asked, Killing };
 
-  // The conversation with tmux
+  // The view
 
-  void watch_client() {
-    client_watch_ = std::make_unique<net::DescriptorWatch>(
-        loop_, session_.client->fd(), [this] { read_turn(); }, [this] { write_turn(); });
-    client_watch_->want_readable();
-    if (session_.client->wants_to_write()) client_watch_->want_writable();
-  }
+  std::shared_ptr<void> hold() override { return shared_from_this(); }
 
-  void say(std::string_view line, ControlClient::OnAnswer on_answer = {}) {
-    session_.client->send(line, std::move(on_answer));
-    if (client_watch_ && session_.client->wants_to_write()) client_watch_->want_writable();
-  }
-
-  void write_turn() {
-    session_.client->write_turn();
-    if (session_.client->wants_to_write()) client_watch_->want_writable();
-  }
-
-  void read_turn() {
-    if (paused_ && !closing_) return;
-    const auto keep = shared_from_this();
-    const bool open = session_.client->read_turn();
-    deliver();
-    if (listener_ == nullptr) return;
-    if (!open) return client_left();
-    if (status_) finish_if_over();
-    if (listener_ != nullptr && client_watch_ && (!paused_ || closing_)) client_watch_->want_readable();
-  }
-
-  void on_pane_output(const PaneOutput& output) override {
-    if (output.pane != session_.pane || !attached_ || pictures_awaited_ > 0 || closing_) return;
+  void on_seen(const PaneOutput& output) override {
     output_.append(output.bytes);
-    if (output.age > kFarBehind && !catching_up_ && listener_ != nullptr) catch_up();
+    if (output.age > kFarBehind && !catching_up_) catch_up();
   }
 
-  void on_notice(std::string_view name, std::string_view rest) override {
-    if (listener_ == nullptr) return;
-    if (name == "layout-change" && sizes_awaited_ == 0) {
-      take_word(rest);  // the window
-      const auto whole = take_word(rest), visible = take_word(rest);
-      if (const auto size = size_in_layout(visible.empty() ? whole : visible, session_.pane)) take_size(*size);
-    }
+  void on_picture(std::string bytes) override {
+    output_ += bytes;
+    if (status_) session_.keeper.say(marker_);  // the first one may be among what we missed
   }
 
-  void on_skipped_line() override {
-    if (listener_ != nullptr && attached_ && !closing_) ask_for_picture();
+  void on_view_size(WindowSize size) override {
+    if (size == size_) return;
+    size_ = size;
+    deliver();
+    if (listener_ != nullptr) listener_->on_program_resized(size);
   }
 
-  /// Thrown out, too slow, or the server is gone.
-  void client_left() {
-    client_watch_.reset();
-    unanswered_bytes_ = sizes_awaited_ = pictures_awaited_ = 0;
+  void on_turn_over() override {
+    deliver();
+    if (listener_ != nullptr && status_) finish_if_over();
+  }
+
+  void on_sight_changed() override {
+    if (view_.sees()) return typist_.allow();
+    typist_.forbid();
     catching_up_ = false;
     hold_or_release();
-    if (closing_) {
-      closed_ = true;
-      return finish_if_over();
-    }
-    const auto now = loop_.now().steady;
-    if (now - attached_at_ > kCalmAfter) quarrels_ = 0;
-    if (!attached_ || ++quarrels_ > kMaxQuarrels) return lose_terminal();
-    auto again = attach_again(session_, *this);
-    if (!again) return lose_terminal();
-    session_.client = std::move(*again);
-    attached_ = false;  // until we have seen that the pane is ours: the server may be another one by now
-    attached_at_ = now;
-    session_.client->when_started([this](const Answer& answer) {
-      if (answer.ok && listener_ != nullptr) ask_for_picture();
-    });
-    watch_client();
   }
 
-  void lose_terminal() {
+  void on_view_lost() override {
     output_ended_ = true;
-    attached_ = false;
-    if (!status_) return end(kHangUpGrace);  // the keeper will say how it went
+    if (closing_)
+      closed_ = true;
+    else if (!status_)
+      return end(kHangUpGrace);  // the keeper will say how it went
     finish_if_over();
   }
 
@@ -247,94 +198,10 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
   void catch_up() {
     catching_up_ = true;
     hold_or_release();
-    say("display-message -p ''", [this](const Answer&) {
+    view_.say("display-message -p ''", [this](const Answer&) {
       catching_up_ = false;
       hold_or_release();
     });
-  }
-
-  /// The screen as it is, in place of what we missed. What comes before the picture is in it already.
-  void ask_for_picture() {
-    ++pictures_awaited_;
-    say(format("display-message -p -t %{} '{}'", session_.pane, kPictureFormat), [this](const Answer& answer) {
-      picture_place_ = answer.ok ? answer.text : std::string{};
-      pid_t keeper = -1;
-      std::from_chars(picture_place_.data(), picture_place_.data() + picture_place_.size(), keeper);
-      attached_ = keeper == session_.keeper_pid;
-    });
-    say(format("capture-pane -p -e -t %{}", session_.pane), [this](const Answer& answer) {
-      if (pictures_awaited_ > 0) --pictures_awaited_;
-      if (!attached_ || !answer.ok || listener_ == nullptr) return lost_sight();
-      output_ += redrawing(picture_place_, answer.text);
-      ask_for_size();
-      type_some();
-      if (status_) session_.keeper.say(marker_);  // the first one may be among what we missed
-    });
-  }
-
-  /// The client looks at something, but not at our pane.
-  void lost_sight() {
-    attached_ = false;
-    say("detach-client");
-  }
-
-  // Input
-
-  [[nodiscard]] bool terminal_has_room() const {
-    int waiting = 0;
-    return ::ioctl(session_.terminal.get(), FIONREAD, &waiting) != 0 || waiting < kTerminalFullBytes;
-  }
-
-  void type_some() {
-    if (!attached_ || !client_watch_) return;
-    while (!input_.empty() && unanswered_bytes_ < kMaxUnansweredBytes) {
-      if (!terminal_has_room()) return look_at_terminal_later();
-      next_look_ = kLookAtTerminal;
-      const auto chunk = input_.front().substr(0, kChunkBytes);
-      const auto size = chunk.size();
-      const auto lines = typing(chunk, keyboard_);
-      input_.pop(size);
-      unanswered_bytes_ += size;
-      for (std::size_t i = 0; i + 1 < lines.size(); ++i) say(lines[i]);
-      say(lines.back(), [this, size](const Answer&) { typed(size); });
-    }
-  }
-
-  void typed(std::size_t size) {
-    unanswered_bytes_ -= std::min(size, unanswered_bytes_);
-    if (listener_ == nullptr || status_) return;
-    type_some();
-    listener_->on_input_written(input_waiting());
-  }
-
-  /// Nobody tells us when a program reads; so we look, seldom when it does not seem to want to.
-  void look_at_terminal_later() {
-    if (input_timer_) return;
-    input_timer_ = loop_.after(next_look_, [this] {
-      input_timer_.reset();
-      next_look_ = std::min(next_look_ * 2, kLookAtTerminalSeldom);
-      type_some();
-    });
-  }
-
-  // Size
-
-  void ask_for_size() {
-    if (!client_watch_ || !attached_) return;
-    ++sizes_awaited_;
-    say(format("refresh-client -C {}x{}", size_.columns, size_.rows));
-    say(format("display-message -p -t %{} '#{{pane_width}} #{{pane_height}}'", session_.pane),
-        [this](const Answer& answer) {
-          if (sizes_awaited_ > 0 && --sizes_awaited_ > 0) return;
-          if (const auto size = parse_size(answer.text); answer.ok && size) take_size(*size);
-        });
-  }
-
-  void take_size(WindowSize size) {
-    if (size == size_ || listener_ == nullptr) return;
-    size_ = size;
-    deliver();
-    if (listener_ != nullptr) listener_->on_program_resized(size);
   }
 
   // The end
@@ -346,7 +213,7 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
     if (status_ || (!news.ended && !news.closed)) return;
     status_ = news.ended.value_or(ExitStatus{});  // a keeper that was killed could not say
     hold_or_release();
-    input_.pop(input_.size());
+    typist_.stop();
     quiet_since_ = loop_.now().steady;
     drain_until_ = quiet_since_ + pty::kMaxDrainTime;
     session_.keeper.say(marker_);
@@ -389,12 +256,12 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
   void close_pane() {
     closing_ = true;
     close_by_ = loop_.now().steady + kClosePatience;
-    if (!client_watch_) {
+    if (!view_.sees()) {
       closed_ = true;
       return;
     }
-    say(format("kill-pane -t %{}", session_.pane), [this](const Answer&) { closed_ = true; });
-    client_watch_->want_readable();
+    view_.say(format("kill-pane -t %{}", session_.pane), [this](const Answer&) { closed_ = true; });
+    view_.part();
   }
 
   /// The group first: that also reaches who is being forked at this moment. Nobody is told the same twice.
@@ -423,9 +290,9 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
     hang_up_timer_.reset();
     grace_timer_.reset();
     look_timer_.reset();
-    input_timer_.reset();
     keeper_watch_.reset();
-    client_watch_.reset();
+    typist_.stop();
+    view_.stop();
   }
 
   void kill_now() {
@@ -438,24 +305,14 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
   Session session_;
   pty::ProcessTree tree_;
 
-  bool attached_ = true;  // and the pane is ours
-  SteadyTime attached_at_{};
-  int quarrels_ = 0;
-
   WindowSize size_;
-  std::size_t sizes_awaited_ = 0;
+  View view_;
+  Typist typist_;
 
   bool paused_ = false;
   bool catching_up_ = false;
   bool holding_ = false;  // the terminal's output is stopped
   std::string output_;    // of this turn
-  std::size_t pictures_awaited_ = 0;
-  std::string picture_place_;
-
-  Keyboard keyboard_;
-  pty::ByteQueue input_{pty::kMaxInputBytes};
-  std::size_t unanswered_bytes_ = 0;
-  Millis next_look_ = kLookAtTerminal;
 
   std::optional<ExitStatus> status_;  // once the program ended
   std::string marker_;                // written by the keeper behind the last output
@@ -472,9 +329,7 @@ class Pane::Core final : public ControlListener, public std::enable_shared_from_
   std::unique_ptr<net::Timer> hang_up_timer_;
   std::unique_ptr<net::Timer> grace_timer_;
   std::unique_ptr<net::Timer> look_timer_;
-  std::unique_ptr<net::Timer> input_timer_;
   std::unique_ptr<net::ReadableWatch> keeper_watch_;
-  std::unique_ptr<net::DescriptorWatch> client_watch_;
 };
 
 namespace {

@@ -13,12 +13,16 @@
 ///   wait only while it is the only one attached to the server, and in 3.3a not even then always.
 ///   Input waits in a queue of pty::kMaxInputBytes; tmux is given more only while the program's terminal has room, or it
 ///   would take all we have into memory of its own.
+/// - What was given to one `write`, up to 64 KiB, is typed without a person's keys inside (typist.h).
 /// - The person decides: who attaches gives the window their size, and `on_program_resized` says so; their own panes
-///   beside ours are left alone; `attach -d` and `detach -a` throw us out, and we come back.
+///   beside ours are left alone; `attach -d` and `detach -a` throw us out, and we come back; where they move the pane we
+///   follow, and their windows keep their size and their current pane (view.h). Who kills the pane ends the program.
 ///
 /// What cannot be promised
-/// - After we were thrown out, what we missed until we are back (some 10 ms) is gone, and the screen is drawn again as it
-///   is: colours and cursor, not the modes, nor what has scrolled away.
+/// - After we were thrown out or the pane was moved, what we missed until we are back (some 10 ms) is gone, and the screen
+///   is drawn again as it is: colours and cursor, not the modes, nor what has scrolled away. We type nothing meanwhile.
+/// - `swap-window` with a window of another session of the same size is told to nobody: we see nothing until one there
+///   closes or changes its layout.
 /// - While our process is stopped (SIGSTOP), tmux keeps what we do not take, in its own memory.
 /// - Keys that were on their way when we were thrown out may be lost; none is ever typed twice.
 /// - Pixels: tmux does not take them from us.

@@ -12,28 +12,8 @@ namespace {
 using pty::ExitStatus;
 using pty::WindowSize;
 using testing::PaneRecorder;
+using testing::Person;
 using testing::shell;
-
-/// A person's own tmux client, in a terminal of theirs.
-class Person final : public pty::ProgramListener {
- public:
-  Person(PaneRecorder& recorder, const std::vector<std::string>& words, WindowSize size) {
-    auto environment = pty::inherited_environment();
-    pty::set_variable(environment, "TERM", "xterm-256color");
-    auto made = pty::Child::spawn(recorder.loop,
-                                  {.argv = recorder.server.command(words), .environment = environment, .directory = {}},
-                                  size, *this);
-    RELAY_ASSERT(made);
-    client = std::move(*made);
-  }
-  void on_output(std::string_view bytes) override { screen.append(bytes); }
-  void on_input_written(std::size_t) override {}
-  void on_exit(const ExitStatus&) override { gone = true; }
-
-  std::string screen;
-  bool gone = false;
-  std::unique_ptr<pty::Child> client;
-};
 
 TEST(PaneSharing, GivesAPersonTheirOwnSizeAndTellsUs) {
   PaneRecorder recorder{shell("stty -echo; echo go; read line"), {100, 30}};
@@ -64,6 +44,22 @@ TEST(PaneSharing, TypesWhileAPersonScrolls) {
   recorder.pane->write("qqq\r");
   EXPECT_TRUE(recorder.shows("<qqq>"));
   EXPECT_EQ(recorder.server.ask({"display-message", "-p", "-t", "%0", "#{pane_in_mode}"}), "1\n");
+}
+
+TEST(PaneSharing, TypesWhatWasWrittenAtOnceWithoutAPersonsKeysInside) {
+  constexpr std::size_t kOurs = 60'000, kTheirs = 100;
+  PaneRecorder recorder{shell(format("stty raw -echo; echo go; head -c {} | tr -s kp; echo .", kOurs + kTheirs))};
+  ASSERT_TRUE(recorder.shows("go"));
+  Person person{recorder, {"attach-session", "-t", "=relay-Alice"}, {80, 25}};
+  ASSERT_TRUE(recorder.until([&] { return person.screen.contains("go"); }));
+  const std::string ours(kOurs, 'k');
+  for (std::size_t i = 0; i < kTheirs; ++i) {
+    person.client->write("p");
+    if (i == kTheirs / 4) { EXPECT_EQ(recorder.pane->write(ours), kOurs); }
+    recorder.pass(Millis{1});
+  }
+  ASSERT_TRUE(recorder.shows(".")) << recorder.output;
+  EXPECT_EQ(std::ranges::count(recorder.output, 'k'), 1) << recorder.output;
 }
 
 TEST(PaneSharing, LeavesAPersonsOwnPanesAlone) {

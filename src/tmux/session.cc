@@ -58,12 +58,14 @@ Result<std::string> make(Session& session, const std::vector<std::string>& words
   }
 }
 
-/// "%3 4711 /dev/pts/5", as asked for.
+/// "$3 %3 4711 /dev/pts/5", as asked for.
 Result<void> take_place(std::string_view place, Session& session) {
+  session.id = take_word(place);
   const auto pane = parse_pane(take_word(place));
   const auto pid = take_word(place);
   std::from_chars(pid.data(), pid.data() + pid.size(), session.keeper_pid);
-  if (!pane || session.keeper_pid <= 0 || place.empty()) return fail("tmux's words about the new pane make no sense");
+  if (!session.id.starts_with('$') || !pane || session.keeper_pid <= 0 || place.empty())
+    return fail("tmux's words about the new pane make no sense");
   session.pane = *pane;
   const std::string path{place};
   session.terminal = UniqueFd{::open(path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)};
@@ -119,7 +121,7 @@ Result<Session> start_session(const pty::Command& command, pty::WindowSize size,
                                  kClientFlags,
                                  "-P",
                                  "-F",
-                                 "#{pane_id} #{pane_pid} #{pane_tty}",
+                                 "#{session_id} #{pane_id} #{pane_pid} #{pane_tty}",
                                  "--"};
   words.insert(words.end(), options.keeper.begin(), options.keeper.end());
   words.push_back(door.path());
@@ -131,9 +133,15 @@ Result<Session> start_session(const pty::Command& command, pty::WindowSize size,
   return session;
 }
 
-Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, ControlListener& listener) {
-  return start_client(session, {"-N", "attach-session", "-f", kClientFlags, "-t", format("%{}", session.pane)},
+Result<std::unique_ptr<ControlClient>> ask_for_place(const Session& session, ControlListener& listener) {
+  return start_client(session,
+                      {"-N", "display-message", "-p", "-t", format("%{}", session.pane), "#{session_id} #{pane_pid}"},
                       listener);
+}
+
+Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, const std::string& id,
+                                                    ControlListener& listener) {
+  return start_client(session, {"-N", "attach-session", "-f", kClientFlags + ",ignore-size", "-t", id}, listener);
 }
 
 }  // namespace relay::tmux

@@ -18,6 +18,7 @@ namespace relay::tmux {
 
 struct Session {
   std::string name;
+  std::string id;                  // tmux's own, like $3: stays when somebody gives the session another name
   std::string tmux;                // the program's path
   std::vector<std::string> words;  // tmux and its own options, before any command
   PaneNumber pane = 0;
@@ -33,8 +34,13 @@ struct Session {
 Result<Session> start_session(const pty::Command& command, pty::WindowSize size, const PaneOptions& options,
                               ControlListener& listener, SteadyTime deadline);
 
-/// Another control client, after the last one was thrown out. Returns at once; whether tmux let it in is its first
-/// answer, and whether the pane is still ours is for the caller to ask.
-Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, ControlListener& listener);
+/// A client that asks where the pane is now. The answer to its own command: the id of a session and the number of the
+/// keeper's process, nothing of the kind when the pane is gone. Then it goes.
+Result<std::unique_ptr<ControlClient>> ask_for_place(const Session& session, ControlListener& listener);
+
+/// Another control client, in the session of that id. Returns at once; whether tmux let it in is its first answer, and
+/// whether the pane is there is for the caller to ask. It counts for no window's size until told otherwise.
+Result<std::unique_ptr<ControlClient>> attach_again(const Session& session, const std::string& id,
+                                                    ControlListener& listener);
 
 }  // namespace relay::tmux

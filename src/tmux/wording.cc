@@ -11,6 +11,7 @@ namespace relay::tmux {
 namespace {
 
 constexpr std::size_t kHashDigits = 8;
+constexpr std::size_t kChunkBytes = 1024;  // in one line, where most become four
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_plain(char c) {
@@ -64,7 +65,9 @@ std::vector<std::string> typing(std::string_view bytes, const Keyboard& keyboard
     const auto text = bytes.substr(0, bytes.find('\0'));
     bytes.remove_prefix(text.size());
     if (!text.empty()) {
-      lines.push_back(format("set-buffer -b {} -- {}", keyboard.buffer, quoted(text)));
+      for (std::size_t at = 0; at < text.size(); at += kChunkBytes)
+        lines.push_back(format("set-buffer {}-b {} -- {}", at > 0 ? "-a " : "", keyboard.buffer,
+                               quoted(text.substr(at, kChunkBytes))));
       lines.push_back(format("paste-buffer -d -r {}-b {} -t %{}", keyboard.pastes_by_request ? "-S " : "",
                              keyboard.buffer, keyboard.pane));
     }
@@ -122,7 +125,6 @@ std::optional<pty::WindowSize> parse_size(std::string_view text) {
 }
 
 std::string redrawing(std::string_view place, std::string_view capture) {
-  take_word(place);  // whose pane it is
   const auto column = take_number<unsigned>(place);
   take(place, ' ');
   const auto row = take_number<unsigned>(place);

@@ -40,7 +40,8 @@ struct Keyboard {
   bool pastes_by_request = false;  // bytes as they are only by -S
 };
 
-/// The lines that type these bytes, each one command.
+/// The lines that type these bytes, each one command. What stands between two zero bytes is gathered in the buffer and
+/// pasted by one command, so that nothing a person types comes between.
 std::vector<std::string> typing(std::string_view bytes, const Keyboard& keyboard);
 
 /// From the answer to `list-commands paste-buffer`: "paste-buffer (pasteb) [-dprS] [-s separator] …".
@@ -57,7 +58,7 @@ std::optional<pty::WindowSize> size_in_layout(std::string_view layout, PaneNumbe
 std::optional<pty::WindowSize> parse_size(std::string_view text);
 
 /// A picture of a screen as bytes that draw it: from `display-message` with kPictureFormat, and `capture-pane -p -e`.
-inline constexpr std::string_view kPictureFormat = "#{pane_pid} #{cursor_x} #{cursor_y} #{alternate_on}";
+inline constexpr std::string_view kPictureFormat = "#{cursor_x} #{cursor_y} #{alternate_on}";
 std::string redrawing(std::string_view place, std::string_view capture);
 
 }  // namespace relay::tmux

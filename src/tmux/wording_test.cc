@@ -35,6 +35,17 @@ TEST(Wording, TypesByPastingAndZerosByKeys) {
   EXPECT_TRUE(typing("", kOld).empty());
 }
 
+TEST(Wording, PastesALongTextByOneCommand) {
+  const std::string text(2'500, 'x');
+  const auto lines = typing(text, kOld);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_TRUE(lines[0].starts_with("set-buffer -b b -- \"x"));
+  EXPECT_TRUE(lines[1].starts_with("set-buffer -a -b b -- \"x"));
+  EXPECT_TRUE(lines[2].starts_with("set-buffer -a -b b -- \"x"));
+  EXPECT_EQ(lines[3], "paste-buffer -d -r -b b -t %3");
+  EXPECT_EQ(std::ranges::count(lines[0] + lines[1] + lines[2], 'x'), 2'500);
+}
+
 TEST(Wording, AsksForTheBytesAsTheyAreWhereTmuxWantsToBeAsked) {
   auto keyboard = kOld;
   keyboard.pastes_by_request =
@@ -80,7 +91,7 @@ TEST(Wording, ReadsASize) {
 }
 
 TEST(Wording, DrawsAScreenAgain) {
-  EXPECT_EQ(redrawing("77 4 1 1\n", "one\n\ntwo\n"),
+  EXPECT_EQ(redrawing("4 1 1\n", "one\n\ntwo\n"),
             "\x18\x1b[?1049h\x1b[m\x1b[H\x1b[2J\x1b[1;1Hone\x1b[2;1H\x1b[3;1Htwo\x1b[m\x1b[2;5H");
   EXPECT_TRUE(redrawing("", "").ends_with("\x1b[1;1H"));
 }

@@ -116,6 +116,27 @@ class PaneRecorder final : public pty::ProgramListener {
   std::unique_ptr<Pane> pane;
 };
 
+/// A person's own tmux client, in a terminal of theirs.
+class Person final : public pty::ProgramListener {
+ public:
+  Person(PaneRecorder& recorder, const std::vector<std::string>& words, pty::WindowSize size) {
+    auto environment = pty::inherited_environment();
+    pty::set_variable(environment, "TERM", "xterm-256color");
+    auto made = pty::Child::spawn(recorder.loop,
+                                  {.argv = recorder.server.command(words), .environment = environment, .directory = {}},
+                                  size, *this);
+    RELAY_ASSERT(made);
+    client = std::move(*made);
+  }
+  void on_output(std::string_view bytes) override { screen.append(bytes); }
+  void on_input_written(std::size_t) override {}
+  void on_exit(const pty::ExitStatus&) override { gone = true; }
+
+  std::string screen;
+  bool gone = false;
+  std::unique_ptr<pty::Child> client;
+};
+
 inline bool is_gone(pid_t pid) {
   const auto found = pty::find_process(pid);
   return !found || found->ended;
