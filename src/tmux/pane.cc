@@ -1,10 +1,8 @@
 #include "tmux/pane.h"
 
-#include <poll.h>
 #include <termios.h>
 
 #include <algorithm>
-#include <csignal>
 #include <optional>
 
 #include "base/format.h"
@@ -12,7 +10,7 @@
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
 #include "pty/child.h"
-#include "pty/process_tree.h"
+#include "tmux/ending.h"
 #include "tmux/session.h"
 #include "tmux/typist.h"
 #include "tmux/view.h"
@@ -45,7 +43,6 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
       : loop_{loop},
         listener_{&listener},
         session_{std::move(session)},
-        tree_{std::move(tree)},
         size_{size},
         view_{loop, session_, size, *this},
         typist_{
@@ -55,6 +52,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
                      .pastes_by_request = session_.pastes_by_request},
             [this](std::string_view line, ControlClient::OnAnswer on_answer) { view_.say(line, std::move(on_answer)); },
             [this] { listener_->on_input_written(input_waiting()); }},
+        ending_{loop, std::move(tree), session_.program, [this] { look_again(); }},
         marker_{format("\x1b]7770;{}\x1b\\", SystemRandom{}.hex(kRandomBytes))} {}
 
   void start() {
@@ -94,30 +92,19 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
 
   void end(Millis grace) {
     if (listener_ == nullptr) return;
-    const auto kill_at = loop_.now().steady + grace;
-    if (ending_ == Ending::No) {
-      ending_ = Ending::Asked;
-      hold_or_release();  // whoever waits in a write could not hear us
-      tell_everyone({SIGTERM, SIGCONT});
-      hang_up_timer_ = loop_.after(grace / 2, [this] { tell_everyone({SIGHUP, SIGCONT}); });
-    } else if (ending_ == Ending::Killing || kill_at >= kill_at_) {
-      return;
-    }
-    kill_at_ = kill_at;
-    grace_timer_ = loop_.at(kill_at, [this] { start_killing(); });
+    if (!ending_.begin(grace)) return;
+    hold_or_release();  // whoever waits in a write could not hear us
     if (status_) look_again();
   }
 
   /// The handle is destroyed: nothing is reported any more.
   void abandon() {
-    const bool running = listener_ != nullptr && (!status_ || ending_ != Ending::No);
+    const bool running = listener_ != nullptr && (!status_ || ending_.begun());
     silence();
-    if (running) kill_now();
+    if (running) ending_.kill_now();
   }
 
  private:
-  enum class Ending : std::uint8_t { No, Asked, Killing };
-
   // The view
 
   std::shared_ptr<void> hold() override { return shared_from_this(); }
@@ -190,7 +177,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   /// The program waits in its write while the terminal's output is stopped. tmux alone would not make it wait: it reads
   /// on while anybody else is attached to its server, and (3.3a) now and then even when nobody is.
   void hold_or_release() {
-    const bool hold = (paused_ || catching_up_) && !status_ && ending_ == Ending::No && listener_ != nullptr;
+    const bool hold = (paused_ || catching_up_) && !status_ && !ending_.begun() && listener_ != nullptr;
     if (std::exchange(holding_, hold) != hold) ::tcflow(session_.terminal.get(), hold ? TCOOFF : TCOON);
   }
 
@@ -223,10 +210,10 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
 
   /// After the exit, or while killing: asks from time to time whether all is over.
   void look_again() {
-    if (paused_ && !closing_ && ending_ == Ending::No) return;  // whoever resumes asks
+    if (paused_ && !closing_ && !ending_.begun()) return;  // whoever resumes asks
     look_timer_ = loop_.after(kLookAgain, [this] {
       const auto keep = shared_from_this();
-      if (ending_ == Ending::Killing) tree_.signal_all(SIGKILL);
+      if (ending_.killing()) ending_.kill_again();
       finish_if_over();
       if (listener_ != nullptr) look_again();
     });
@@ -235,15 +222,14 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   [[nodiscard]] bool output_over() const {
     const auto now = loop_.now().steady;
     if (output_ended_) return true;
-    if (paused_) return ending_ != Ending::No && now >= drain_until_;  // who is ended does not wait for a slow listener
+    if (paused_) return ending_.begun() && now >= drain_until_;  // who is ended does not wait for a slow listener
     return now >= quiet_since_ + kMarkerPatience;
   }
 
   void finish_if_over() {
-    const bool too_late = ending_ == Ending::Killing && loop_.now().steady >= kill_at_ + pty::kKillPatience;
-    if (!too_late) {
+    if (!ending_.has_given_up()) {
       if (!status_ || !output_over()) return;
-      if (ending_ != Ending::No && tree_.anyone_lives()) return;
+      if (ending_.begun() && ending_.anyone_lives()) return;
     }
     if (!closing_) close_pane();
     if (!closed_ && loop_.now().steady < close_by_) return;
@@ -264,50 +250,25 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     view_.part();
   }
 
-  /// The group first: that also reaches who is being forked at this moment. Nobody is told the same twice.
-  void tell_everyone(std::initializer_list<int> signals) {
-    const auto members = tree_.living();
-    const bool leads = std::ranges::any_of(members, [this](const auto& one) { return one.id.pid == session_.program; });
-    const pid_t own = leads ? session_.program : -1;
-    for (const int number : signals) {
-      if (own > 1) ::kill(-own, number);
-      for (const auto& one : members)
-        if (one.group != own) pty::send_signal(one.id, number);
-    }
-  }
-
-  void start_killing() {
-    ending_ = Ending::Killing;
-    hang_up_timer_.reset();
-    tree_.signal_all(SIGKILL);
-    look_again();
-  }
-
   /// The listener hears nothing more, and the loop forgets us.
   void silence() {
     listener_ = nullptr;
     hold_or_release();
-    hang_up_timer_.reset();
-    grace_timer_.reset();
+    ending_.stop();
     look_timer_.reset();
     keeper_watch_.reset();
     typist_.stop();
     view_.stop();
   }
 
-  void kill_now() {
-    const auto give_up_at = loop_.now().steady + pty::kKillPatience;
-    while (tree_.signal_all(SIGKILL) > 0 && loop_.now().steady < give_up_at) ::poll(nullptr, 0, 1);
-  }
-
   net::AsioLoop& loop_;
   pty::ProgramListener* listener_;  // null once everything is over
   Session session_;
-  pty::ProcessTree tree_;
 
   WindowSize size_;
   View view_;
   Typist typist_;
+  Ending ending_;
 
   bool paused_ = false;
   bool catching_up_ = false;
@@ -320,14 +281,10 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   bool output_ended_ = false;
   SteadyTime quiet_since_{};
   SteadyTime drain_until_{};
-  Ending ending_ = Ending::No;
-  SteadyTime kill_at_{};
   bool closing_ = false;
   bool closed_ = false;
   SteadyTime close_by_{};
 
-  std::unique_ptr<net::Timer> hang_up_timer_;
-  std::unique_ptr<net::Timer> grace_timer_;
   std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<net::ReadableWatch> keeper_watch_;
 };

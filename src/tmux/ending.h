@@ -1,0 +1,59 @@
+/// Ending a program and all it started: asked first, hung up on, killed.
+///
+/// Invariants: a second request can only make it sooner. Once it kills, `kill_again` reaches also who was forked
+///   meanwhile; after pty::kKillPatience it has given up, for somebody may be beyond any signal.
+/// Ownership: borrows the loop. After `stop`, or destroyed, it sends nothing more.
+/// Threading: loop thread only.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+
+#include "base/clock.h"
+#include "pty/process_tree.h"
+
+namespace relay::net {
+class AsioLoop;
+class Timer;
+}  // namespace relay::net
+
+namespace relay::tmux {
+
+class Ending {
+ public:
+  /// `on_killing` is called when the grace is over.
+  Ending(net::AsioLoop& loop, pty::ProcessTree tree, pid_t leader, std::function<void()> on_killing);
+  ~Ending();
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  /// False when it changes nothing.
+  bool begin(Millis grace);
+  [[nodiscard]] bool begun() const { return stage_ != Stage::No; }
+  [[nodiscard]] bool killing() const { return stage_ == Stage::Killing; }
+  [[nodiscard]] bool has_given_up() const;
+  [[nodiscard]] bool anyone_lives() { return tree_.anyone_lives(); }
+
+  void kill_again() { tree_.signal_all(SIGKILL); }
+  /// Waits until nobody is left, or it gives up.
+  void kill_now();
+  void stop();
+
+ private:
+  enum class Stage : std::uint8_t { No, Asked, Killing };
+
+  void tell_everyone(std::initializer_list<int> signals);
+
+  net::AsioLoop& loop_;
+  pty::ProcessTree tree_;
+  pid_t leader_;
+  std::function<void()> on_killing_;
+  Stage stage_ = Stage::No;
+  SteadyTime kill_at_{};
+  std::unique_ptr<net::Timer> hang_up_timer_;
+  std::unique_ptr<net::Timer> grace_timer_;
+};
+
+}  // namespace relay::tmux
