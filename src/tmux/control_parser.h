@@ -7,9 +7,10 @@
 ///     %layout-change @0 b25d,80x24,0,0,0 …       → on_notice("layout-change", "@0 b25d,80x24,0,0,0 …")
 ///     no server running on /tmp/…                → on_notice("", "no server running on /tmp/…")
 ///
-/// Invariants: however the stream is cut, the same calls come. A line beyond kMaxLineBytes is skipped whole, and
-///   unless it belongs to an answer `on_skipped_line` says so; an answer beyond kMaxAnswerBytes is cut off. Inside an answer every line is text but the
-///   end that carries its own number, as tmux promises; a pane may draw lines that look like ours.
+/// Invariants: however the stream is cut, the same calls come. A line beyond kMaxLineBytes is skipped whole, and unless
+///   it belongs to an answer `on_skipped_line` says so; an answer beyond kMaxAnswerBytes is cut off. Inside an answer
+///   every line is text but the end that carries its own number, as tmux promises; a pane may draw lines that look like
+///   ours.
 /// Ownership: the views given to a handler are gone when it returns. Pure: no input, no output, no clock.
 #pragma once
 

@@ -2,7 +2,6 @@
 
 #include <termios.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "base/format.h"
@@ -10,6 +9,7 @@
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
 #include "pty/child.h"
+#include "tmux/end_mark.h"
 #include "tmux/ending.h"
 #include "tmux/session.h"
 #include "tmux/typist.h"
@@ -53,7 +53,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
             [this](std::string_view line, ControlClient::OnAnswer on_answer) { view_.say(line, std::move(on_answer)); },
             [this] { listener_->on_input_written(input_waiting()); }},
         ending_{loop, std::move(tree), session_.program, [this] { look_again(); }},
-        marker_{format("\x1b]7770;{}\x1b\\", SystemRandom{}.hex(kRandomBytes))} {}
+        mark_{SystemRandom{}.hex(kRandomBytes)} {}
 
   void start() {
     view_.start();
@@ -116,7 +116,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
 
   void on_picture(std::string bytes) override {
     output_ += bytes;
-    if (status_) session_.keeper.say(marker_);  // the first one may be among what we missed
+    if (status_) session_.keeper.say(mark_.text());  // the first one may be among what we missed
   }
 
   void on_view_size(WindowSize size) override {
@@ -154,24 +154,8 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     if (listener_ == nullptr || output_.empty()) return;
     auto bytes = std::exchange(output_, {});
     quiet_since_ = loop_.now().steady;
-    if (status_) bytes = without_marker(std::move(bytes));
+    if (status_) bytes = mark_.before(bytes);
     if (!bytes.empty()) listener_->on_output(bytes);
-  }
-
-  std::string without_marker(std::string bytes) {
-    bytes.insert(0, std::exchange(held_, {}));
-    if (const auto at = bytes.find(marker_); at != std::string::npos) {
-      output_ended_ = true;
-      bytes.resize(at);
-    } else {
-      for (auto size = std::min(marker_.size() - 1, bytes.size()); size > 0; --size) {
-        if (!marker_.starts_with(std::string_view{bytes}.substr(bytes.size() - size))) continue;
-        held_ = bytes.substr(bytes.size() - size);
-        bytes.resize(bytes.size() - size);
-        break;
-      }
-    }
-    return bytes;
   }
 
   /// The program waits in its write while the terminal's output is stopped. tmux alone would not make it wait: it reads
@@ -203,7 +187,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
     typist_.stop();
     quiet_since_ = loop_.now().steady;
     drain_until_ = quiet_since_ + pty::kMaxDrainTime;
-    session_.keeper.say(marker_);
+    session_.keeper.say(mark_.text());
     if (news.closed) output_ended_ = true;
     look_again();
   }
@@ -221,7 +205,7 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
 
   [[nodiscard]] bool output_over() const {
     const auto now = loop_.now().steady;
-    if (output_ended_) return true;
+    if (output_ended_ || mark_.found()) return true;
     if (paused_) return ending_.begun() && now >= drain_until_;  // who is ended does not wait for a slow listener
     return now >= quiet_since_ + kMarkerPatience;
   }
@@ -276,9 +260,8 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   std::string output_;    // of this turn
 
   std::optional<ExitStatus> status_;  // once the program ended
-  std::string marker_;                // written by the keeper behind the last output
-  std::string held_;                  // what may be its beginning
-  bool output_ended_ = false;
+  EndMark mark_;                      // behind the last output
+  bool output_ended_ = false;         // nothing more can come
   SteadyTime quiet_since_{};
   SteadyTime drain_until_{};
   bool closing_ = false;
