@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "tmux/control_parser.h"
+#include "tmux/end_mark.h"
 #include "tmux/keeper.h"
 #include "tmux/wording.h"
 
@@ -56,6 +57,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   ControlParser reader;
   if (line.size() < kMaxLineBytes) reader.feed(line + "\n", back);
   if (size > 0 && line.size() < kMaxLineBytes) FUZZ_CHECK(back.all == "o" + std::string{text} + "\n#7,0\n");
+
+  // What a program writes last comes through whole, and the mark behind it is found, wherever the two are cut.
+  EndMark mark{"secret"};
+  auto last = mark.before(text.substr(0, at));
+  last += mark.before(text.substr(at));
+  last += mark.before(mark.text().substr(0, 4));
+  last += mark.before(mark.text().substr(4));
+  FUZZ_CHECK(mark.found() && (last == text || text.contains(mark.text())));
 
   static_cast<void>(size_in_layout(text, 0));
   static_cast<void>(parse_size(text));

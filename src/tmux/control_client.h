@@ -1,8 +1,8 @@
 /// One `tmux -C`: lines to it, and what comes back.
 ///
-/// Invariants: answers come in the order of the lines, each to the one who sent it. What tmux was started to do it may do
-///   after the first lines; who cares waits for `when_started`. Nothing is read or written but in `read_turn`, `write_turn` and `wait`, so whoever
-///   owns it decides when, and a tmux whose words nobody takes waits.
+/// Invariants: answers come in the order of the lines, each to the one who sent it. What tmux was started to do it may
+///   do after the first lines; who cares waits for `when_started`. Nothing is read or written but in `send`,
+///   `read_turn`, `write_turn` and `wait`, so whoever owns it decides when, and a tmux whose words nobody takes waits.
 /// Ownership: owns the tmux client's process; the session it looks at lives in tmux's server. Must outlive the turn it
 ///   is in: whoever may be destroyed by a call keeps it until the turn returns.
 /// Threading: loop thread only.
