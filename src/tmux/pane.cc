@@ -67,7 +67,11 @@ class Pane::Core final : private ViewListener, public std::enable_shared_from_th
   [[nodiscard]] const std::string& session() const { return session_.name; }
   [[nodiscard]] pid_t pid() const { return session_.program; }
   [[nodiscard]] std::size_t input_waiting() const { return typist_.waiting(); }
-  std::size_t write(std::string_view bytes) { return typist_.write(bytes); }
+
+  std::size_t write(std::string_view bytes) {
+    if (view_.sees()) view_.look();
+    return typist_.write(bytes);
+  }
 
   void pause() {
     paused_ = true;

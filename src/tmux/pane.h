@@ -21,8 +21,8 @@
 /// What cannot be promised
 /// - After we were thrown out or the pane was moved, what we missed until we are back (some 10 ms) is gone, and the screen
 ///   is drawn again as it is: colours and cursor, not the modes, nor what has scrolled away. We type nothing meanwhile.
-/// - `swap-window` with a window of another session of the same size is told to nobody: we see nothing until one there
-///   closes or changes its layout.
+/// - `swap-window` with a window of another session is told to nobody: we see nothing from then on until something is
+///   typed, for then we look.
 /// - While our process is stopped (SIGSTOP), tmux keeps what we do not take, in its own memory.
 /// - Keys that were on their way when we were thrown out may be lost; none is ever typed twice.
 /// - Pixels: tmux does not take them from us.

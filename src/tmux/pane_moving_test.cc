@@ -78,6 +78,16 @@ TEST_F(PaneMoving, StaysInSightInAnotherWindowOfItsSession) {
   EXPECT_FALSE(recorder.output.contains("\x1b[2J")) << "nothing was missed";
 }
 
+TEST_F(PaneMoving, IsFollowedWhenSomethingIsTypedThoughNobodySaidThatItWentAway) {
+  ASSERT_TRUE(recorder.pane->resize({90, 24}));  // theirs, so that no layout changes
+  ASSERT_TRUE(recorder.until([&] {
+    return recorder.server.ask({"display-message", "-p", "-t", "%0", "#{pane_width}x#{pane_height}"}) == "90x24\n";
+  }));
+  recorder.server.run({"swap-window", "-d", "-s", "=relay-Alice:", "-t", "=person:"});
+  EXPECT_TRUE(repeats("over here"));
+  EXPECT_TRUE(repeats("and here"));
+}
+
 TEST(PaneKilled, EndsThoughTheProgramDoesNotHearItAndTheSessionStays) {
   for (const auto* other : {"new-window", "split-window"}) {
     PaneRecorder recorder{shell("trap '' HUP; echo go; while :; do sleep 1000; done")};

@@ -89,9 +89,10 @@ void View::become(Sight sight) {
   if (saw != sees() && !stopped_) listener_.on_sight_changed();
 }
 
-/// Is the pane in the session we are attached to?
 void View::look() {
+  if (!watch_ || parted_ || std::exchange(looking_, true)) return;
   say("list-panes -s -F '#{pane_pid}'", [this](const Answer& answer) {
+    looking_ = false;
     if (!answer.ok || !format("\n{}", answer.text).contains(format("\n{}\n", session_.keeper_pid))) leave();
   });
 }
@@ -106,6 +107,7 @@ void View::leave() {
 void View::client_left() {
   watch_.reset();
   sizes_awaited_ = pictures_awaited_ = 0;
+  looking_ = false;
   if (parted_) return lose();
   if (sight_ == Sight::Searching) return attach();
   become(Sight::Leaving);

@@ -55,6 +55,8 @@ class View final : private ControlListener {
   /// tmux waits with what it has to say while nobody reads.
   void read(bool wanted);
   void wish_for(pty::WindowSize size);
+  /// Asks whether the pane is still in the session we are attached to. Not everything that moves it is announced.
+  void look();
 
   /// No more output, and no coming back: `on_view_lost` follows when tmux has closed the conversation.
   void part();
@@ -71,7 +73,6 @@ class View final : private ControlListener {
   void on_notice(std::string_view name, std::string_view rest) override;
   void on_skipped_line() override;
   void become(Sight sight);
-  void look();
   void leave();
   void client_left();
   void search();
@@ -85,6 +86,7 @@ class View final : private ControlListener {
   ViewListener& listener_;
   Sight sight_ = Sight::Here;
   bool reading_ = true;
+  bool looking_ = false;  // the answer to come is newer than all we have heard
   bool parted_ = false;
   bool stopped_ = false;
 
