@@ -48,7 +48,8 @@ Voice::Kept Voice::carry_out(const speech::Command& command) {
 }
 
 Voice::Kept Voice::carry_out(const speech::Mistake& mistake) {
-  return refuse(format("{} Write: {}", mistake.reason, mistake.right_form));
+  const bool ended = mistake.reason.ends_with('.') || mistake.reason.ends_with('?');
+  return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.right_form));
 }
 
 Voice::Kept Voice::carry_out(const speech::Spawn& spawn) {

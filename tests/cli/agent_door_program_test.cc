@@ -170,6 +170,28 @@ TEST_F(Doors, AnAgentThatKeepsMistakingIsNotAnsweredForEver) {
   EXPECT_LE(heard("Bob", "Relay: "), 4u);
 }
 
+TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
+  box.ok({"down", "--all"});
+  box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");
+  box.ok({"up", "--no-http"});
+  script(R"({"rules": [{"contains": "hire", "reply": "Yes.\n\n@relay:spawn Dev scripted_agent \"count the stars\""},
+                       {"contains": "fire", "reply": "Well.\n\n@relay:release Dev"}], "default": {"reply": "fine"}})");
+  auto& boss = start("Boss", {"--status"});
+  const auto say = [&](const std::string& words) {
+    boss.type(words);
+    ASSERT_TRUE(boss.shows(words));
+    boss.type("\r");
+  };
+  say("hire somebody");
+  ASSERT_TRUE(is_here("Dev"));
+  EXPECT_TRUE(until([&] {
+    return box.ok({"attach", "Dev", "--print"}).find("Relay message from Boss") != std::string::npos;
+  })) << "its task is a message like any other";
+  ASSERT_TRUE(is("Boss", "idle"));
+  say("fire them");
+  EXPECT_TRUE(until([&] { return box.ok({"agents", "--names"}).find("Dev") == std::string::npos; }));
+}
+
 TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   const auto log = box.project() + "/Bob.log";
   const auto said = box.ok({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT, "--status", "--work-ms", "50", "--log", log});
