@@ -183,7 +183,7 @@ TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
     boss.type("\r");
   };
   say("hire somebody");
-  ASSERT_TRUE(is_here("Dev"));
+  ASSERT_TRUE(is_here("Dev")) << box.ok({"attach", "Boss", "--print"});
   EXPECT_TRUE(until([&] {
     return box.ok({"attach", "Dev", "--print"}).find("Relay message from Boss") != std::string::npos;
   })) << "its task is a message like any other";

@@ -114,9 +114,11 @@ pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std
                      const std::string& err) const {
   std::vector<std::string> arguments = {program()};
   arguments.insert(arguments.end(), words.begin(), words.end());
-  std::vector<std::string> environment = {"AGENT_RELAY_HOME=" + home_, "HOME=" + top_, "TZ=UTC", "USER=tester",
-                                          std::string{"PATH="} + std::getenv("PATH")};
-  for (const auto& [name, value] : variables_) environment.push_back(name + "=" + value);
+  std::map<std::string, std::string> variables = {
+      {"AGENT_RELAY_HOME", home_}, {"HOME", top_}, {"TZ", "UTC"}, {"USER", "tester"}, {"PATH", std::getenv("PATH")}};
+  for (const auto& [name, value] : variables_) variables[name] = value;
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
   std::vector<char*> argv, envp;
   for (auto& word : arguments) argv.push_back(word.data());
   for (auto& entry : environment) envp.push_back(entry.data());
