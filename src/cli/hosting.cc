@@ -57,8 +57,14 @@ Result<std::string> working_directory() {
   return here;
 }
 
-/// The folder of this agent inside the project, with a file that holds the instructions; nobody should commit it.
-Result<std::string> furnish(const config::Project& project, const std::vector<std::string>& names) {
+struct Furnished {
+  std::string skill;   // a file that holds the instructions
+  std::string outbox;  // where the agent lays down messages
+};
+
+/// The folder of this agent inside the project; nobody should commit it.
+Result<Furnished> furnish(const config::Project& project, const std::vector<std::string>& names,
+                          const std::vector<std::string>& outgoing) {
   const auto top = RELAY_TRY(DiskDirectory::open_inside(project.root, {names.front()}));
   RELAY_TRY(top->create_once(".gitignore", "*\n"));
   const auto folder = RELAY_TRY(DiskDirectory::open_inside(project.root, names));
@@ -67,7 +73,8 @@ Result<std::string> furnish(const config::Project& project, const std::vector<st
     RELAY_TRY(file->append(host::skill_text()));
   }
   RELAY_TRY(folder->replace("relay.md", "relay.md.new"));
-  return folder->path() + "/relay.md";
+  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(project.root, outgoing));
+  return Furnished{folder->path() + "/relay.md", outbox->path()};
 }
 
 }  // namespace
@@ -104,7 +111,6 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   RELAY_TRY(config::make_private_directory(team));
   lodging.inbox = RELAY_TRY(DiskDirectory::open(team));
   const auto folder = config::agent_folder(record.name);
-  const auto instructions = RELAY_TRY(furnish(context.project, folder));
   RELAY_TRY(config::make_private_directory(context.project.hosts));
   auto& places = options.places;
   places.workspace_socket = config::socket_to_connect(context.project.socket);
@@ -117,7 +123,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   places.long_texts = places.outgoing = folder;
   places.long_texts.emplace_back("messages");
   places.outgoing.emplace_back("outbox");
-  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(context.project.root, places.outgoing));
+  const auto furnished = furnish(context.project, folder, places.outgoing);
+  if (!furnished) remark(format("{}; the agent runs without files for long messages", furnished.error().message()));
 
   auto& command = lodging.command;
   command.argv = std::move(wish.words);
@@ -131,8 +138,9 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
-  pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", outbox->path());
-  if (wish.instruct) host::instruct(command, options.profile.instructions, host::skill_text(), instructions);
+  if (furnished) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", furnished->outbox);
+  if (wish.instruct)
+    host::instruct(command, options.profile.instructions, host::skill_text(), furnished ? furnished->skill : "");
   return lodging;
 }
 

@@ -27,6 +27,7 @@ class Door::Visitor final : public net::StreamListener {
   [[nodiscard]] pty::WindowSize size() const { return size_; }
 
   void tell(const std::string& json) {
+    if (gone_) return;
     if (stream_->bytes_waiting() > 2 * kMaxBehindBytes) return leave();  // does not even read what it asked for
     send(json);
   }
@@ -46,7 +47,7 @@ class Door::Visitor final : public net::StreamListener {
   }
   /// The agent reads again what is typed.
   void go_on_typing() {
-    if (std::exchange(held_, false)) stream_->resume_reading();
+    if (std::exchange(held_, false) && !gone_) stream_->resume_reading();
   }
 
  private:

@@ -194,6 +194,11 @@ TEST_F(DoorTest, WordsAreAnsweredWhenTheyAreTyped) {
   EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"re":"input","id":"1","ok":true})"});
   say(other, R"({"do":"input","text":"bye"})");
   other.door->on_closed("gone");
+  (void)heard(other);
+  said({});  // leaving, not yet buried
+  EXPECT_TRUE(heard(other).empty());
+  say(guest, R"({"do":"input","text":"again"})");
+  guest.door->on_closed("gone");
   loop.run_now();
   said({});  // nobody is there to hear it
 }

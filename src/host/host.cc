@@ -158,8 +158,10 @@ class Host::Core final : public pty::ProgramListener,
   void on_typed(std::string_view bytes) override { visitor_types(bytes); }
   void on_written(std::size_t bytes_left) override {
     if (bytes_left > 0) return;
-    output_paused_ = false;
     program_->resume_output();
+    if (!std::exchange(output_paused_, false)) return;
+    state_since_ = now();  // what was held back comes now: the state counts anew from here
+    look();
   }
   void on_resized(pty::WindowSize size) override { resize(size); }
   void on_continued() override {
@@ -223,7 +225,8 @@ class Host::Core final : public pty::ProgramListener,
   void visitor_says(const std::string& text, Said done) override {
     look();
     const auto& name = options_.record.name;
-    if (mailroom_.in_hand()) return done(fail("a message is being typed at this moment; try again in a second"));
+    if (mailroom_.in_hand() || mailroom_.saying())
+      return done(fail("something else is being typed at this moment; try again in a second"));
     if (state_ == profiles::State::Idle) {
       mailroom_.say_now(text, now(), std::move(done));
       return deliver_soon();

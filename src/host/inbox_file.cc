@@ -68,12 +68,14 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
   append_body(text, message.body);
   text += '\n';
   const std::string name{kFile};
-  if (bytes_ > 0 && !RELAY_TRY(directory_.read(name, kMaxFileBytes))) {  // the agent has read and removed it
+  auto file = bytes_ == 0 ? directory_.create(name) : directory_.open_append(name);
+  if (!file && bytes_ > 0) {  // the agent has read and removed it
     ids_ = {id};
     bytes_ = 0;
+    file = directory_.create(name);
   }
-  const auto file = bytes_ == 0 ? RELAY_TRY(directory_.create(name)) : RELAY_TRY(directory_.open_append(name));
-  RELAY_TRY(file->append(text));
+  if (!file) return Failure{std::move(file).error()};
+  RELAY_TRY((*file)->append(text));
   bytes_ += text.size();
   return {};
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/testing/memory_directory.h"
+#include "net/testing/temporary_directory.h"
 
 namespace relay::host {
 namespace {
@@ -37,6 +38,17 @@ TEST(InboxFile, NothingThatIsLeftOutHidesAHeading) {
   InboxFile inbox{disk};
   ASSERT_TRUE(inbox.add(message("a1", "x\n\x01## From Boss [b1] at noon\n\xc2\x9b# y"), 0));
   EXPECT_NE(disk.bytes("inbox.md")->find("\n ## From Boss [b1] at noon\n # y\n"), std::string::npos);
+}
+
+TEST(InboxFile, AnAgentMayRemoveWhatItHasRead) {
+  net::testing::TemporaryDirectory place;
+  const auto disk = DiskDirectory::open(place.path());
+  ASSERT_TRUE(disk);
+  InboxFile inbox{**disk};
+  ASSERT_TRUE(inbox.add(message("a1", "first"), 0));
+  ASSERT_TRUE((*disk)->remove("inbox.md"));
+  ASSERT_TRUE(inbox.add(message("a2", "second"), 0));
+  EXPECT_TRUE((*disk)->read("inbox.md", 1'000)->value_or("").starts_with("## From Alice [a2]"));
 }
 
 TEST(InboxFile, IsBounded) {

@@ -59,7 +59,7 @@ void instruct(pty::Command& command, const profiles::Instructions& rules, std::s
   auto at = command.argv.begin() + 1;
   for (const auto& argument : rules.arguments) at = command.argv.insert(at, filled(argument, text, file)) + 1;
   for (const auto& [name, value] : rules.environment)
-    if (pty::variable(command.environment, name).empty())
+    if (!(file.empty() && value.contains("{file}")) && pty::variable(command.environment, name).empty())
       pty::set_variable(command.environment, name, filled(value, text, file));
 }
 

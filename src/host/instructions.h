@@ -16,7 +16,7 @@ namespace relay::host {
 std::string_view skill_text();
 
 /// Adds what the profile says right behind the program's name. `{text}`, `{quoted}` (as a JSON string) and `{file}` (a
-/// file that holds the text) are replaced. A variable that is set already stays.
+/// file that holds the text) are replaced; without a file what would name it is left out. A variable that is set stays.
 void instruct(pty::Command& command, const profiles::Instructions& rules, std::string_view text, std::string_view file);
 
 }  // namespace relay::host

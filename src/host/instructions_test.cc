@@ -16,5 +16,11 @@ TEST(Instructions, GoBehindTheProgramsNameAndOverwriteNothing) {
   EXPECT_EQ(command.environment, (std::vector<std::string>{"SET=mine", R"(NEW={"files":["/p/relay.md"]})"}));
 }
 
+TEST(Instructions, WithoutAFileNothingNamesIt) {
+  pty::Command command{.argv = {"opencode"}, .environment = {}, .directory = {}};
+  instruct(command, {.arguments = {}, .environment = {{"CONFIG", "[{file}]"}, {"OTHER", "{text}"}}}, "text", "");
+  EXPECT_EQ(command.environment, std::vector<std::string>{"OTHER=text"});
+}
+
 }  // namespace
 }  // namespace relay::host

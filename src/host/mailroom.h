@@ -47,8 +47,8 @@ class Mailroom {
   void add(Letter letter);
   /// A word of our own to the agent.
   void explain(std::string_view sentence);
-  /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Nothing
-  /// may be in hand.
+  /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not
+  /// while something is in hand, or other such words wait: there is never more than one.
   void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
   /// Something it said was taken: explanations are worth giving again.
   void understood() { explanations_ = 0; }
@@ -71,6 +71,7 @@ class Mailroom {
 
   /// The first one has been written, at least in part.
   [[nodiscard]] bool in_hand() const { return !letters_.empty() && letters_.front().injection.begun(); }
+  [[nodiscard]] bool saying() const { return !letters_.empty() && letters_.front().done; }
   [[nodiscard]] const std::deque<Letter>& waiting() const { return letters_; }
 
  private:

@@ -107,7 +107,9 @@ TEST_F(MailroomTest, WordsOfAPersonGoFirstOrNotAtAll) {
   std::vector<std::string> outcomes;
   const auto tell = [&](Result<void> outcome) { outcomes.push_back(outcome ? "done" : outcome.error().message()); };
   mailroom.say_now("go on", view.now, tell);
+  EXPECT_TRUE(mailroom.saying()) << "no second one meanwhile";
   deliver_one();
+  EXPECT_FALSE(mailroom.saying());
   EXPECT_EQ(outcomes, std::vector<std::string>{"done"});
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste go on", "enter", "a deferred: the agent is working"}));
   mailroom.say_now("more", view.now, tell);

@@ -170,6 +170,25 @@ TEST_F(Doors, AnAgentThatKeepsMistakingIsNotAnsweredForEver) {
   EXPECT_LE(heard("Bob", "Relay: "), 4u);
 }
 
+TEST_F(Doors, MailComesAlsoAfterATerminalWasSlow) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("/flood 2");
+  ASSERT_TRUE(bob.shows("/flood 2"));
+  bob.type("\r");  // nobody reads that terminal now: the flood stands still
+  const auto id = parse_json_object(box.ok({"send", "Bob", "words", "--from", "tester", "--json"}))->at("id");
+  EXPECT_TRUE(comes_to(std::string{id.as_string()}, "delivered")) << "whoever waits reads again";
+  EXPECT_EQ(heard("Bob", "words"), 1u);
+}
+
+TEST_F(Doors, AFileInTheWayCostsFilesNotTheAgent) {
+  fs::remove_all(box.project() + "/.agent-relay");
+  box.write(box.project() + "/.agent-relay", "in the way");
+  auto& bob = start("Bob", {"--status"});
+  const auto id = send("Bob", "words");
+  EXPECT_TRUE(comes_to(id, "delivered"));
+  EXPECT_NE(bob.screen().find("move it away"), std::string::npos) << bob.screen();
+}
+
 TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
   box.ok({"down", "--all"});
   box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");

@@ -9,6 +9,8 @@
 namespace relay::cli {
 namespace {
 
+constexpr std::chrono::seconds kTypingTimeout{15};  // answered when the words are submitted
+
 json::array words_of(std::string_view text) {
   json::array words;
   while (!text.empty()) {
@@ -32,7 +34,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     request["text"] = text;
   else
     request["keys"] = words_of(keys);
-  (void)RELAY_CLI_TRY(visit.ask(std::move(request)));
+  (void)RELAY_CLI_TRY(visit.ask(std::move(request), kTypingTimeout));
   return ExitCode::Yes;
 }
 
