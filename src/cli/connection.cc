@@ -24,19 +24,6 @@ constexpr std::size_t kIdBytes = 12;
 
 std::string fresh_id() { return SystemRandom{}.hex(kIdBytes); }
 
-/// True when the descriptor became ready; false when time ran out.
-Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1) {
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd watched[] = {{fd, events, 0}, {output, 0, 0}};
-    const int ready = ::poll(watched, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
-    if (ready > 0 && watched[0].revents == 0) return fail(Errc::NobodyReads, "nobody reads the output any more");
-    if (ready > 0) return true;
-    if (ready == 0) return false;
-    if (errno != EINTR) return fail_errno("cannot wait for the daemon");
-  }
-}
-
 /// A `*_RESULT` has an id of its own and names the request inside.
 bool replies_to(const protocol::Envelope& envelope, std::string_view id) {
   if (!name_of(envelope.type).ends_with("_RESULT")) return false;
@@ -74,6 +61,18 @@ std::string_view describe(Errc code) {
     case Errc::HostGone: return "the agent's host has ended";
   }
   return "";
+}
+
+Result<bool> wait_for(int fd, short events, Deadline deadline, int output) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd watched[] = {{fd, events, 0}, {output, 0, 0}};
+    const int ready = ::poll(watched, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
+    if (ready > 0 && watched[0].revents == 0) return fail(Errc::NobodyReads, "nobody reads the output any more");
+    if (ready > 0) return true;
+    if (ready == 0) return false;
+    if (errno != EINTR) return fail_errno("cannot wait for an answer");
+  }
 }
 
 Deadline in(std::chrono::milliseconds delay) { return std::chrono::steady_clock::now() + delay; }

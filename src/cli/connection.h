@@ -37,6 +37,10 @@ using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
 Deadline in(std::chrono::milliseconds delay);
 
+/// True when the descriptor became ready, false when time ran out. An error NobodyReads when nobody can read `output` any
+/// more.
+Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1);
+
 /// A frame with the bytes it lives in.
 struct Frame {
   std::unique_ptr<std::string> bytes;

@@ -10,6 +10,7 @@
 #include "config/places.h"
 #include "host/friendly_name.h"
 #include "host/instructions.h"
+#include "host/spawning.h"
 #include "profiles/shelf.h"
 #include "protocol/utf8.h"
 
@@ -134,7 +135,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
     command.argv.insert(command.argv.begin() + 1, {options.profile.model_option, wish.model});
   }
   command.environment = pty::inherited_environment();
-  std::erase_if(command.environment, [](const std::string& each) { return each.starts_with(kSpawnVariables); });
+  for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
+    pty::remove_variable(command.environment, variable);
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");

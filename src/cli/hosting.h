@@ -11,9 +11,6 @@
 
 namespace relay::cli {
 
-/// How the daemon tells a host what it was started for: not by arguments, which everybody may read.
-inline constexpr std::string_view kSpawnVariables = "AGENT_RELAY_SPAWN_";
-
 struct HostWish {
   std::string name;                // empty: a friendly one
   std::vector<std::string> words;  // the program and its arguments

@@ -12,6 +12,7 @@
 #include "base/unique_fd.h"
 #include "cli/exit_code.h"
 #include "daemon/host_environment.h"
+#include "host/spawning.h"
 #include "pty/command.h"
 
 namespace relay::cli {
@@ -20,7 +21,6 @@ namespace {
 constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large database takes its time
 constexpr std::size_t kMaxWordsBytes = 8 * 1024;
 constexpr std::string_view kReady = "ready";
-constexpr std::string_view kError = "error: ";
 
 /// Only what is safe between fork and exec.
 [[noreturn]] void become_daemon(int ready, int log, char* const* arguments, char* const* environment) {
@@ -29,11 +29,11 @@ constexpr std::string_view kError = "error: ";
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
-  if (ready == kReadyFd)
+  if (ready == host::kReadyFd)
     ::fcntl(ready, F_SETFD, 0);
   else
-    ::dup2(ready, kReadyFd);
-  ::close_range(kReadyFd + 1, ~0U, 0);
+    ::dup2(ready, host::kReadyFd);
+  ::close_range(host::kReadyFd + 1, ~0U, 0);
   ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
 }
@@ -83,7 +83,7 @@ std::string_view describe(LaunchErrc code) {
 }
 
 Result<pid_t> launch_daemon(std::vector<std::string> arguments, const std::string& log_path) {
-  arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", kReadyFd)});
+  arguments.insert(arguments.end(), {"--ready-fd", relay::format("{}", host::kReadyFd)});
   return launch_in_background(std::move(arguments), log_path, "the daemon");
 }
 
@@ -112,9 +112,9 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   auto said = heard.words;
   if (said.starts_with(kReady)) return child;
   int status = 0;
-  if (said.starts_with(kError)) {
+  if (said.starts_with(host::kErrorWord)) {
     ::waitpid(child, &status, 0);
-    said.erase(0, kError.size());
+    said.erase(0, host::kErrorWord.size());
     while (said.ends_with('\n')) said.pop_back();
     const bool refused = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::Refused);
     return fail(refused ? LaunchErrc::AlreadyRunning : LaunchErrc::CannotStart, said);

@@ -15,9 +15,8 @@ enum class LaunchErrc { CannotStart, NotReady, AlreadyRunning };
 std::string_view describe(LaunchErrc code);
 
 /// Runs this very program with `arguments`, detached from the terminal, its stray words going to `log_path`. Returns the
-/// pid once it said on descriptor kReadyFd that it is ready; the error is the child's own sentence. Waits without
+/// pid once it said on descriptor host::kReadyFd that it is ready; the error is the child's own sentence. Waits without
 /// polling. `what` is how sentences call it.
-inline constexpr int kReadyFd = 3;
 Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std::string& log_path,
                                    std::string_view what);
 /// The same for `up`, with `--ready-fd` added.

@@ -1,11 +1,9 @@
 #include "cli/own_outbox.h"
 
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/hash.h"
 #include "cli/connection.h"
 #include "config/places.h"
 
@@ -15,13 +13,7 @@ namespace {
 constexpr std::size_t kMaxPidBytes = 32;
 constexpr std::size_t kMaxTokenBytes = 128;
 
-/// A file name from any agent name: readable where possible, unique always.
-std::string outbox_file(const std::string& name) {
-  std::string file;
-  for (const char c : name.substr(0, 40))
-    file += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
-  return relay::format("{}-{}.outbox", file, sha256_hex(name).substr(0, 8));
-}
+std::string outbox_file(const std::string& name) { return config::file_name_of(name) + ".outbox"; }
 
 Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, const std::string& name, Random& random) {
   const auto file = outbox_file(name);

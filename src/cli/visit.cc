@@ -14,17 +14,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 
-Result<bool> wait_for(int fd, short events, Deadline deadline) {
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return false;
-    pollfd watched{fd, events, 0};
-    const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return fail_errno("cannot wait");
-  }
-}
-
 }  // namespace
 
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent) {

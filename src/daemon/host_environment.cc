@@ -1,10 +1,10 @@
 #include "daemon/host_environment.h"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 
+#include "host/spawning.h"
 #include "pty/child.h"
 #include "pty/command.h"
 
@@ -12,8 +12,8 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::array<std::string_view, 7> kOfAnAgent = {
-    pty::kMarkVariable,       "AGENT_RELAY_NAME",          "AGENT_RELAY_INBOX",     "AGENT_RELAY_OUTBOX",
-    "AGENT_RELAY_SPAWN_TASK", "AGENT_RELAY_SPAWN_SPAWNER", "AGENT_RELAY_SPAWN_TEAM"};
+    pty::kMarkVariable,  "AGENT_RELAY_NAME",     "AGENT_RELAY_INBOX", "AGENT_RELAY_OUTBOX",
+    host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable};
 
 constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                                                 "LISTEN_PID", "LISTEN_FDS"};
@@ -31,9 +31,7 @@ constexpr std::array<std::string_view, 7> kOfACodingAgent = {
 constexpr std::string_view kTerminal = "xterm-256color";  // what a host understands
 
 void remove(std::vector<std::string>& environment, std::span<const std::string_view> names) {
-  std::erase_if(environment, [&](std::string_view entry) {
-    return std::ranges::find(names, entry.substr(0, entry.find('='))) != names.end();
-  });
+  for (const auto name : names) pty::remove_variable(environment, name);
 }
 
 }  // namespace

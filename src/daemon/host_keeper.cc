@@ -6,17 +6,18 @@
 
 #include "base/format.h"
 #include "daemon/host_environment.h"
-#include "daemon/recorded_hosts.h"
+#include "daemon/present_hosts.h"
+#include "host/door_messages.h"
+#include "host/spawning.h"
 #include "protocol/json_writer.h"
 #include "pty/command.h"
 
 namespace relay::daemon {
 namespace {
 
-constexpr std::size_t kMaxRequestBytes = 64 * 1024;  // a host's door takes no larger frame
-constexpr std::size_t kMaxPartBytes = 10'000;        // of keys in one request
-constexpr std::size_t kMaxEscapedBytes = 6;          // what JSON makes of one byte
-static_assert(kMaxPartBytes * kMaxEscapedBytes + 100 <= kMaxRequestBytes);
+constexpr std::size_t kMaxPartBytes = 10'000;  // of keys in one request
+constexpr std::size_t kMaxEscapedBytes = 6;    // what JSON makes of one byte
+static_assert(kMaxPartBytes * kMaxEscapedBytes + 100 <= host::kMaxRequestBytes);
 
 /// As much as fits one request, without cutting a letter.
 std::string_view next_part(std::string_view data) {
@@ -70,9 +71,9 @@ void HostKeeper::start(broker::HostOrder order, Started done) {
 }
 
 Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) const {
-  const auto recorded = recorded_hosts(records_);
+  const auto recorded = present_hosts(records_);
   for (const auto& one : recorded)
-    if (one.name == order.name && is_at_home(records_, one))
+    if (one.name == order.name && host::is_at_home(records_, one))
       return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
   const auto others = static_cast<std::size_t>(std::ranges::count(recorded, true, &host::HostRecord::spawned));
   if (others + starting_ >= kMaxHosts) return fail(format("{} agents run already; release one first", others));
@@ -84,7 +85,8 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
     return fail(format("cannot start {} in {}: there is no such directory", order.name, command.directory));
 
   // Each with its value in one word, so that no value is taken for an option.
-  command.arguments = {"run", "--detached", "--spawned", "--ready-fd=3", "--name=" + order.name};
+  command.arguments = {"run", "--detached", "--spawned", format("--ready-fd={}", host::kReadyFd),
+                       "--name=" + order.name};
   if (!order.model.empty()) command.arguments.push_back("--model=" + order.model);
   command.arguments.emplace_back("--");
   command.arguments.insert(command.arguments.end(), order.words.begin(), order.words.end());
@@ -95,16 +97,16 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
   const auto tell = [&](std::string_view variable, const std::string& value) {
     if (!value.empty()) pty::set_variable(command.environment, variable, value);
   };
-  tell("AGENT_RELAY_SPAWN_TASK", order.task);
-  tell("AGENT_RELAY_SPAWN_SPAWNER", order.spawner);
-  tell("AGENT_RELAY_SPAWN_TEAM", order.team);
+  tell(host::kTaskVariable, order.task);
+  tell(host::kSpawnerVariable, order.spawner);
+  tell(host::kTeamVariable, order.team);
   pty::set_variable(command.environment, "AGENT_RELAY_HOME", home_);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", root_);
   return command;
 }
 
 Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
-  auto recorded = recorded_hosts(records_);
+  auto recorded = present_hosts(records_);
   const auto youngest = std::ranges::find(recorded.rbegin(), recorded.rend(), name, &host::HostRecord::name);
   if (youngest == recorded.rend()) return fail(format("no agent called '{}' runs here", name));
   if (!youngest->spawned)
@@ -163,7 +165,7 @@ void HostKeeper::typed(const std::string& name, std::size_t bytes, Result<void> 
 
 void HostKeeper::list(Listed done) {
   std::vector<broker::Worker> workers;
-  for (const auto& record : recorded_hosts(records_))
+  for (const auto& record : present_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
   later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }

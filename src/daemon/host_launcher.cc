@@ -11,17 +11,16 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "host/spawning.h"
 #include "net/asio_loop.h"
 #include "net/readable_watch.h"
+#include "pty/forking.h"
 #include "pty/process_handle.h"
 
 namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kMaxWordsBytes = 8 * 1024;
-constexpr std::string_view kReady = "ready ";
-constexpr std::string_view kError = "error: ";
-constexpr int kReadyFd = 3;
 
 /// All a new process needs, made before the fork: afterwards only system calls are safe.
 struct Birth {
@@ -45,16 +44,16 @@ void say(int fd, std::string_view words) {
   ::umask(birth.upbringing.umask);
   if (birth.upbringing.open_files.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &birth.upbringing.open_files);
   // Copies beyond what is about to be replaced: any of them may be 0 to 3 already.
-  const int ready = ::fcntl(birth.ready, F_DUPFD, kReadyFd + 1);
-  const int log = ::fcntl(birth.log, F_DUPFD, kReadyFd + 1);
-  const int nothing = ::fcntl(birth.nothing, F_DUPFD, kReadyFd + 1);
+  const int ready = ::fcntl(birth.ready, F_DUPFD, host::kReadyFd + 1);
+  const int log = ::fcntl(birth.log, F_DUPFD, host::kReadyFd + 1);
+  const int nothing = ::fcntl(birth.nothing, F_DUPFD, host::kReadyFd + 1);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
-  ::dup2(ready, kReadyFd);
-  ::close_range(kReadyFd + 1, ~0U, 0);
+  ::dup2(ready, host::kReadyFd);
+  ::close_range(host::kReadyFd + 1, ~0U, 0);
   if (::chdir(birth.directory) != 0)
-    say(kReadyFd, "error: the directory it should work in cannot be entered\n");
+    say(host::kReadyFd, "error: the directory it should work in cannot be entered\n");
   else
     ::execve(birth.program, birth.arguments, birth.environment);
   ::_exit(127);
@@ -84,13 +83,6 @@ Result<UniqueFd> give_birth(const Birth& birth) {
   while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {}
   if (count != sizeof host || host < 0) return fail("cannot start a process: there are too many already");
   return pty::open_process(host);
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 }  // namespace
@@ -131,7 +123,7 @@ class ProcessLauncher::Launch {
     const std::string& log = owner_.options_.log;
     if (const auto end = words_.find('\n'); end != std::string::npos)
       owner_.finish(id_, understood(words_.substr(0, end)));
-    else if (count <= 0 && words_.starts_with(kError))
+    else if (count <= 0 && words_.starts_with(host::kErrorWord))
       owner_.finish(id_, understood(words_));
     else if (count <= 0)
       owner_.finish(id_, fail(format("its host ended before it was ready; see why in {}", log)));
@@ -140,10 +132,11 @@ class ProcessLauncher::Launch {
   }
 
   Result<std::int32_t> understood(const std::string& line) {
-    if (line.starts_with(kError)) return fail(line.substr(kError.size()));
+    if (line.starts_with(host::kErrorWord)) return fail(line.substr(host::kErrorWord.size()));
     std::int32_t pid = 0;
     const char* const end = line.data() + line.size();
-    if (line.starts_with(kReady) && std::from_chars(line.data() + kReady.size(), end, pid).ptr == end && pid > 0)
+    if (line.starts_with(host::kReadyWord) &&
+        std::from_chars(line.data() + host::kReadyWord.size(), end, pid).ptr == end && pid > 0)
       return pid;
     stop_host();
     return fail(format("its host said something else than that it is ready; see {}", owner_.options_.log));
@@ -199,8 +192,8 @@ Result<ProcessLauncher::Newborn> ProcessLauncher::bear(HostCommand& command) con
   const UniqueFd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   if (!nothing) return fail_errno("cannot open /dev/null");
   command.arguments.insert(command.arguments.begin(), "agent-relay");
-  const auto arguments = pointers_to(command.arguments);
-  const auto environment = pointers_to(command.environment);
+  const auto arguments = pty::pointers_to(command.arguments);
+  const auto environment = pty::pointers_to(command.environment);
   const Birth birth{.program = options_.program.c_str(),
                     .arguments = arguments.data(),
                     .environment = environment.data(),

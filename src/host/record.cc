@@ -22,9 +22,10 @@ std::optional<HostRecord> read_record(const fs::path& path) {
   std::error_code failed;
   if (fs::file_size(path, failed) > kMaxRecordBytes || failed) return std::nullopt;
   std::ifstream file{path, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  auto record = parse_record(text);
-  return record ? std::optional{std::move(*record)} : std::nullopt;
+  auto record = parse_record(std::string{std::istreambuf_iterator<char>{file}, {}});
+  if (!record) return std::nullopt;
+  record->id = path.stem().string();  // by which its files are found, whatever it says itself
+  return *std::move(record);
 }
 
 bool same_letters(std::string_view a, std::string_view b) {
@@ -93,24 +94,30 @@ RecordFile::~RecordFile() {
   if (!path_.empty()) fs::remove(path_, none);
 }
 
-std::vector<HostRecord> living_hosts(const std::string& directory) {
+std::vector<HostRecord> recorded_hosts(const std::string& directory) {
   std::vector<HostRecord> hosts;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator{directory, none}) {
     if (entry.path().extension() != ".json" || hosts.size() >= kMaxRecords) continue;
-    auto record = read_record(entry.path());
-    if (!record) continue;
-    const auto door = net::connect_now(record->socket);
-    if (!door && is(door.error(), net::Errc::NoOneListens)) {
-      fs::remove(entry.path(), none);
-      // Only what is a door by its name, whatever the record says.
-      if (fs::path{record->socket}.filename().string().ends_with(entry.path().stem().string() + ".sock"))
-        fs::remove(record->socket, none);
-      continue;
-    }
-    hosts.push_back(std::move(*record));
+    if (auto record = read_record(entry.path())) hosts.push_back(*std::move(record));
   }
   std::ranges::sort(hosts, {}, &HostRecord::started_at);
+  return hosts;
+}
+
+bool is_at_home(const std::string& directory, const HostRecord& record) {
+  const auto door = net::connect_now(record.socket);
+  if (door || !is(door.error(), net::Errc::NoOneListens)) return true;
+  std::error_code none;
+  fs::remove(format("{}/{}.json", directory, record.id), none);
+  // Only what is a door by its name, whatever the record says.
+  if (fs::path{record.socket}.filename().string().ends_with(record.id + ".sock")) fs::remove(record.socket, none);
+  return false;
+}
+
+std::vector<HostRecord> living_hosts(const std::string& directory) {
+  auto hosts = recorded_hosts(directory);
+  std::erase_if(hosts, [&](const HostRecord& host) { return !is_at_home(directory, host); });
   return hosts;
 }
 

@@ -49,6 +49,11 @@ class RecordFile {
   std::string path_;
 };
 
+/// All that are written down, oldest first; their hosts may be dead.
+std::vector<HostRecord> recorded_hosts(const std::string& directory);
+/// Knocks at its door. When nobody listens any more, what is left of the host is removed.
+bool is_at_home(const std::string& directory, const HostRecord& record);
+
 /// Those whose door is open, oldest first. Leftovers of killed hosts are removed.
 std::vector<HostRecord> living_hosts(const std::string& directory);
 /// The youngest of that name; another case of letters will do when no name is equal.

@@ -1,5 +1,7 @@
 #include "profiles/sight.h"
 
+#include <algorithm>
+
 namespace relay::profiles {
 namespace {
 

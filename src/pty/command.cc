@@ -48,6 +48,10 @@ std::string_view variable(const std::vector<std::string>& environment, std::stri
   return {};
 }
 
+void remove_variable(std::vector<std::string>& environment, std::string_view name) {
+  std::erase_if(environment, [&](std::string_view each) { return each.substr(0, each.find('=')) == name; });
+}
+
 void set_variable(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
   std::erase_if(environment, [&](const std::string& entry) { return names(entry, name); });
   environment.push_back(format("{}={}", name, value));

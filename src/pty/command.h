@@ -28,6 +28,8 @@ std::string_view variable(const std::vector<std::string>& environment, std::stri
 /// Replaces the variable, or adds it.
 void set_variable(std::vector<std::string>& environment, std::string_view name, std::string_view value);
 
+void remove_variable(std::vector<std::string>& environment, std::string_view name);
+
 /// The file to execute for argv[0], searched as a shell would: with a slash it is a path (from the command's own
 /// directory), else it is looked for along the PATH of the command's environment.
 Result<std::string> find_program(const Command& command);

@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "pty/errors.h"
+#include "pty/forking.h"
 #include "pty/process_handle.h"
 
 namespace relay::pty {
@@ -80,29 +81,6 @@ bool close_all_from(int first) {
   give_up(kReportFd, Step::Execute);
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-/// No handler of ours may run in the child between fork and exec: it would speak into pipes we share.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 Result<UniqueFd> moved_up(int fd) {
   UniqueFd copy{::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeFd)};
   if (!copy) return fail_errno("cannot copy a descriptor");
@@ -142,7 +120,7 @@ bool holds_a_nul(const Command& command) {
 Result<Spawned> spawn(int peer, const Command& command) {
   if (holds_a_nul(command)) return fail("a command, its environment and its directory cannot hold zero bytes");
   const auto program = RELAY_TRY(find_program(command));
-  const auto argv = pointers(command.argv), environment = pointers(command.environment);
+  const auto argv = pointers_to(command.argv), environment = pointers_to(command.environment);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
   const UniqueFd report_reader{ends[0]};

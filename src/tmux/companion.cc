@@ -8,33 +8,11 @@
 #include <array>
 #include <csignal>
 
+#include "pty/forking.h"
 #include "tmux/keeper_link.h"
 
 namespace relay::tmux {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-/// No signal handler of ours may run in the child before it is another program.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// After a fork: only async-signal-safe calls.
 [[noreturn]] void become(int socket, pid_t parent, const char* program, char* const* argv, char* const* environment) {
@@ -59,11 +37,11 @@ Result<Companion> Companion::start(const std::string& program, const std::vector
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return fail_errno("cannot make a socket");
   UniqueFd ours{ends[0]};
   const UniqueFd theirs{ends[1]};
-  const auto words = pointers(argv), entries = pointers(environment);
+  const auto words = pty::pointers_to(argv), entries = pty::pointers_to(environment);
   const pid_t parent = ::getpid();
   pid_t pid = -1;
   {
-    const AllSignalsBlocked quiet;
+    const pty::AllSignalsBlocked quiet;
     pid = ::fork();
     if (pid == 0) become(theirs.get(), parent, program.c_str(), words.data(), entries.data());
   }

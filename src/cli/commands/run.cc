@@ -10,9 +10,9 @@
 #include "cli/failure.h"
 #include "cli/hosting.h"
 #include "cli/invocation.h"
-#include "cli/launch.h"
 #include "cli/people.h"
 #include "cli/tmux_agent.h"
+#include "host/spawning.h"
 #include "pty/child.h"
 
 namespace relay::cli {
@@ -26,8 +26,8 @@ class Starter {
   explicit Starter(int fd) : fd_{fd} {
     if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
-  void ready(pid_t pid) { say(relay::format("ready {}\n", pid)); }
-  void failed(const Error& why) { say(relay::format("error: {}\n", why.message())); }
+  void ready(pid_t pid) { say(relay::format("{}{}\n", host::kReadyWord, pid)); }
+  void failed(const Error& why) { say(relay::format("{}{}\n", host::kErrorWord, why.message())); }
 
  private:
   void say(const std::string& line) {
@@ -46,12 +46,10 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   wish.instruct = !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
   wish.spawned = invocation.has("--spawned");
   wish.model = invocation.value("--model").value_or("");
-  const auto told = [&](std::string_view what) {
-    return context.environment(std::string{kSpawnVariables}.append(what)).value_or("");
-  };
-  wish.spawner = invocation.value("--spawner").value_or(told("SPAWNER"));
-  wish.team = invocation.value("--team").value_or(told("TEAM"));
-  wish.task = invocation.value("--task").value_or(told("TASK"));
+  const auto told = [&](std::string_view variable) { return context.environment(std::string{variable}).value_or(""); };
+  wish.spawner = told(host::kSpawnerVariable);
+  wish.team = told(host::kTeamVariable);
+  wish.task = told(host::kTaskVariable);
   return wish;
 }
 
@@ -65,7 +63,7 @@ host::StartProgram start_here(const pty::Command& command) {
 /// The same words again, for a host in the background whose agent sits in tmux.
 ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Context& context) {
   const auto name = wish.name.empty() ? fresh_name(context) : wish.name;
-  std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", kReadyFd),
+  std::vector<std::string> words = {"run", "--detached", "--in-tmux", relay::format("--ready-fd={}", host::kReadyFd),
                                     "--name=" + name};
   for (const std::string option : {"--profile", "--model"})
     if (const auto value = invocation.value(option)) words.push_back(option + "=" + *value);
@@ -119,9 +117,6 @@ constexpr Option kOptions[] = {
     {.name = "--detached", .description = "without a terminal", .hidden = true},
     {.name = "--spawned", .description = "started by the daemon for somebody", .hidden = true},
     {.name = "--ready-fd", .value = "N", .description = "where to say that it runs", .hidden = true},
-    {.name = "--spawner", .value = "NAME", .description = "who asked for it", .hidden = true},
-    {.name = "--team", .value = "NAME", .description = "whose team it is in", .hidden = true},
-    {.name = "--task", .value = "TEXT", .description = "what it was started for", .hidden = true},
 };
 
 }  // namespace

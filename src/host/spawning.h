@@ -1,0 +1,19 @@
+/// What a host and whoever starts it in the background agree on.
+///
+/// What it was started for travels in variables, not in arguments, which everybody on the machine can read. On the
+/// descriptor it is given it says one line, `ready PID` or `error: SENTENCE`, and closes it.
+#pragma once
+
+#include <string_view>
+
+namespace relay::host {
+
+inline constexpr std::string_view kTaskVariable = "AGENT_RELAY_SPAWN_TASK";
+inline constexpr std::string_view kSpawnerVariable = "AGENT_RELAY_SPAWN_SPAWNER";
+inline constexpr std::string_view kTeamVariable = "AGENT_RELAY_SPAWN_TEAM";
+
+inline constexpr int kReadyFd = 3;
+inline constexpr std::string_view kReadyWord = "ready ";
+inline constexpr std::string_view kErrorWord = "error: ";
+
+}  // namespace relay::host
