@@ -16,6 +16,7 @@ Result<std::string> say(Connection& connection, const Letter& letter) {
   payload.optional("thread", letter.thread);
   if (letter.patience) meta.field("requires_ack", true);
   if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
+  if (letter.mode) meta.begin_object("delivery").field("mode", protocol::name_of(*letter.mode)).end();
   const auto payload_text = payload.take(), meta_text = meta.take();
   return connection.send({.type = MessageType::Send,
                           .id = letter.id,

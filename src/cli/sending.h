@@ -14,11 +14,12 @@ namespace relay::cli {
 struct Letter {
   std::string from, to, text;
   std::string kind = "message";
-  std::string topic, thread;       // may be empty
-  std::string claim_token;         // of a name that somebody here has; empty: none
-  std::string id;                  // the sender's own; empty: a fresh one
-  std::optional<Millis> ttl;       // how long the daemon tries
-  std::optional<Millis> patience;  // how long we wait until it is delivered; none: only until it is stored
+  std::string topic, thread;                   // may be empty
+  std::string claim_token;                     // of a name that somebody here has; empty: none
+  std::string id;                              // the sender's own; empty: a fresh one
+  std::optional<protocol::DeliveryMode> mode;  // when it is to reach the agent's eyes; none: when it is idle
+  std::optional<Millis> ttl;                   // how long the daemon tries
+  std::optional<Millis> patience;              // how long we wait until it is delivered; none: only until it is stored
 };
 
 struct Fate {

@@ -59,6 +59,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                  protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))
     return complain(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes), ExitCode::Usage);
   letter.kind = invocation.value("--kind").value_or(letter.kind);
+  if (const auto mode = invocation.value("--mode")) letter.mode = protocol::delivery_mode_named(*mode);
   letter.topic = invocation.value("--topic").value_or("");
   letter.thread = invocation.value("--thread").value_or("");
   const auto patience = RELAY_CLI_USAGE(invocation.duration("--timeout", kDefaultWait));
@@ -85,6 +86,10 @@ constexpr Option kOptions[] = {
     {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--wait", .description = "return when it was delivered"},
     {.name = "--timeout", .value = "TIME", .description = "how long --wait waits (default 30s)"},
+    {.name = "--mode",
+     .value = "MODE",
+     .description = "when the agent should see it (default on-idle)",
+     .choices = "immediate|next-message|next-tool-call|on-idle|manual"},
     {.name = "--ttl", .value = "TIME", .description = "give up delivering after this time, e.g. 2h"},
     {.name = "--topic", .value = "TOPIC", .description = "what it is about"},
     {.name = "--thread", .value = "ID", .description = "the conversation it belongs to"},
@@ -109,7 +114,10 @@ const Command kSend = {
     .example = "agent-relay send Bob \"the build is green\" --wait",
     .details =
         "Ends with 0 once the daemon has stored it; with --wait once the recipient has it.\n"
-        "Prints the message's id, for `trace` and `read`.",
+        "Prints the message's id, for `trace` and `read`.\n"
+        "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
+        "add it to what the agent is given next; manual keeps it until the agent asks. What an agent cannot do\n"
+        "waits, and `trace` says why.",
     .run = run,
 };
 
