@@ -1,0 +1,155 @@
+/// One agent program's own doors behind one interface: to hear it, to know its state, to speak to it, to answer what it
+/// asks, to count what it used. A new agent is one file of these and a profile.
+///
+///     host ──prepare, start, speak, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
+///     host ◀──heard, given, prompts, usage── Listener ◀──┘
+///
+/// Invariants
+/// - Every result carries the name of the way it came by; a way that breaks is told with its reason, once, and the host
+///   goes one step down (screen, terminal) for what comes after.
+/// - `speak` hands a text over at most once: after `done(success)` it is in the agent's hands and nobody else may bring
+///   it; after `done(failure)` nothing of it is.
+/// - Nothing of the person's is written: what a run needs is passed by arguments, variables and private files of ours.
+/// - What an agent tells that we do not know is passed over; no record, hook or answer of an agent can end the host.
+/// Ownership: the host owns the adapter; the adapter borrows loop and listener, which outlive it.
+/// Threading: loop thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/prompt.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "hooks/answer.h"
+#include "hooks/event.h"
+#include "net/asio_loop.h"
+#include "profiles/judge.h"
+#include "protocol/send.h"
+#include "pty/command.h"
+
+namespace relay::adapters {
+
+/// Ways, as people read them in `explain` and in the ledger.
+namespace way {
+inline constexpr std::string_view kTranscript = "transcript";  // the agent's own record, on disk
+inline constexpr std::string_view kHook = "hook";              // the agent calls us
+inline constexpr std::string_view kInbox = "inbox";            // Claude Code's session socket
+inline constexpr std::string_view kQueue = "queue";            // Codex's queue of a thread
+inline constexpr std::string_view kServer = "server";          // OpenCode's HTTP server
+inline constexpr std::string_view kStatus = "status";          // OSC 7501
+inline constexpr std::string_view kScreen = "screen";
+inline constexpr std::string_view kTerminal = "terminal";  // typed, through the gate
+}  // namespace way
+
+/// When a text of some mode may be handed to `speak`. Never while the agent asks something.
+enum class Moment : std::uint8_t {
+  Never,    // this mode is not possible by a native way
+  Idle,     // its turn is over
+  Working,  // in the middle of a turn
+  AnyTime,
+  Asked,    // not handed over: the agent's hook comes and takes it (Listener::take)
+};
+struct Speaking {
+  Moment moment = Moment::Never;
+  std::string_view way = {};
+};
+
+inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
+
+/// What this session can do by its own doors, now. An empty way: only by screen and terminal.
+struct Capabilities {
+  std::string_view hear = {}, know = {}, answer = {}, count = {};
+  std::array<Speaking, kModes> speak = {};
+
+  [[nodiscard]] const Speaking& by(protocol::DeliveryMode mode) const { return speak[static_cast<std::size_t>(mode)]; }
+  Speaking& by(protocol::DeliveryMode mode) { return speak[static_cast<std::size_t>(mode)]; }
+};
+
+/// A text for the agent. `text` begins with our header; it reaches the agent as it is.
+struct Words {
+  std::string delivery = {};  // an idempotency key
+  std::string text = {};
+  protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
+};
+
+/// What the agent's own server or status says it is doing; only from sources that tell every change.
+struct Known {
+  profiles::State state = profiles::State::Unknown;  // Working, Idle or Blocked
+  std::string says = {};
+};
+
+/// Tokens and cost of one answer of the model, counted once: the same `id` again replaces what was told before.
+struct Usage {
+  std::string id = {}, model = {};
+  std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
+  std::optional<double> cost = {};  // in dollars, when the agent says so
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// The agent's own words to the end: one whole block of raw markdown.
+  virtual void on_heard(std::string_view markdown, std::string_view way) = 0;
+  /// Text that was put before the model, as the agent itself tells: the proof that a message was seen.
+  virtual void on_given(std::string_view text, std::string_view way) = 0;
+  virtual void on_known() = 0;         // `known()` has changed
+  virtual void on_capabilities() = 0;  // `capabilities()` has changed
+  virtual void on_prompt(const Prompt& prompt) = 0;
+  /// Answered or withdrawn, by whom: `person`, or the way our answer went.
+  virtual void on_prompt_gone(const std::string& id, std::string_view by) = 0;
+  virtual void on_usage(const Usage& usage) = 0;
+  /// A limit or failure that ended a turn, in the agent's words.
+  virtual void on_failure(std::string_view what, std::string_view way) = 0;
+  /// A way does not work (any more), and why: one sentence.
+  virtual void on_broken(std::string_view way, std::string why) = 0;
+  /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
+  virtual std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
+};
+
+/// Where an agent is about to be started.
+struct Surroundings {
+  std::string program;       // agent-relay itself, for hooks
+  std::string door;          // the host's socket
+  std::string private_file;  // a path of ours, 0600, removed by the host when the agent has ended
+  std::string instructions;  // what the agent should know of the relay; empty: it is to be told nothing
+  bool attended = true;      // a person sits before its terminal
+};
+
+class Adapter {
+ public:
+  using OnHanded = std::move_only_function<void(Result<void>)>;
+  using HookReply = std::move_only_function<void(const hooks::Answer&)>;
+
+  virtual ~Adapter() = default;
+
+  /// Before the start: adds to the command what opens the doors. Where that is not possible the agent runs without, and
+  /// `on_broken` says why after the start.
+  virtual void prepare(pty::Command& command, const Surroundings& where) = 0;
+  /// The program runs.
+  virtual void start(net::AsioLoop& loop, Listener& listener, pid_t agent) = 0;
+
+  [[nodiscard]] virtual Capabilities capabilities() const = 0;
+  [[nodiscard]] virtual std::optional<Known> known() const { return std::nullopt; }
+
+  virtual void speak(const Words& words, OnHanded done) = 0;
+  /// To a prompt that is open. An error: it is gone, or cannot be answered so.
+  virtual Result<void> answer(const std::string& prompt, const Reply& reply) = 0;
+
+  /// A hook of the agent waits at the door. `call` names it for `on_hook_gone`: it left without an answer.
+  virtual void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply);
+  virtual void on_hook_gone(std::uint64_t call);
+  /// What the host sees: for adapters that need to know when a dialog has closed.
+  virtual void on_state(profiles::State state);
+};
+
+/// The adapter for a profile of that name; none when the agent has no doors we know.
+std::unique_ptr<Adapter> adapter_for(std::string_view profile);
+
+}  // namespace relay::adapters

@@ -1,0 +1,43 @@
+/// Something an agent asks its person: a permission, or a question with choices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+namespace relay::adapters {
+
+enum class PromptKind : std::uint8_t { Permission, Question };
+std::string_view name_of(PromptKind kind);
+
+struct Question {
+  std::string text = {};
+  std::vector<std::string> choices = {};  // labels; empty: free text
+  bool several = false;
+};
+
+struct Prompt {
+  std::string id = {};  // ours, short, unique in this host's life
+  PromptKind kind = PromptKind::Permission;
+  std::string tool = {};     // as the agent calls it
+  std::string summary = {};  // one line for a person: what would happen
+  std::string input = {};    // the tool's input as JSON, perhaps cut
+  std::vector<Question> questions = {};
+  std::string_view way = {};  // how an answer goes
+};
+
+struct Reply {
+  enum class Verdict : std::uint8_t { Allow, Deny };
+  Verdict verdict = Verdict::Allow;
+  std::string message = {};               // with Deny: for the model
+  std::vector<std::string> answers = {};  // to the questions, in their order
+};
+
+/// What a tool would do, in one line: its command, the file it touches, else its input.
+std::string summary_of(std::string_view tool, const json::object& input);
+
+}  // namespace relay::adapters
