@@ -1,0 +1,93 @@
+#include "hooks/answer.h"
+
+#include <array>
+
+#include "base/format.h"
+#include "protocol/utf8.h"
+
+namespace relay::hooks {
+namespace {
+
+constexpr std::array<std::string_view, 3> kVerdicts = {"none", "allow", "deny"};
+
+std::string specific(const Event& event, std::string_view member, json::value value) {
+  return json::serialize(
+      json::object{{"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, std::move(value)}}}});
+}
+
+/// Empty when it cannot be said.
+json::object decision_of(const Event& event, const Answer& answer) {
+  if (event.agent == Agent::Gemini || answer.verdict == Verdict::None) return {};
+  if (answer.verdict == Verdict::Deny) {
+    json::object decision{{"behavior", "deny"}};
+    if (!answer.message.empty()) decision["message"] = answer.message;
+    return decision;
+  }
+  json::object decision{{"behavior", "allow"}};
+  if (answer.updated_input.empty()) return decision;
+  auto input = parse_json_object(answer.updated_input);
+  if (event.agent != Agent::Claude || !input) return {};
+  decision["updatedInput"] = *std::move(input);
+  return decision;
+}
+
+}  // namespace
+
+json::object to_json(const Answer& answer) {
+  json::object object;
+  if (!answer.context.empty()) object["context"] = answer.context;
+  if (answer.verdict != Verdict::None) object["verdict"] = kVerdicts[static_cast<std::size_t>(answer.verdict)];
+  if (!answer.message.empty()) object["message"] = answer.message;
+  if (!answer.updated_input.empty()) object["updatedInput"] = answer.updated_input;
+  return object;
+}
+
+Result<Answer> answer_from(const json::object& object) {
+  Answer answer;
+  for (const auto& [name, field] : {std::pair{"context", &Answer::context},
+                                    {"message", &Answer::message},
+                                    {"updatedInput", &Answer::updated_input}}) {
+    if (!object.contains(name)) continue;
+    auto text = string_member(object, name);
+    if (!text) return fail(format("the answer's {} is no text", name));
+    answer.*field = *std::move(text);
+  }
+  if (!object.contains("verdict")) return answer;
+  const auto verdict = string_member(object, "verdict").value_or("");
+  for (std::size_t i = 0; i < kVerdicts.size(); ++i) {
+    if (verdict != kVerdicts[i]) continue;
+    answer.verdict = static_cast<Verdict>(i);
+    return answer;
+  }
+  return fail("the answer's verdict is none of none, allow, deny");
+}
+
+bool takes_context(const Event& event) {
+  switch (event.kind) {
+    case EventKind::SessionStart:
+    case EventKind::Prompt: return true;
+    case EventKind::BeforeTool: return event.agent != Agent::Gemini;
+    case EventKind::AfterTool: return event.agent != Agent::Codex || event.name == "PostToolUse";
+    case EventKind::Permission:
+    case EventKind::Notification:
+    case EventKind::TurnEnd:  // a text there would start another turn
+    case EventKind::TurnFailed:
+    case EventKind::Display:
+    case EventKind::Interrupt:
+    case EventKind::SessionEnd:
+    case EventKind::Other: return false;
+  }
+  return false;
+}
+
+std::string write_answer(const Event& event, const Answer& answer) {
+  if (event.kind == EventKind::Permission) {
+    auto decision = decision_of(event, answer);
+    return decision.empty() ? std::string{} : specific(event, "decision", std::move(decision));
+  }
+  if (answer.context.empty() || !takes_context(event)) return {};
+  const auto context = protocol::cut_at_letter(answer.context, kMaxContextBytes);
+  return specific(event, "additionalContext", json::string{context.data(), context.size()});
+}
+
+}  // namespace relay::hooks
