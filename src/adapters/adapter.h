@@ -54,7 +54,7 @@ enum class Moment : std::uint8_t {
   Idle,     // its turn is over
   Working,  // in the middle of a turn
   AnyTime,
-  Asked,    // not handed over: the agent's hook comes and takes it (Listener::take)
+  Asked,  // not handed over: the agent's hook comes and takes it (Listener::take)
 };
 struct Speaking {
   Moment moment = Moment::Never;

@@ -143,24 +143,70 @@ class Door::Visitor final : public net::StreamListener {
     if (door_.crowded_)
       return send(refusal(answering_->what, answering_->id, "the agent does not read what is typed; try again later"));
     if (!wish.text.empty()) {
-      // Answered later, if the visitor is still there.
-      return door_.keeper_.visitor_says(
-          wish.text, [&door = door_, alive = door_.alive_, id = id_, what = answering_->what,
-                      request = answering_->id](Result<void> outcome) {
-            const auto found = *alive ? door.visitors_.find(id) : door.visitors_.end();
-            if (!*alive || found == door.visitors_.end()) return;
-            found->second->tell(outcome ? approval(what, request).take()
-                                        : refusal(what, request, outcome.error().message()));
-          });
+      return door_.keeper_.visitor_says(wish.text, [later = later()](const Result<void>& outcome) mutable {
+        if (outcome) return later([](Visitor&, protocol::JsonWriter&) {});
+        later.refuse(outcome.error().message());
+      });
     }
     std::string bytes = wish.data;
     for (const auto& key : wish.keys) bytes += terminal::encode_key(key, door_.keeper_.screen().modes());
     door_.keeper_.visitor_types(bytes);
     send(granted().take());
   }
+  void carry_out(const HookCall& wish) {
+    hook_ = true;
+    door_.keeper_.hook_called(wish.event, id_, [later = later()](const hooks::Answer& answer) mutable {
+      later([&](Visitor& visitor, protocol::JsonWriter& granted) {
+        visitor.hook_ = false;
+        granted.raw("answer", json::serialize(hooks::to_json(answer)));
+      });
+    });
+  }
+  void carry_out(const FetchMail& wish) {
+    auto answer = granted();
+    door_.keeper_.give_mail(wish, answer);
+    send(answer.take());
+  }
+  void carry_out(const ListPrompts&) {
+    auto answer = granted();
+    door_.keeper_.describe_prompts(answer);
+    send(answer.take());
+  }
+  void carry_out(const AnswerPrompt& wish) {
+    const auto answered = door_.keeper_.answer_prompt(wish.prompt, wish.reply);
+    send(answered ? granted().take() : refusal(answering_->what, answering_->id, answered.error().message()));
+  }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
     door_.keeper_.visitor_releases(wish.reason);
+  }
+
+  /// An answer that comes when it can, if the visitor is still there.
+  struct Later {
+    Door& door;
+    std::shared_ptr<bool> alive;
+    std::uint64_t visitor;
+    std::string what, request;
+
+    [[nodiscard]] Visitor* there() const {
+      if (!*alive) return nullptr;
+      const auto found = door.visitors_.find(visitor);
+      return found == door.visitors_.end() ? nullptr : found->second.get();
+    }
+    template <typename Fill>
+    void operator()(Fill&& fill) {
+      auto* const who = there();
+      if (who == nullptr) return;
+      auto answer = approval(what, request);
+      fill(*who, answer);
+      who->tell(answer.take());
+    }
+    void refuse(std::string_view why) {
+      if (auto* const who = there()) who->tell(refusal(what, request, why));
+    }
+  };
+  [[nodiscard]] Later later() const {
+    return {.door = door_, .alive = door_.alive_, .visitor = id_, .what = answering_->what, .request = answering_->id};
   }
 
   void claim_size() {
@@ -202,6 +248,7 @@ class Door::Visitor final : public net::StreamListener {
     if (gone_) return;
     gone_ = true;
     stream_->close(net::Drain::Yes);
+    if (std::exchange(hook_, false)) door_.keeper_.hook_gone(id_);
     door_.leave(id_);
   }
 
@@ -216,6 +263,7 @@ class Door::Visitor final : public net::StreamListener {
   bool watches_ = false;
   bool behind_ = false;  // what it was sent last is not continued by what comes next
   bool held_ = false;    // typed more than the agent reads
+  bool hook_ = false;    // waits for an answer
   bool gone_ = false;
 };
 
@@ -290,6 +338,10 @@ void Door::on_said(std::string_view to, std::string_view kind) {
   protocol::JsonWriter event;
   event.field("event", "said").field("to", to).field("kind", kind);
   tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
+}
+
+void Door::on_event(const std::string& event) {
+  tell([](const Visitor& visitor) { return visitor.watches(); }, event);
 }
 
 void Door::on_crowded(bool crowded) {

@@ -4,6 +4,7 @@
 /// - A visitor costs a bounded amount: at most kMaxVisitors, kMaxBehindBytes of unread output each. Who reads too slowly
 ///   misses output and gets the whole screen once he has caught up; who does not read answers is let go. The agent never
 ///   waits for a visitor.
+/// - A hook that leaves before it was answered is told to the keeper.
 /// - Everybody is heard at any time: only who types into an agent that does not read waits.
 /// - A screen is sent only between sequences, so that what follows continues it.
 /// - One of those who drive sets the size: the last that attached or typed.
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "host/door_messages.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -47,6 +49,13 @@ class DoorKeeper {
   /// The one who sets the size has a terminal that large.
   virtual void visitor_resizes(pty::WindowSize size) = 0;
   virtual void visitor_releases(const std::string& reason) = 0;
+
+  /// The agent's hook, which waits until `reply` is called; `hook_gone` when it did not.
+  virtual void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;
+  virtual void hook_gone(std::uint64_t call) = 0;
+  virtual void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) = 0;
+  virtual void describe_prompts(protocol::JsonWriter& answer) const = 0;
+  virtual Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) = 0;
 };
 
 class Door {
@@ -61,6 +70,8 @@ class Door {
   void on_resized();
   void on_state();
   void on_said(std::string_view to, std::string_view kind);
+  /// Something else that those who watch want to know: an event as JSON.
+  void on_event(const std::string& event);
   /// The agent does not read what is typed: visitors wait with more of it.
   void on_crowded(bool crowded);
   /// The agent has ended: everybody is told. Connections end with the door itself, when all that was ours is free.

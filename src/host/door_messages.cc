@@ -35,6 +35,38 @@ Result<Input> input_in(const json::object& object) {
   return input;
 }
 
+std::vector<std::string> words_in(const json::object& object, std::string_view name) {
+  std::vector<std::string> words;
+  if (const auto* values = array_member(object, name))
+    for (const auto& value : *values)
+      if (const auto* word = value.if_string()) words.emplace_back(word->data(), word->size());
+  return words;
+}
+
+Result<FetchMail> mail_in(const json::object& object) {
+  const auto limit = integer_member(object, "limit").value_or(kMaxMail);
+  if (limit < 1) return fail("limit must be at least 1");
+  return FetchMail{.take = bool_member(object, "take").value_or(false),
+                   .limit = std::min(static_cast<std::size_t>(limit), kMaxMail),
+                   .ids = words_in(object, "ids")};
+}
+
+Result<AnswerPrompt> answer_in(const json::object& object) {
+  const auto decision = string_member(object, "decision").value_or("");
+  if (decision != "allow" && decision != "deny") return fail("decision must be allow or deny");
+  return AnswerPrompt{
+      .prompt = string_member(object, "prompt").value_or(""),
+      .reply = {.verdict = decision == "allow" ? adapters::Reply::Verdict::Allow : adapters::Reply::Verdict::Deny,
+                .message = string_member(object, "message").value_or(""),
+                .answers = words_in(object, "answers")}};
+}
+
+Result<HookCall> hook_in(const json::object& object) {
+  const auto* event = object_member(object, "event");
+  if (event == nullptr) return fail("a hook needs its event");
+  return HookCall{.event = RELAY_TRY(hooks::event_from(*event))};
+}
+
 Result<Wish> wish_in(std::string_view what, const json::object& object) {
   const auto word = [&](std::string_view name) { return string_member(object, name).value_or(""); };
   if (what == "describe") return Describe{};
@@ -53,6 +85,10 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
   }
   if (what == "resize") return Resize{.size = RELAY_TRY(size_in(object))};
   if (what == "input") return input_in(object);
+  if (what == "hook") return hook_in(object);
+  if (what == "mail") return mail_in(object);
+  if (what == "prompts") return ListPrompts{};
+  if (what == "answer") return answer_in(object);
   if (what == "release") return EndAgent{.reason = word("reason")};
   return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
 }

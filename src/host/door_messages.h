@@ -10,13 +10,16 @@
 #include <variant>
 #include <vector>
 
+#include "adapters/prompt.h"
 #include "base/result.h"
+#include "hooks/event.h"
 #include "pty/window_size.h"
 #include "terminal/keys.h"
 
 namespace relay::host {
 
-inline constexpr std::size_t kMaxRequestBytes = 64 * 1024;
+inline constexpr std::size_t kMaxRequestBytes = 1 << 20;
+inline constexpr std::size_t kMaxMail = 100;  // letters in one answer
 inline constexpr char kTerminalMark = '\x01';
 
 struct Describe {};
@@ -42,7 +45,24 @@ struct EndAgent {
   std::string reason = {};
 };
 
-using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent>;
+/// The agent's own hook system calls; answered when there is something to say, or nothing will be.
+struct HookCall {
+  hooks::Event event = {};
+};
+/// What waits for the agent: to look at, or to take away.
+struct FetchMail {
+  bool take = false;
+  std::size_t limit = kMaxMail;
+  std::vector<std::string> ids = {};  // none: any
+};
+struct ListPrompts {};
+struct AnswerPrompt {
+  std::string prompt = {};
+  adapters::Reply reply = {};
+};
+
+using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent, HookCall, FetchMail,
+                          ListPrompts, AnswerPrompt>;
 
 struct Request {
   std::string what;  // `do`

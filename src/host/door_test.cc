@@ -34,6 +34,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   std::vector<pty::WindowSize> sizes;
   std::string released;
   Said said;
+  adapters::Adapter::HookReply hook;
 
   struct Listening final : net::Listener {
     std::string where = "/door";
@@ -61,6 +62,18 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
     door.on_resized();
   }
   void visitor_releases(const std::string& reason) override { released = reason; }
+  void hook_called(const hooks::Event& event, std::uint64_t, adapters::Adapter::HookReply reply) override {
+    typed += "hook " + event.name;
+    hook = std::move(reply);
+  }
+  void hook_gone(std::uint64_t) override { typed += " gone"; }
+  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { answer.field("take", wish.take); }
+  void describe_prompts(protocol::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
+  Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) override {
+    if (prompt != "p1") return fail("that prompt is not open any more");
+    typed += reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + reply.message;
+    return {};
+  }
 
   void SetUp() override { ASSERT_TRUE(door.listen("/door")); }
 
@@ -173,6 +186,41 @@ TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {
   EXPECT_EQ(parse_json_object(answers[3])->at("columns"), 20);
   EXPECT_NE(answers[4].find(R"("ok":false)"), std::string::npos);
   EXPECT_EQ(released, "done");
+}
+
+TEST_F(DoorTest, AHookIsAnsweredWhenThereIsSomethingToSay) {
+  auto& guest = come();
+  say(guest, R"({"do":"hook","event":{"agent":"claude","kind":"prompt","name":"UserPromptSubmit"}})");
+  EXPECT_EQ(typed, "hook UserPromptSubmit");
+  EXPECT_TRUE(heard(guest).empty());
+  hook({.context = "words"});
+  EXPECT_EQ(heard(guest), (std::vector<std::string>{R"({"re":"hook","ok":true,"answer":{"context":"words"}})"}));
+  guest.door->on_closed("gone");
+  EXPECT_EQ(typed, "hook UserPromptSubmit") << "it had its answer";
+}
+
+TEST_F(DoorTest, AHookThatLeavesUnansweredIsTold) {
+  auto& guest = come();
+  say(guest, R"({"do":"hook","event":{"agent":"claude","kind":"permission","name":"PermissionRequest"}})");
+  guest.door->on_closed("gone");
+  loop.run_now();
+  EXPECT_EQ(typed, "hook PermissionRequest gone");
+  hook({.verdict = hooks::Verdict::Allow});  // too late, and harmless
+}
+
+TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
+  auto& guest = come();
+  say(guest, R"({"do":"prompts"})");
+  say(guest, R"({"do":"answer","prompt":"p1","decision":"deny","message":"not today"})");
+  say(guest, R"({"do":"answer","prompt":"p2","decision":"allow"})");
+  say(guest, R"({"do":"answer","prompt":"p1","decision":"perhaps"})");
+  say(guest, R"({"do":"mail","take":true})");
+  EXPECT_EQ(heard(guest),
+            (std::vector<std::string>{R"({"re":"prompts","ok":true,"prompts":[]})", R"({"re":"answer","ok":true})",
+                                      R"({"re":"answer","ok":false,"error":"that prompt is not open any more"})",
+                                      R"({"re":"","ok":false,"error":"decision must be allow or deny"})",
+                                      R"({"re":"mail","ok":true,"take":true})"}));
+  EXPECT_EQ(typed, "denied: not today");
 }
 
 TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {

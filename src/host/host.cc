@@ -11,11 +11,14 @@
 #include "host/inbox_file.h"
 #include "host/keyboard.h"
 #include "host/mailroom.h"
+#include "host/native_side.h"
+#include "host/sorter.h"
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
 #include "profiles/watcher.h"
 #include "pty/person_terminal.h"
+#include "speech/extractor.h"
 #include "terminal/answer.h"
 #include "terminal/keys.h"
 #include "terminal/render.h"
@@ -45,6 +48,8 @@ class Host::Core final : public pty::ProgramListener,
                          public pty::PersonTerminalListener,
                          public client::LinkListener,
                          public MailroomHands,
+                         public SorterHands,
+                         public NativeKeeper,
                          public VoiceListener,
                          public DoorKeeper {
  public:
@@ -55,6 +60,7 @@ class Host::Core final : public pty::ProgramListener,
         long_texts_{options_.places.project_root, options_.places.long_texts},
         intent_{*options_.places.outbox, options_.places.intent_file},
         mailroom_{options_.profile.typing, intent_, *this},
+        native_{std::move(options_.adapter), *this},
         screen_{cells_of(kUnseenSize)} {}
 
   Result<int> run() {
@@ -83,6 +89,7 @@ class Host::Core final : public pty::ProgramListener,
     if (person_) RELAY_TRY(person_->enter_raw());
     net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { program_->end(kEndGrace); }};
     link_->start();
+    native_.start(loop_, program_->pid());
     if (!options_.record.spawned) tell_started(options_.record.pid);
     loop_.run();
     link_.reset();
@@ -148,6 +155,8 @@ class Host::Core final : public pty::ProgramListener,
     look();
     for (const auto& observation : watcher_->finish()) take(observation);  // its last words
     mailroom_.on_agent_gone();
+    sorter_.on_agent_gone();
+    native_.on_agent_gone();
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
     link_->stop();
@@ -187,10 +196,12 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] const terminal::Screen& screen() const override { return screen_; }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);
-    answer.field("state", name_of(state_));
+    answer.field("state", name_of(state()));
   }
   void describe_state(protocol::JsonWriter& answer) const override {
-    answer.field("state", name_of(state_)).begin_array("evidence");
+    answer.field("state", name_of(state())).begin_array("evidence");
+    if (const auto known = native_.known())
+      answer.begin_element().field("witness", native_.can().know).field("says", known->says).end();
     for (const auto& [witness, says] : watcher_->verdict().evidence)
       answer.begin_element().field("witness", witness).field("says", says).end();
     answer.end();
@@ -203,14 +214,16 @@ class Host::Core final : public pty::ProgramListener,
     if (const auto& composer = watcher_->picture().composer)
       answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
     answer.begin_array("waiting");
-    for (const auto& letter : mailroom_.waiting())
+    for (const auto* letter : waiting())
       answer.begin_element()
-          .optional("id", letter.message)
-          .field("from", letter.from)
-          .field("reason", letter.reason.empty() ? "those before it come first" : letter.reason)
+          .optional("id", letter->message)
+          .field("from", letter->from)
+          .field("mode", protocol::name_of(letter->mode))
+          .field("reason", reason_of(*letter))
           .end();
-    answer.end()
-        .field("person", person_ != nullptr)
+    answer.end();
+    native_.describe(answer);
+    answer.field("person", person_ != nullptr)
         .field("connected", link_->ready())
         .optional("trouble", trouble_)
         .field("title", screen_.title());
@@ -250,6 +263,64 @@ class Host::Core final : public pty::ProgramListener,
     program_->end(kEndGrace);
   }
 
+  void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) override {
+    native_.on_hook(event, call, std::move(reply));
+  }
+  void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
+  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override {
+    const auto taken = wish.take ? sorter_.fetch(wish.limit, wish.ids) : std::vector<Letter>{};
+    std::vector<const Letter*> shown;
+    for (const auto& letter : taken) shown.push_back(&letter);
+    const auto left = waiting();
+    for (const auto* letter : left)
+      if (!wish.take && shown.size() < wish.limit && !letter->message.empty()) shown.push_back(letter);
+    answer.begin_array("letters");
+    for (const auto* letter : shown)
+      answer.begin_element()
+          .field("id", letter->message)
+          .field("from", letter->from)
+          .optional("to", letter->to)
+          .optional("thread", letter->thread)
+          .field("body", letter->body)
+          .field("mode", protocol::name_of(letter->mode))
+          .field("waiting", reason_of(*letter))
+          .end();
+    answer.end().field("more", wish.take ? !left.empty() : left.size() > shown.size());
+  }
+  void describe_prompts(protocol::JsonWriter& answer) const override {
+    native_.describe_prompts(answer, loop_.now().wall);
+  }
+  Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) override {
+    return native_.answer(prompt, reply);
+  }
+
+  // ---- its own doors
+  void on_heard(std::string_view markdown) override {
+    for (const auto& utterance : speech::hear(markdown)) voice_->carry_out(utterance);
+  }
+  void on_given(std::string_view text, std::string_view way) override {
+    sorter_.on_given(text, way);
+    deliver_soon();
+  }
+  void on_native_change() override {
+    if (ended_) return;
+    tell_state();
+    door_.on_state();
+    deliver_soon();
+  }
+  void on_native_event(const std::string& event) override { door_.on_event(event); }
+  std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override {
+    return sorter_.take(mode, max_bytes, sorting_view());
+  }
+
+  /// What the screen shows, and what its own doors say: whoever says "do not disturb" is believed.
+  [[nodiscard]] profiles::State state() const {
+    const auto known = native_.known();
+    if (!known || state_ == profiles::State::Blocked) return state_;
+    if (known->state == profiles::State::Blocked || known->state == profiles::State::Working) return known->state;
+    return state_ == profiles::State::Unknown ? known->state : state_;
+  }
+
   // ---- looking
   [[nodiscard]] SteadyTime now() const { return loop_.now().steady; }
 
@@ -262,6 +333,7 @@ class Host::Core final : public pty::ProgramListener,
       if (const auto* changed = std::get_if<profiles::StateChanged>(&observation)) {
         state_ = changed->verdict.state;
         state_since_ = now();
+        native_.on_state(state_);
         tell_state();
         door_.on_state();
       }
@@ -271,7 +343,8 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void take(const profiles::Observation& observation) {
-    if (const auto* said = std::get_if<profiles::Said>(&observation)) voice_->carry_out(said->utterance);
+    const auto* said = std::get_if<profiles::Said>(&observation);
+    if (said != nullptr && native_.can().hear.empty()) voice_->carry_out(said->utterance);
   }
 
   void look_again(std::optional<SteadyTime> at) {
@@ -282,7 +355,7 @@ class Host::Core final : public pty::ProgramListener,
   // ---- what it says
   void on_said(std::string_view to, std::string_view kind) override { door_.on_said(to, kind); }
   void on_unsaid(std::string_view why) override {
-    mailroom_.explain(why);
+    if (auto letter = mailroom_.explanation(why)) sorter_.add(*std::move(letter));
     deliver_soon();
   }
 
@@ -292,14 +365,38 @@ class Host::Core final : public pty::ProgramListener,
     if (inbox_)
       if (const auto kept = inbox_->add(message, loop_.now().wall); !kept)
         log::warn("the file inbox was not written", {{"why", kept.error().message()}});
-    mailroom_.add({.place = incoming.place,
-                   .from = message.from,
-                   .message = message.id,
-                   .text = text_for_agent(message, options_.profile.typing.max_paste_bytes, long_texts_),
-                   .expires_at = message.expires_at,
-                   .injection = Injection{options_.profile.typing}});
+    const auto& rules = options_.profile.typing;
+    auto text = text_for_agent(message, rules.max_paste_bytes, long_texts_);
+    sorter_.add(
+        {.place = incoming.place,
+         .from = message.from,
+         .message = message.id,
+         .to = message.to,
+         .text = text,
+         .body = message.body.size() <= rules.max_paste_bytes ? message.body : text,
+         .thread = message.thread,
+         .mode = message.mode,
+         .expires_at = message.expires_at,
+         .injection = Injection{rules, message.mode == protocol::DeliveryMode::Immediate ? Injection::Haste::Interrupts
+                                                                                         : Injection::Haste::Waits}});
+    protocol::JsonWriter event;
+    event.field("event", "mail").field("id", message.id).field("from", message.from);
+    door_.on_event(event.take());
     deliver_soon();
     return client::Taken::Later;
+  }
+  [[nodiscard]] Sorter::View sorting_view() const {
+    return {.now = now(), .wall = loop_.now().wall, .state = state(), .since = state_since_, .can = native_.can()};
+  }
+  /// All that waits, what stands before the gate first.
+  [[nodiscard]] std::vector<const Letter*> waiting() const {
+    std::vector<const Letter*> all;
+    for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+    std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
+    return all;
+  }
+  static std::string_view reason_of(const Letter& letter) {
+    return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
   }
   void deliver_soon() {
     loop_.post([this] { look(); });
@@ -309,16 +406,26 @@ class Host::Core final : public pty::ProgramListener,
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || watcher_->mid_frame() || output_paused_) return look_again({});
     if (!keyboard_.empty() && !mailroom_.in_hand()) keyboard_.still_typing(now());
-    look_again(mailroom_.deliver({.now = now(),
-                                  .wall = loop_.now().wall,
-                                  .state = state_,
-                                  .since = state_since_,
-                                  .last_typed = keyboard_.last_typed(),
-                                  .composer = &watcher_->picture().composer,
-                                  .revision = screen_.revision()}));
+    auto again = sorter_.deliver(sorting_view());
+    const auto typed = mailroom_.deliver({.now = now(),
+                                          .wall = loop_.now().wall,
+                                          .state = state_ == profiles::State::Idle ? state() : state_,
+                                          .since = state_since_,
+                                          .last_typed = keyboard_.last_typed(),
+                                          .composer = &watcher_->picture().composer,
+                                          .revision = screen_.revision()});
+    if (typed) again = again ? std::min(*again, *typed) : *typed;
+    look_again(again);
     if (waiting_reason() != told_reason_) tell_state();
   }
 
+  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override {
+    native_.speak(words, std::move(done));
+  }
+  void type(Letter letter) override { mailroom_.add(std::move(letter)); }
+  [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
+  std::optional<Letter> take_back() override { return mailroom_.take_back(); }
+  void interrupt() override { keyboard_.write(options_.profile.typing.interrupt); }
   void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, screen_.modes())); }
   void press_enter() override {
     keyboard_.write(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes()));
@@ -346,17 +453,20 @@ class Host::Core final : public pty::ProgramListener,
   void tell_state() {
     if (!link_->ready()) return;
     told_reason_ = waiting_reason();
-    const std::string_view word = state_ == profiles::State::Idle      ? "idle"
-                                  : state_ == profiles::State::Blocked ? "blocked"
-                                  : state_ == profiles::State::Unknown ? "starting"
+    const auto now_is = state();
+    const std::string_view word = now_is == profiles::State::Idle      ? "idle"
+                                  : now_is == profiles::State::Blocked ? "blocked"
+                                  : now_is == profiles::State::Unknown ? "starting"
                                                                        : "active";
     protocol::JsonWriter payload;
-    payload.field("state", word).optional("reason", waiting_reason());
+    payload.field("state", word).optional("reason", waiting_reason()).raw("capabilities", native_.capabilities());
     (void)link_->say(protocol::MessageType::SessionState, payload.take());
   }
   /// Why the first message waits; nothing when none does, or when it will not for long.
   [[nodiscard]] std::string waiting_reason() const {
-    return mailroom_.waiting().empty() ? std::string{} : mailroom_.waiting().front().told;
+    for (const auto* letter : waiting())
+      if (letter->mode != protocol::DeliveryMode::Manual) return letter->told;
+    return {};
   }
 
   void on_ready(const client::Session&) override {
@@ -389,6 +499,8 @@ class Host::Core final : public pty::ProgramListener,
   Intent intent_;
   std::unique_ptr<InboxFile> inbox_;
   Mailroom mailroom_;
+  Sorter sorter_{intent_, *this};
+  NativeSide native_;
   Keyboard keyboard_{[this](bool crowded) {
     // A program that does not read costs people's keys a wait, never memory.
     if (person_) crowded ? person_->pause_typing() : person_->resume_typing();

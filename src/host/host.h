@@ -2,10 +2,11 @@
 ///
 ///     person ◀─bytes─▶ PersonTerminal ◀──▶ Host ◀──▶ Program (the agent)
 ///     visitors ◀────── Door ◀──────────────┤│ output ─▶ Screen ─▶ Watcher ─▶ Voice (what it says) ─▶ Link ─▶ daemon
-///                                          └ deliveries ─▶ Mailroom (the gate) ─▶ Keyboard, when nobody minds
+///     hooks ─────────▶ Door                ││ NativeSide (its own doors) ─▶ Voice
+///                                          └ deliveries ─▶ Sorter ─▶ NativeSide, or Mailroom (the gate) ─▶ Keyboard
 ///
 /// Invariants: what a person types reaches the agent unchanged and at once; what the agent draws reaches the person
-///   unchanged; nothing is typed by us but through the gate; the person's terminal is given back on every way out.
+///   unchanged; nothing is typed by us but through the gate; its words are heard by one way at a time; the person's terminal is given back on every way out.
 /// Ownership: owns everything but the loop. Threading: loop thread only.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "base/directory.h"
 #include "base/result.h"
 #include "client/outbox.h"
@@ -47,8 +49,9 @@ struct HostOptions {
   HostRecord record;  // id, name, cli, spawner and the like; what only the host knows is filled in by it
   HostPlaces places;
   profiles::Profile profile;
-  std::string claim_token;  // keeps the name for the next program of this person under it
-  bool detached = false;    // no terminal of a person's, even if there is one
+  std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only seen and typed to
+  std::string claim_token;                          // keeps the name for the next program of this person under it
+  bool detached = false;                            // no terminal of a person's, even if there is one
   StartProgram start;
   /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
   std::move_only_function<void(Result<pid_t> host)> on_started = {};

@@ -26,7 +26,7 @@ Decision Injection::decide(const Situation& situation) {
 Decision Injection::while_waiting(const Situation& situation) {
   switch (situation.state) {
     case State::Unknown: return wait("it is not known to be ready");
-    case State::Working: return wait("the agent is working");
+    case State::Working: return while_working(situation);
     case State::Blocked: return wait("a dialog is open");
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
@@ -39,6 +39,14 @@ Decision Injection::while_waiting(const Situation& situation) {
   phase_ = Phase::Pasted;
   pasted_ = situation.now;
   return {Step::Paste};
+}
+
+Decision Injection::while_working(const Situation& situation) {
+  if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
+  const auto free_at = std::max(situation.since + kIdleSettle, situation.last_typed + kPersonQuiet);
+  if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
+  may_interrupt_ = false;
+  return {Step::Interrupt};
 }
 
 Decision Injection::after_paste(const Situation& situation) {

@@ -5,7 +5,7 @@
 ///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then InDoubt
 ///
 /// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
-///   and nothing else is open; a person's keys after the paste take the message out of our hands, but for those that
+///   and nothing else is open; a turn is interrupted at most once, and not while a person has a draft; a person's keys after the paste take the message out of our hands, but for those that
 ///   answered a dialog meanwhile: they went to the dialog.
 /// Threading: one thread, no clock.
 #pragma once
@@ -33,9 +33,10 @@ struct Situation {
   SteadyTime since{};         // the state has held from then on
   SteadyTime last_typed{};    // by the person; long ago when never
   bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
+  bool composer_free = true;  // it is there and holds nothing, whatever the agent does
 };
 
-enum class Step : std::uint8_t { Wait, Paste, Enter, Delivered, Failed, InDoubt };
+enum class Step : std::uint8_t { Wait, Interrupt, Paste, Enter, Delivered, Failed, InDoubt };
 
 struct Decision {
   Step step = Step::Wait;
@@ -45,9 +46,12 @@ struct Decision {
 
 class Injection {
  public:
-  explicit Injection(const profiles::TypingRules& rules) : gap_{rules.submit_gap} {}
+  enum class Haste : std::uint8_t { Waits, Interrupts };
 
-  /// After Paste and Enter the bytes count as written at `situation.now`.
+  explicit Injection(const profiles::TypingRules& rules, Haste haste = Haste::Waits)
+      : gap_{rules.submit_gap}, may_interrupt_{haste == Haste::Interrupts && !rules.interrupt.empty()} {}
+
+  /// After Interrupt, Paste and Enter the bytes count as written at `situation.now`.
   Decision decide(const Situation& situation);
 
   [[nodiscard]] bool entered() const { return phase_ == Phase::Entered; }
@@ -60,6 +64,7 @@ class Injection {
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered };
 
   [[nodiscard]] Decision while_waiting(const Situation& situation);
+  [[nodiscard]] Decision while_working(const Situation& situation);
   [[nodiscard]] Decision after_paste(const Situation& situation);
   [[nodiscard]] Decision after_enter(const Situation& situation);
   Decision press_enter(const Situation& situation);
@@ -75,6 +80,7 @@ class Injection {
   std::optional<SteadyTime> dialog_seen_{};  // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
+  bool may_interrupt_;  // a turn that is under way, once
 };
 
 }  // namespace relay::host

@@ -33,6 +33,7 @@ Message message_of(const client::Incoming& incoming) {
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;
+    if (meta->delivery) message.mode = meta->delivery->mode;
     if (meta->ttl_ms) message.expires_at = incoming.envelope.ts + *meta->ttl_ms;
   }
   return message;

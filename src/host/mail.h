@@ -8,6 +8,7 @@
 #include "client/link.h"
 #include "host/injection.h"
 #include "host/long_texts.h"
+#include "protocol/send.h"
 
 namespace relay::host {
 
@@ -15,7 +16,13 @@ struct Letter {
   client::Place place = {};  // without an id: a word of our own
   std::string from = {};
   std::string message = {};  // its id, as people see it
+  std::string to = {};       // as it was addressed, when that was not this agent alone
   std::string text = {};     // as it is put before the agent
+  std::string body = {};     // as it was written; `text` in its place when it is long
+  std::string thread = {};
+  protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
+  bool typed_only = false;  // its native way took nothing
+  SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
   Injection injection;
   std::string reason = {};                                // why it waits
@@ -29,6 +36,7 @@ struct Message {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
   std::optional<std::int64_t> importance = {};
   std::optional<WallMs> expires_at = {};
+  protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 Message message_of(const client::Incoming& incoming);
 

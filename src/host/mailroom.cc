@@ -19,22 +19,22 @@ std::string without_blanks(std::string text) {
 
 }  // namespace
 
-void Mailroom::add(Letter letter) {
-  if (intent_.holds(letter.place.id)) {  // a predecessor's: our own are never handed up twice
-    tell_end(letter.place, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being typed"});
-    return;
-  }
-  hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
-  letters_.push_back(std::move(letter));
+void Mailroom::add(Letter letter) { letters_.push_back(std::move(letter)); }
+
+std::optional<Letter> Mailroom::take_back() {
+  if (letters_.empty() || in_hand() || saying()) return std::nullopt;
+  auto letter = std::move(letters_.front());
+  letters_.pop_front();
+  return letter;
 }
 
-void Mailroom::explain(std::string_view sentence) {
-  if (letters_.size() >= kMaxLetters || explanations_ >= kMaxExplanations) return;
+std::optional<Letter> Mailroom::explanation(std::string_view sentence) {
+  if (explanations_ >= kMaxExplanations) return std::nullopt;
   ++explanations_;
-  letters_.push_back({.place = {},
-                      .from = "Relay",
-                      .text = format("Relay: {}", speech::harmless_line(sentence)),
-                      .injection = Injection{rules_}});
+  return Letter{.place = {},
+                .from = "Relay",
+                .text = format("Relay: {}", speech::harmless_line(sentence)),
+                .injection = Injection{rules_}};
 }
 
 void Mailroom::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
@@ -66,6 +66,10 @@ bool Mailroom::holds(const View& view, const Letter& letter) {
   return (draft.size() >= kEnough || draft == ours) && ours.contains(draft);
 }
 
+bool Mailroom::is_free(const View& view) {
+  return view.composer != nullptr && *view.composer && (*view.composer)->draft.empty();
+}
+
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   while (!letters_.empty()) {
     auto& letter = letters_.front();
@@ -89,7 +93,8 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
                                                    .state = view.state,
                                                    .since = std::max(view.since, settled_from_),
                                                    .last_typed = view.last_typed,
-                                                   .draft_is_ours = holds(view, letter)});
+                                                   .draft_is_ours = holds(view, letter),
+                                                   .composer_free = is_free(view)});
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
@@ -104,7 +109,8 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (decision.step == Step::Paste) pasted_on_ = view.revision;
     if (decision.step == Step::InDoubt && !letter.injection.seen() && view.revision == pasted_on_) deaf_ = true;
     carry_out(decision, letter);
-    if (decision.step == Step::Paste || decision.step == Step::Enter) return view.now + rules_.submit_gap;
+    if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt)
+      return view.now + rules_.submit_gap;
     letters_.pop_front();
     settled_from_ = view.now;
   }
@@ -125,6 +131,7 @@ void Mailroom::carry_out(const Decision& decision, Letter& letter) {
   };
   switch (decision.step) {
     case Step::Wait: break;
+    case Step::Interrupt: hands_.interrupt(); break;
     case Step::Paste: hands_.paste(letter.text); break;
     case Step::Enter: hands_.press_enter(); break;
     case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
@@ -134,7 +141,7 @@ void Mailroom::carry_out(const Decision& decision, Letter& letter) {
 }
 
 bool Mailroom::noted(const Letter& letter) {
-  return letter.place.id.empty() || intent_.add(letter.place.id).has_value();
+  return letter.place.id.empty() || intent_.holds(letter.place.id) || intent_.add(letter.place.id).has_value();
 }
 
 void Mailroom::tell_end(const client::Place& place, protocol::Receipt receipt) {

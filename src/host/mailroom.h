@@ -25,7 +25,6 @@
 
 namespace relay::host {
 
-inline constexpr std::size_t kMaxLetters = 4'000;  // the daemon's window is smaller
 inline constexpr int kMaxExplanations = 3;
 inline constexpr Millis kSayPatience{4'000};  // of a person who types from elsewhere
 
@@ -33,6 +32,7 @@ inline constexpr Millis kSayPatience{4'000};  // of a person who types from else
 class MailroomHands {
  public:
   virtual ~MailroomHands() = default;
+  virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
@@ -43,10 +43,12 @@ class Mailroom {
   Mailroom(const profiles::TypingRules& rules, Intent& intent, MailroomHands& hands)
       : rules_{rules}, intent_{intent}, hands_{hands} {}
 
-  /// A message of somebody's. One that a predecessor may have typed is reported as in doubt and not taken.
+  /// A message of somebody's that has no better way.
   void add(Letter letter);
-  /// A word of our own to the agent.
-  void explain(std::string_view sentence);
+  /// The one that stands before the gate and has not begun, unless a person waits for it.
+  std::optional<Letter> take_back();
+  /// A word of our own to the agent, unless it had too many of them.
+  std::optional<Letter> explanation(std::string_view sentence);
   /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not
   /// while something is in hand, or other such words wait: there is never more than one.
   void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
@@ -76,6 +78,7 @@ class Mailroom {
 
  private:
   [[nodiscard]] static bool holds(const View& view, const Letter& letter);
+  [[nodiscard]] static bool is_free(const View& view);
   bool noted(const Letter& letter);
   void carry_out(const Decision& decision, Letter& letter);
   [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at);

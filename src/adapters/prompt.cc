@@ -1,0 +1,24 @@
+#include "adapters/prompt.h"
+
+#include "protocol/utf8.h"
+#include "speech/plain_text.h"
+
+namespace relay::adapters {
+namespace {
+
+constexpr std::size_t kMaxSummaryBytes = 300;
+
+}  // namespace
+
+std::string_view name_of(PromptKind kind) { return kind == PromptKind::Permission ? "permission" : "question"; }
+
+std::string summary_of(std::string_view tool, const json::object& input) {
+  std::string what;
+  for (const auto name : {"command", "file_path", "path", "url", "pattern", "query"})
+    if (what.empty()) what = string_member(input, name).value_or("");
+  if (what.empty() && !input.empty()) what = json::serialize(input);
+  auto line = std::string{tool} + (what.empty() ? "" : ": ") + what;
+  return speech::harmless_line(protocol::cut_at_letter(line, kMaxSummaryBytes));
+}
+
+}  // namespace relay::adapters

@@ -1,0 +1,186 @@
+#include "host/native_side.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/log.h"
+
+namespace relay::host {
+namespace {
+
+using protocol::DeliveryMode;
+
+constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
+                                   DeliveryMode::OnIdle, DeliveryMode::Manual};
+
+std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
+
+/// How a mode is served; empty when it is not.
+std::string_view way_for(DeliveryMode mode, const adapters::Speaking& by) {
+  if (mode == DeliveryMode::Manual) return "held";
+  if (by.moment != adapters::Moment::Never) return by.way;
+  return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate ? adapters::way::kTerminal : "";
+}
+
+void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign) {
+  total.input += sign * usage.input;
+  total.output += sign * usage.output;
+  total.cache_read += sign * usage.cache_read;
+  total.cache_write += sign * usage.cache_write;
+  total.reasoning += sign * usage.reasoning;
+  if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
+}
+
+void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can) {
+  out.field("hear", or_else(can.hear, adapters::way::kScreen))
+      .field("know", or_else(can.know, adapters::way::kScreen))
+      .field("answer", can.answer)
+      .field("count", can.count)
+      .begin_object("speak");
+  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can.by(mode)));
+  out.end();
+}
+
+void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt) {
+  out.field("id", prompt.id)
+      .field("kind", name_of(prompt.kind))
+      .field("tool", prompt.tool)
+      .field("summary", prompt.summary)
+      .field("input", prompt.input)
+      .field("way", prompt.way);
+  if (prompt.questions.empty()) return;
+  out.begin_array("questions");
+  for (const auto& question : prompt.questions) {
+    out.begin_element().field("text", question.text).field("several", question.several).begin_array("choices");
+    for (const auto& choice : question.choices) out.element(choice);
+    out.end().end();
+  }
+  out.end();
+}
+
+}  // namespace
+
+void NativeSide::start(net::AsioLoop& loop, pid_t agent) {
+  loop_ = &loop;
+  if (adapter_) adapter_->start(loop, *this, agent);
+}
+
+adapters::Capabilities NativeSide::can() const {
+  return adapter_ && !ended_ ? adapter_->capabilities() : adapters::Capabilities{};
+}
+
+std::optional<adapters::Known> NativeSide::known() const {
+  if (!prompts_.empty()) return adapters::Known{profiles::State::Blocked, "asks: " + prompts_.front().prompt.summary};
+  return adapter_ ? adapter_->known() : std::nullopt;
+}
+
+void NativeSide::speak(const adapters::Words& words, adapters::Adapter::OnHanded done) {
+  if (!adapter_) return done(fail("it has no door"));
+  adapter_->speak(words, std::move(done));
+}
+
+void NativeSide::on_hook(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) {
+  if (!adapter_ || ended_) return reply({});
+  adapter_->on_hook(event, call, std::move(reply));
+}
+
+void NativeSide::on_hook_gone(std::uint64_t call) {
+  if (adapter_) adapter_->on_hook_gone(call);
+}
+
+void NativeSide::on_state(profiles::State state) {
+  if (adapter_) adapter_->on_state(state);
+}
+
+Result<void> NativeSide::answer(const std::string& prompt, const adapters::Reply& reply) {
+  const auto found = std::ranges::find(prompts_, prompt, [](const OpenPrompt& open) { return open.prompt.id; });
+  if (found == prompts_.end()) return fail("that prompt is not open any more; see `agent-relay permissions`");
+  return adapter_->answer(prompt, reply);
+}
+
+void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
+  out.begin_array("prompts");
+  for (const auto& open : prompts_) {
+    out.begin_element();
+    write_prompt(out, open.prompt);
+    out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
+  }
+  out.end();
+}
+
+void NativeSide::describe(protocol::JsonWriter& out) const {
+  out.begin_object("ways");
+  write_ways(out, can());
+  out.end();
+  if (!broken_.empty()) {
+    out.begin_array("broken");
+    for (const auto& each : broken_) out.begin_element().field("way", each.way).field("why", each.why).end();
+    out.end();
+  }
+  out.optional("lastFailure", last_failure_);
+  if (total_.id.empty()) return;
+  out.begin_object("usage")
+      .field("source", total_.id)
+      .field("input", total_.input)
+      .field("output", total_.output)
+      .field("cacheRead", total_.cache_read)
+      .field("cacheWrite", total_.cache_write)
+      .field("reasoning", total_.reasoning)
+      .optional("model", total_.model);
+  if (total_.cost) out.field("cost", *total_.cost);
+  out.end();
+}
+
+std::string NativeSide::capabilities() const {
+  protocol::JsonWriter out;
+  write_ways(out, can());
+  return out.take();
+}
+
+void NativeSide::on_heard(std::string_view markdown, std::string_view) { keeper_.on_heard(markdown); }
+void NativeSide::on_given(std::string_view text, std::string_view way) { keeper_.on_given(text, way); }
+
+void NativeSide::on_prompt(const adapters::Prompt& prompt) {
+  if (prompts_.size() >= kMaxOpenPrompts) prompts_.pop_front();  // an agent asks one thing at a time; this is a flood
+  prompts_.push_back({prompt, loop_->now().steady});
+  protocol::JsonWriter event;
+  event.field("event", "prompt");
+  write_prompt(event, prompt);
+  keeper_.on_native_event(event.take());
+  keeper_.on_native_change();
+}
+
+void NativeSide::on_prompt_gone(const std::string& id, std::string_view by) {
+  if (std::erase_if(prompts_, [&](const OpenPrompt& open) { return open.prompt.id == id; }) == 0) return;
+  protocol::JsonWriter event;
+  event.field("event", "prompt-gone").field("id", id).field("by", by);
+  keeper_.on_native_event(event.take());
+  keeper_.on_native_change();
+}
+
+void NativeSide::on_usage(const adapters::Usage& usage) {
+  const auto before = std::ranges::find(counted_, usage.id, &adapters::Usage::id);
+  if (before != counted_.end()) {
+    add(total_, *before, -1);
+    *before = usage;
+  } else {
+    if (counted_.size() >= kMaxCountedAnswers) counted_.pop_front();
+    counted_.push_back(usage);
+  }
+  add(total_, usage, 1);
+  total_.id = can().count;
+  total_.model = usage.model;
+}
+
+void NativeSide::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }
+
+void NativeSide::on_broken(std::string_view way, std::string why) {
+  log::warn("a way does not work", {{"way", std::string{way}}, {"why", why}});
+  if (broken_.size() >= kMaxBroken) broken_.pop_front();
+  broken_.push_back({std::string{way}, std::move(why)});
+  keeper_.on_native_change();
+}
+
+std::string NativeSide::take(DeliveryMode mode, std::size_t max_bytes) { return keeper_.take_words(mode, max_bytes); }
+
+}  // namespace relay::host

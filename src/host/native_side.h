@@ -1,0 +1,92 @@
+/// The agent's own doors as the host uses them: what they can do now, what came through them, what broke and why.
+///
+/// Without an adapter nothing is ever possible and nothing comes: the agent is then only seen and typed to.
+/// Invariants: prompts are bounded, and told when they open and when they close; usage is counted once per answer.
+/// Ownership: owns the adapter; borrows the keeper, which outlives it. Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "adapters/adapter.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxOpenPrompts = 64;
+inline constexpr std::size_t kMaxCountedAnswers = 256;  // of the model that may still be told anew
+inline constexpr std::size_t kMaxBroken = 16;
+
+class NativeKeeper {
+ public:
+  virtual ~NativeKeeper() = default;
+  virtual void on_heard(std::string_view markdown) = 0;
+  virtual void on_given(std::string_view text, std::string_view way) = 0;
+  /// State, prompts or what is possible have changed.
+  virtual void on_native_change() = 0;
+  /// For those who watch: an event as JSON.
+  virtual void on_native_event(const std::string& event) = 0;
+  virtual std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
+};
+
+class NativeSide final : public adapters::Listener {
+ public:
+  NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper)
+      : adapter_{std::move(adapter)}, keeper_{keeper} {}
+
+  void start(net::AsioLoop& loop, pid_t agent);
+  /// The agent has ended: its record may still say something.
+  void on_agent_gone() { ended_ = true; }
+
+  [[nodiscard]] adapters::Capabilities can() const;
+  /// What its doors say of its state, an open prompt included.
+  [[nodiscard]] std::optional<adapters::Known> known() const;
+  void speak(const adapters::Words& words, adapters::Adapter::OnHanded done);
+
+  void on_hook(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply);
+  void on_hook_gone(std::uint64_t call);
+  void on_state(profiles::State state);
+
+  Result<void> answer(const std::string& prompt, const adapters::Reply& reply);
+  void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
+  /// `ways`, `usage` and `broken`.
+  void describe(protocol::JsonWriter& out) const;
+  /// What it can do, as a session tells the daemon: a JSON object.
+  [[nodiscard]] std::string capabilities() const;
+
+ private:
+  struct OpenPrompt {
+    adapters::Prompt prompt;
+    SteadyTime since{};
+  };
+  struct Broken {
+    std::string way, why;
+  };
+
+  void on_heard(std::string_view markdown, std::string_view way) override;
+  void on_given(std::string_view text, std::string_view way) override;
+  void on_known() override { keeper_.on_native_change(); }
+  void on_capabilities() override { keeper_.on_native_change(); }
+  void on_prompt(const adapters::Prompt& prompt) override;
+  void on_prompt_gone(const std::string& id, std::string_view by) override;
+  void on_usage(const adapters::Usage& usage) override;
+  void on_failure(std::string_view what, std::string_view way) override;
+  void on_broken(std::string_view way, std::string why) override;
+  std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) override;
+
+  std::unique_ptr<adapters::Adapter> adapter_;
+  NativeKeeper& keeper_;
+  net::AsioLoop* loop_ = nullptr;
+  std::deque<OpenPrompt> prompts_;
+  std::deque<adapters::Usage> counted_;  // the newest, each may be told anew
+  adapters::Usage total_;                // of all, those in `counted_` included
+  std::deque<Broken> broken_;
+  std::string last_failure_;
+  bool ended_ = false;
+};
+
+}  // namespace relay::host

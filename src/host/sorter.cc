@@ -1,0 +1,231 @@
+#include "host/sorter.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::Moment;
+using profiles::State;
+using protocol::DeliveryMode;
+using protocol::ReceiptStatus;
+
+constexpr DeliveryMode kInOrder[] = {DeliveryMode::Immediate, DeliveryMode::NextToolCall, DeliveryMode::NextMessage,
+                                     DeliveryMode::OnIdle, DeliveryMode::Manual};
+
+bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
+
+/// Why the moment has not come; nothing when it has.
+std::string_view not_yet(Moment moment, State state) {
+  if (state == State::Unknown) return "it is not known to be ready";
+  if (state == State::Blocked) return "a dialog is open";
+  const bool working = state == State::Working;
+  if (moment == Moment::Idle && working) return "the agent is working";
+  if (moment == Moment::Working && !working) return "it waits for the agent to work";
+  return {};
+}
+
+std::string_view impossible(DeliveryMode mode) {
+  return mode == DeliveryMode::NextMessage ? "this agent cannot be given words with its next prompt"
+                                           : "this agent cannot be given words with its next tool call";
+}
+
+void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
+  if (other) at = at ? std::min(*at, *other) : *other;
+}
+
+}  // namespace
+
+void Sorter::add(Letter letter) {
+  if (intent_.holds(letter.place.id))  // a predecessor's: our own are never handed up twice
+    return end(letter, ReceiptStatus::InDoubt, "", "the host ended while it was being brought");
+  if (!letter.place.id.empty()) hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
+  lane(letter.mode).push_back(std::move(letter));
+}
+
+std::optional<SteadyTime> Sorter::deliver(const View& view) {
+  now_ = view.now;
+  has_record_ = !view.can.hear.empty();
+  drop_expired(view);
+  // A way has opened since it was given to the mailroom, perhaps.
+  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never)
+    if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
+  std::optional<SteadyTime> again;
+  for (const auto mode : kInOrder) sooner(again, serve(mode, view));
+  for (auto& handed : handed_) {
+    const auto due = handed.at + kProofPatience;
+    if (view.now < due)
+      sooner(again, due);
+    else if (handed.taken)
+      wait(handed.letter, "the agent took it, and its record does not show it yet");
+  }
+  return again;
+}
+
+void Sorter::drop_expired(const View& view) {
+  for (auto& lane : lanes_)
+    std::erase_if(lane, [&](const Letter& letter) {
+      if (!letter.expires_at || *letter.expires_at > view.wall) return false;
+      end(letter, ReceiptStatus::Failed, "", "its time was over before it could be brought");
+      return true;
+    });
+}
+
+std::optional<SteadyTime> Sorter::serve(DeliveryMode mode, const View& view) {
+  auto& from = lane(mode);
+  if (from.empty()) return std::nullopt;
+  auto& first = from.front();
+  if (mode == DeliveryMode::Manual) {
+    for (auto& letter : from) wait(letter, "it is kept until the agent fetches it");
+    return std::nullopt;
+  }
+  const auto& by = view.can.by(mode);
+  if (by.moment == Moment::Asked) {
+    for (auto& letter : from)
+      wait(letter, mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
+                                                     : "it waits for the agent's next tool call");
+    return std::nullopt;
+  }
+  const bool native = by.moment != Moment::Never && !first.typed_only;
+  if (native) return hand_over(from, by, view);
+  if (!can_be_typed(mode)) {
+    for (auto& letter : from) wait(letter, impossible(mode));
+    return std::nullopt;
+  }
+  // What is urgent goes before what stands at the gate and has not begun.
+  if (mode == DeliveryMode::Immediate && !hands_.may_type())
+    if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
+  if (hands_.may_type()) {
+    auto letter = std::move(first);
+    from.pop_front();
+    hands_.type(std::move(letter));
+  }
+  return std::nullopt;
+}
+
+std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking& by, const View& view) {
+  auto& letter = from.front();
+  if (letter.not_before > view.now) return letter.not_before;
+  if (const auto why = not_yet(by.moment, view.state); !why.empty()) {
+    wait(letter, why);
+    return std::nullopt;
+  }
+  if (by.moment == Moment::Idle) {  // one turn after the other
+    for (const auto& handed : handed_)
+      if (handed.letter.mode == letter.mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;
+    const auto free_at = std::max(view.since + kIdleSettle, last_seen_ + kTurnSettle);
+    if (view.now < free_at) return free_at;
+  }
+  if (!noted(letter)) {
+    wait(letter, "the note of what is brought cannot be written");
+    letter.not_before = view.now + kHandRetry;
+    return letter.not_before;
+  }
+  handed_.push_back({.letter = std::move(letter), .at = view.now, .way = by.way});
+  from.pop_front();
+  auto& handed = handed_.back();
+  const adapters::Words words{
+      .delivery = handed.letter.place.id, .text = handed.letter.text, .mode = handed.letter.mode};
+  hands_.hand_over(words, [this, alive = alive_, delivery = words.delivery](Result<void> outcome) {
+    if (*alive) on_handed(delivery, outcome);
+  });
+  return view.now;  // the next lane, or the next letter of this one, at once
+}
+
+void Sorter::on_handed(const std::string& delivery, const Result<void>& outcome) {
+  const auto found = std::ranges::find(handed_, delivery, [](const Handed& each) { return each.letter.place.id; });
+  if (found == handed_.end()) return;  // seen already
+  if (outcome) {
+    found->taken = true;
+    if (has_record_)
+      return hands_.report(found->letter.place,
+                           {.status = ReceiptStatus::Accepted, .reason = format("handed over by {}", found->way)});
+    end(found->letter, ReceiptStatus::Delivered, "submitted", format("by {}", found->way));
+  } else {
+    auto letter = std::move(found->letter);
+    letter.typed_only = can_be_typed(letter.mode);
+    letter.not_before = now_ + kHandRetry;
+    wait(letter, format("its {} took nothing: {}", found->way, outcome.error().message()));
+    lane(letter.mode).push_front(std::move(letter));
+  }
+  handed_.erase(found);
+}
+
+std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
+  now_ = view.now;
+  drop_expired(view);
+  std::string text;
+  auto& from = lane(mode);
+  while (!from.empty()) {
+    auto& letter = from.front();
+    const auto more = letter.text.size() + (text.empty() ? 0 : 1);
+    if (text.size() + more > max_bytes || !noted(letter)) break;
+    if (!text.empty()) text += '\n';
+    text += letter.text;
+    handed_.push_back({.letter = std::move(letter), .at = view.now, .way = adapters::way::kHook});
+    from.pop_front();
+    on_handed(std::string{handed_.back().letter.place.id}, {});
+  }
+  return text;
+}
+
+void Sorter::on_given(std::string_view text, std::string_view way) {
+  for (auto each = handed_.begin(); each != handed_.end();) {
+    if (!text.contains(each->letter.text)) {
+      ++each;
+      continue;
+    }
+    last_seen_ = now_;
+    end(each->letter, ReceiptStatus::Delivered, "seen", format("by {}, seen in its {}", each->way, way));
+    each = handed_.erase(each);
+  }
+}
+
+std::vector<Letter> Sorter::fetch(std::size_t limit, const std::vector<std::string>& ids) {
+  if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
+  std::vector<Letter> taken;
+  for (const auto mode : kInOrder)
+    std::erase_if(lane(mode), [&](Letter& letter) {
+      const bool wanted = ids.empty() || std::ranges::find(ids, letter.message) != ids.end();
+      if (taken.size() >= limit || letter.place.id.empty() || !wanted || !noted(letter)) return false;
+      end(letter, ReceiptStatus::Delivered, "seen", "fetched by the agent");
+      taken.push_back(std::move(letter));
+      return true;
+    });
+  return taken;
+}
+
+void Sorter::on_agent_gone() {
+  for (const auto& handed : handed_)
+    end(handed.letter, ReceiptStatus::InDoubt, "",
+        format("the agent took it by {} and ended before its record showed it", handed.way));
+  handed_.clear();
+}
+
+std::vector<const Letter*> Sorter::waiting() const {
+  std::vector<const Letter*> all;
+  for (const auto& handed : handed_) all.push_back(&handed.letter);
+  for (const auto mode : kInOrder)
+    for (const auto& letter : lanes_[static_cast<std::size_t>(mode)]) all.push_back(&letter);
+  return all;
+}
+
+bool Sorter::noted(Letter& letter) {
+  return letter.place.id.empty() || intent_.holds(letter.place.id) || intent_.add(letter.place.id).has_value();
+}
+
+void Sorter::wait(Letter& letter, std::string_view reason) {
+  letter.reason = reason;
+  if (letter.told == reason || letter.place.id.empty()) return;
+  letter.told = reason;
+  hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+}
+
+void Sorter::end(const Letter& letter, ReceiptStatus status, std::string_view proof, std::string reason) {
+  if (letter.place.id.empty()) return;  // a word of our own
+  hands_.report(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::move(reason)});
+}
+
+}  // namespace relay::host

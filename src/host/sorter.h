@@ -1,0 +1,105 @@
+/// Which way each message goes to the agent, and when: by one of the agent's own doors, or to the mailroom to be typed.
+///
+///     arrives ─▶ lane of its mode ──moment has come──▶ handed over ──its record shows it──▶ delivered, seen
+///                     │ no native way: the mailroom types it (on-idle, immediate)
+///                     └ the agent's hook takes it (next-message, next-tool-call), or it is fetched (manual)
+///
+/// Invariants
+/// - A message goes one way: once handed over nobody types it. Only when the way said that it took nothing does it go
+///   one step down, with the reason in the ledger.
+/// - The note of intent is on disk before anything is handed over, as before the first typed byte.
+/// - Nothing is handed over while the agent asks something, or before it is known to be ready.
+/// - Delivered is said when the agent's record shows the text; where there is no record, when the agent took it.
+/// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
+/// Ownership: borrows intent and hands, which outlive it. Threading: loop thread only; the clock is an argument.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/adapter.h"
+#include "host/intent.h"
+#include "host/mail.h"
+
+namespace relay::host {
+
+inline constexpr Millis kTurnSettle{500};        // after a text was seen: its turn shows by then
+inline constexpr Millis kProofPatience{10'000};  // for the record to show what was handed over
+inline constexpr Millis kHandRetry{5'000};       // after a way took nothing, for modes that cannot be typed
+
+/// What the sorter wants done.
+class SorterHands {
+ public:
+  virtual ~SorterHands() = default;
+  virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
+  /// To the mailroom. Only asked when `may_type` said yes.
+  virtual void type(Letter letter) = 0;
+  /// Nothing stands before the gate that has begun; what stands there unbegun comes back by `take_back`.
+  [[nodiscard]] virtual bool may_type() const = 0;
+  virtual std::optional<Letter> take_back() = 0;
+  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
+};
+
+class Sorter {
+ public:
+  Sorter(Intent& intent, SorterHands& hands) : intent_{intent}, hands_{hands} {}
+  ~Sorter() { *alive_ = false; }
+
+  /// A message of somebody's. One that a predecessor may have brought is reported as in doubt and not taken.
+  void add(Letter letter);
+
+  struct View {
+    SteadyTime now{};
+    WallMs wall = 0;
+    profiles::State state = profiles::State::Unknown;
+    SteadyTime since{};
+    adapters::Capabilities can = {};
+  };
+  /// Does what can be done now. When to be asked again without any change.
+  std::optional<SteadyTime> deliver(const View& view);
+
+  /// The agent's hook is here: what waits for it, together at most so many bytes.
+  std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
+  /// The agent itself says that this was put before its model.
+  void on_given(std::string_view text, std::string_view way);
+  /// The agent asks for its mail (MCP): those that nobody has begun to bring; taken ones are delivered.
+  std::vector<Letter> fetch(std::size_t limit, const std::vector<std::string>& ids);
+  void on_agent_gone();
+
+  /// Everything that is not over, in the order it came within its mode; handed ones first.
+  [[nodiscard]] std::vector<const Letter*> waiting() const;
+
+ private:
+  struct Handed {
+    Letter letter;
+    SteadyTime at{};
+    std::string_view way = {};
+    bool taken = false;  // the way said so
+  };
+  using Lane = std::deque<Letter>;
+
+  [[nodiscard]] Lane& lane(protocol::DeliveryMode mode) { return lanes_[static_cast<std::size_t>(mode)]; }
+  void drop_expired(const View& view);
+  std::optional<SteadyTime> serve(protocol::DeliveryMode mode, const View& view);
+  std::optional<SteadyTime> hand_over(Lane& from, const adapters::Speaking& by, const View& view);
+  void on_handed(const std::string& delivery, const Result<void>& outcome);
+  bool noted(Letter& letter);
+  void wait(Letter& letter, std::string_view reason);
+  void end(const Letter& letter, protocol::ReceiptStatus status, std::string_view proof, std::string reason);
+
+  Intent& intent_;
+  SorterHands& hands_;
+  std::array<Lane, adapters::kModes> lanes_;
+  std::deque<Handed> handed_;
+  SteadyTime now_{};
+  SteadyTime last_seen_{};
+  bool has_record_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::host

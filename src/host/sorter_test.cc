@@ -1,0 +1,223 @@
+#include "host/sorter.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "client/testing/memory_directory.h"
+
+namespace relay::host {
+namespace {
+
+using namespace std::chrono_literals;
+using adapters::Moment;
+using profiles::State;
+using protocol::DeliveryMode;
+using Lines = std::vector<std::string>;
+
+struct SorterTest : testing::Test, SorterHands {
+  client::testing::MemoryDirectory disk;
+  Intent intent{disk, "Bob.intent"};
+  profiles::TypingRules rules;
+  Sorter sorter{intent, *this};
+  Sorter::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
+  Lines done;
+  std::optional<Letter> gate;
+  bool typing = false;  // the one at the gate has begun
+  adapters::Adapter::OnHanded handed;
+
+  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
+    done.push_back(format("hand {}", words.text));
+    handed = std::move(on_handed);
+  }
+  void type(Letter letter) override {
+    done.push_back(format("type {}", letter.text));
+    gate = std::move(letter);
+  }
+  bool may_type() const override { return !gate; }
+  std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
+  void report(const client::Place& place, protocol::Receipt receipt) override {
+    done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
+                          receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
+  }
+
+  void come(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
+    sorter.add({.place = {.id = id},
+                .from = "Alice",
+                .message = id,
+                .text = "text of " + id,
+                .mode = mode,
+                .injection = Injection{rules}});
+  }
+  void can(DeliveryMode mode, Moment moment, std::string_view way) {
+    view.can.hear = "transcript";
+    view.can.by(mode) = {moment, way};
+  }
+  void after(Millis time, State state) {
+    view.now += time;
+    if (state != view.state) view.since = view.now;
+    view.state = state;
+    (void)sorter.deliver(view);
+  }
+  Lines heard() { return std::exchange(done, {}); }
+};
+
+TEST_F(SorterTest, WithoutADoorItIsTypedOneAtATime) {
+  come("a");
+  come("b");
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a accepted", "b accepted", "type text of a"}));
+  after(1s, State::Idle);
+  EXPECT_TRUE(heard().empty());
+  gate.reset();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of b"});
+}
+
+TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  come("b");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_TRUE(intent.holds("a")) << "noted before it is handed over";
+  EXPECT_EQ(heard(), Lines{"hand text of a"});
+  handed({});
+  EXPECT_EQ(heard(), Lines{"a accepted: handed over by inbox"});
+  after(1s, State::Idle);
+  EXPECT_TRUE(heard().empty()) << "one turn after the other";
+  sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript");
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox, seen in its transcript"});
+  after(100ms, State::Idle);
+  EXPECT_TRUE(heard().empty()) << "its turn has not shown yet";
+  after(100ms, State::Working);
+  EXPECT_EQ(heard(), Lines{"b deferred: the agent is working"});
+  after(1s, State::Idle);
+  after(150ms, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of b"});
+}
+
+TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::Immediate, Moment::AnyTime, "inbox");
+  come("a");
+  come("b", DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Blocked);
+  EXPECT_EQ(heard(), (Lines{"b deferred: a dialog is open", "a deferred: a dialog is open"}));
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), Lines{"hand text of b"});
+  after(150ms, State::Typing);
+  EXPECT_EQ(heard(), Lines{"hand text of a"});
+}
+
+TEST_F(SorterTest, WhatADoorDidNotTakeIsTypedWithTheReason) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  after(1s, State::Idle);
+  (void)heard();
+  handed(fail("nobody listens there"));
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a deferred: its inbox took nothing: nobody listens there", "type text of a"}));
+}
+
+TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
+  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::NextMessage);
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard().size(), 3u) << "each knows what it waits for";
+  EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 1'000, view), "");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of a\ntext of b");
+  EXPECT_EQ(heard(), (Lines{"a accepted: handed over by hook", "b accepted: handed over by hook"}));
+  sorter.on_given("text of a\ntext of b", "transcript");
+  EXPECT_EQ(heard().front(), "a delivered seen: by hook, seen in its transcript");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
+}
+
+TEST_F(SorterTest, AModeNobodyCanServeWaitsVisiblyAndBlocksNobody) {
+  come("a", DeliveryMode::NextToolCall);
+  come("b", DeliveryMode::Manual);
+  come("c");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a deferred: this agent cannot be given words with its next tool call", "type text of c",
+                            "b deferred: it is kept until the agent fetches it"}));
+}
+
+TEST_F(SorterTest, WhatIsUrgentGoesBeforeWhatStandsAtTheGate) {
+  come("a");
+  after(1s, State::Working);
+  come("b", DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Working);
+  EXPECT_EQ(heard(), Lines{"type text of b"});
+  typing = true;
+  come("c", DeliveryMode::Immediate);
+  after(1s, State::Working);
+  EXPECT_EQ(heard(), Lines{"c accepted"}) << "what has begun goes on";
+}
+
+TEST_F(SorterTest, ADoorThatOpensLaterTakesWhatIsNotYetTyped) {
+  come("a");
+  after(1s, State::Working);
+  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  (void)heard();
+  after(1s, State::Idle);
+  after(150ms, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of a"});
+  EXPECT_FALSE(gate);
+}
+
+TEST_F(SorterTest, FetchedMailIsDeliveredAndNeverTyped) {
+  come("a", DeliveryMode::Manual);
+  come("b");
+  after(1s, State::Working);
+  (void)heard();
+  const auto letters = sorter.fetch(10, {});
+  ASSERT_EQ(letters.size(), 2u);
+  EXPECT_EQ(heard(), (Lines{"b delivered seen: fetched by the agent", "a delivered seen: fetched by the agent"}));
+  after(1s, State::Idle);
+  EXPECT_TRUE(heard().empty());
+}
+
+TEST_F(SorterTest, WhatAPredecessorMayHaveBroughtIsInDoubt) {
+  ASSERT_TRUE(intent.add("a"));
+  come("a");
+  EXPECT_EQ(heard(), Lines{"a in_doubt: the host ended while it was being brought"});
+  after(1s, State::Idle);
+  EXPECT_TRUE(heard().empty());
+}
+
+TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  (void)heard();
+  after(kProofPatience, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a deferred: the agent took it, and its record does not show it yet"});
+  sorter.on_agent_gone();
+  EXPECT_EQ(heard(), Lines{"a in_doubt: the agent took it by inbox and ended before its record showed it"});
+}
+
+TEST_F(SorterTest, WhatCannotBeNotedIsNotHandedOver) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  (void)heard();
+  disk.fail_appends = 1;
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a deferred: the note of what is brought cannot be written"});
+  after(kHandRetry, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of a"});
+}
+
+TEST_F(SorterTest, WhatExpiredGoesNowhere) {
+  sorter.add({.place = {.id = "a"}, .text = "text of a", .expires_at = 5'000, .injection = Injection{rules}});
+  view.wall = 5'000;
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a failed: its time was over before it could be brought"});
+}
+
+}  // namespace
+}  // namespace relay::host
