@@ -10,8 +10,6 @@
 namespace relay::hooks {
 namespace {
 
-constexpr std::array<std::string_view, 3> kAgents = {"claude", "codex", "gemini"};
-
 constexpr std::array<std::string_view, 12> kKinds = {"sessionStart", "prompt",       "beforeTool", "afterTool",
                                                      "permission",   "notification", "turnEnd",    "turnFailed",
                                                      "display",      "interrupt",    "sessionEnd", "other"};
@@ -157,12 +155,6 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names
 }
 
 }  // namespace
-
-std::string_view name_of(Agent agent) { return kAgents[static_cast<std::size_t>(agent)]; }
-std::optional<Agent> agent_named(std::string_view name) {
-  const auto index = index_of(kAgents, name);
-  return index ? std::optional{static_cast<Agent>(*index)} : std::nullopt;
-}
 
 std::string_view name_of(EventKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 std::optional<EventKind> event_kind_named(std::string_view name) {

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "hooks/agent.h"
 
 namespace relay::hooks {
 
@@ -25,10 +26,6 @@ inline constexpr std::size_t kMaxPromptBytes = 128 * 1024;
 inline constexpr std::size_t kMaxToolInputBytes = 128 * 1024;
 inline constexpr std::size_t kMaxToolResponseBytes = 64 * 1024;
 inline constexpr std::size_t kMaxRestBytes = 16 * 1024;
-
-enum class Agent : std::uint8_t { Claude, Codex, Gemini };
-std::string_view name_of(Agent agent);
-std::optional<Agent> agent_named(std::string_view name);
 
 enum class EventKind : std::uint8_t {
   SessionStart,

@@ -1,0 +1,149 @@
+#include "hooks/wanted.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+
+namespace relay::hooks {
+namespace {
+
+/// Our part of a hook takes milliseconds and waits two seconds for a host at most; the rest is for a busy machine.
+constexpr int kUsualSeconds = 10;
+/// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for a person.
+constexpr int kADaySeconds = 24 * 60 * 60;
+/// Codex shows its dialog only after the hook: the person must not wait for it.
+constexpr int kCodexPermissionSeconds = 3;
+/// An agent that ends waits for this one with its terminal still taken; Codex allows no more.
+constexpr int kEndSeconds = 3;
+
+constexpr std::array kClaude{
+    WantedHook{"SessionStart", kUsualSeconds},
+    WantedHook{"UserPromptSubmit", kUsualSeconds},
+    WantedHook{"PreToolUse", kUsualSeconds},
+    WantedHook{"PostToolUse", kUsualSeconds},
+    WantedHook{"PermissionRequest", kADaySeconds},
+    WantedHook{"Notification", kUsualSeconds},
+    WantedHook{"Stop", kUsualSeconds},
+    WantedHook{"StopFailure", kUsualSeconds},
+    WantedHook{"SessionEnd", kEndSeconds},
+};
+constexpr std::array kCodex{
+    WantedHook{"SessionStart", kUsualSeconds},
+    WantedHook{"UserPromptSubmit", kUsualSeconds},
+    WantedHook{"PreToolUse", kUsualSeconds},
+    WantedHook{"PostToolUse", kUsualSeconds},
+    WantedHook{"PermissionRequest", kCodexPermissionSeconds},
+    WantedHook{"Stop", kUsualSeconds},
+    WantedHook{"SessionEnd", kEndSeconds},
+};
+constexpr std::array kGemini{
+    WantedHook{"SessionStart", kUsualSeconds}, WantedHook{"BeforeAgent", kUsualSeconds},
+    WantedHook{"BeforeTool", kUsualSeconds},   WantedHook{"AfterTool", kUsualSeconds},
+    WantedHook{"Notification", kUsualSeconds}, WantedHook{"AfterAgent", kUsualSeconds},
+    WantedHook{"SessionEnd", kEndSeconds},
+};
+
+constexpr std::string_view kProgramName = "agent-relay";
+
+/// One word for a POSIX shell, whatever is in it.
+std::string quoted(std::string_view word) {
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+/// The inverse of `quoted`; empty when the text is anything else.
+std::string unquoted(std::string_view text) {
+  if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return {};
+  text = text.substr(1, text.size() - 2);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\'') {
+      out += text[i];
+    } else if (text.substr(i, 4) == "'\\''") {
+      out += '\'';
+      i += 3;
+    } else {
+      return {};
+    }
+  }
+  return out;
+}
+
+bool is_our_program(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash != std::string_view::npos && path.substr(slash + 1) == kProgramName;
+}
+
+Result<void> check_path(Agent agent, std::string_view program) {
+  if (!program.starts_with('/')) return fail(format("the program {} has no absolute path", program));
+  if (std::ranges::any_of(program, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
+    return fail("the path of agent-relay has control characters in it; move the program");
+  }
+  // Gemini replaces $NAME in every text of its settings, quoted or not.
+  if (agent == Agent::Gemini && program.contains('$')) {
+    return fail(format("the path {} has a $ in it, which Gemini CLI would replace; move the program", program));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const WantedHook> wanted_hooks(Agent agent) {
+  switch (agent) {
+    case Agent::Claude: return kClaude;
+    case Agent::Codex: return kCodex;
+    case Agent::Gemini: return kGemini;
+  }
+  return {};
+}
+
+Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::string_view program) {
+  RELAY_TRY(check_path(agent, program));
+  const auto line = format("{} hook {}", quoted(program), name_of(agent));
+  switch (agent) {
+    case Agent::Claude:
+      return json::object{{"type", "command"},
+                          {"command", program},
+                          {"args", json::array{"hook", name_of(agent)}},
+                          {"timeout", hook.seconds}};
+    case Agent::Codex: return json::object{{"type", "command"}, {"command", line}, {"timeout", hook.seconds}};
+    case Agent::Gemini:
+      return json::object{
+          {"name", kProgramName}, {"type", "command"}, {"command", line}, {"timeout", hook.seconds * 1000}};
+  }
+  return json::object{};
+}
+
+Result<json::object> hooks_for(Agent agent, std::string_view program) {
+  json::object hooks;
+  for (const auto& hook : wanted_hooks(agent)) {
+    auto handler = RELAY_TRY(handler_for(agent, hook, program));
+    hooks[hook.event] = json::array{json::object{{"hooks", json::array{std::move(handler)}}}};
+  }
+  return hooks;
+}
+
+std::string program_of(Agent agent, const json::value& handler) {
+  if (!handler.is_object()) return {};
+  const auto command = string_member(handler.get_object(), "command");
+  if (!command) return {};
+  if (agent == Agent::Claude) {
+    const auto* arguments = array_member(handler.get_object(), "args");
+    const json::array ours{"hook", name_of(agent)};
+    return arguments != nullptr && *arguments == ours && is_our_program(*command) ? *command : std::string{};
+  }
+  const auto tail = format(" hook {}", name_of(agent));
+  if (!command->ends_with(tail)) return {};
+  const auto program = unquoted(std::string_view{*command}.substr(0, command->size() - tail.size()));
+  return is_our_program(program) ? program : std::string{};
+}
+
+}  // namespace relay::hooks

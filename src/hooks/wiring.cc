@@ -1,0 +1,239 @@
+#include "hooks/wiring.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/format.h"
+#include "hooks/codex_override.h"
+#include "hooks/settings.h"
+#include "hooks/wanted.h"
+
+namespace relay::hooks {
+namespace {
+
+Wired unwired(std::string why) { return {.why_not = std::move(why)}; }
+
+void set_variable(Environment& environment, std::string_view name, std::string_view value) {
+  std::erase_if(environment, [&](std::string_view entry) {
+    return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
+  });
+  environment.push_back(format("{}={}", name, value));
+}
+
+/// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`: what stands after it are the agent's own
+/// arguments. Not so for `npx claude`.
+bool starts(const std::vector<std::string>& argv, Agent agent) {
+  if (argv.empty()) return false;
+  std::string_view name = argv.front();
+  if (const auto slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  if (!name.starts_with(name_of(agent))) return false;
+  name.remove_prefix(name_of(agent).size());
+  return name.empty() || name.front() == '-' || name.front() == '.' || name.front() == '_';
+}
+
+bool has_flag(const std::vector<std::string>& argv, std::string_view flag) {
+  const auto end = std::ranges::find(argv, "--");
+  return std::any_of(argv.begin(), end, [&](std::string_view word) {
+    return word == flag || (word.starts_with(flag) && word.substr(flag.size()).starts_with('='));
+  });
+}
+
+Result<Wired> write_settings(json::object settings, const Wish& wish) {
+  RELAY_TRY(write_private_file(wish.private_file, json::serialize(settings)));
+  return Wired{.hooks = true, .files = {wish.private_file}};
+}
+
+std::string resolved(std::string_view path, const Wish& wish) {
+  return path.starts_with('/') || wish.directory.empty() ? std::string{path} : format("{}/{}", wish.directory, path);
+}
+
+// Claude Code: one --settings; of several it heeds the last.
+
+struct GivenSettings {
+  std::vector<std::string> others;  // argv without them
+  std::optional<std::string> value;
+};
+
+GivenSettings take_settings(const std::vector<std::string>& argv) {
+  constexpr std::string_view kFlag = "--settings";
+  GivenSettings given;
+  for (std::size_t i = 0; i < argv.size(); ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") {
+      given.others.insert(given.others.end(), argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
+      break;
+    }
+    if (word == kFlag && i + 1 < argv.size()) {
+      given.value = argv[++i];
+    } else if (word.starts_with(kFlag) && word.substr(kFlag.size()).starts_with('=')) {
+      given.value = word.substr(kFlag.size() + 1);
+    } else {
+      given.others.emplace_back(word);
+    }
+  }
+  return given;
+}
+
+Result<json::object> person_settings(const std::string& value, const Wish& wish) {
+  const auto start = value.find_first_not_of(" \t\r\n");
+  if (start != std::string::npos && value[start] == '{') return parse_settings(value, Comments::Refused);
+  auto text = RELAY_TRY(read_settings_file(resolved(value, wish)));
+  if (!text) return fail(format("there is no file {}", value));
+  return parse_settings(*text, Comments::Refused);
+}
+
+Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& environment, const Wish& wish) {
+  if (!starts(argv, Agent::Claude)) {
+    return unwired("no hooks: the command is not claude itself, so its options are not ours to add to");
+  }
+  for (const std::string_view flag : {"--bare", "--safe-mode"}) {
+    if (has_flag(argv, flag)) return unwired(format("no hooks: {} switches them off", flag));
+  }
+  if (const auto safe = variable(environment, "CLAUDE_CODE_SAFE_MODE"); !safe.empty() && safe != "0") {
+    return unwired("no hooks: CLAUDE_CODE_SAFE_MODE switches them off");
+  }
+  auto given = take_settings(argv);
+  json::object settings;
+  if (given.value) {
+    auto theirs = person_settings(*given.value, wish);
+    if (!theirs) return unwired(format("no hooks: your --settings cannot be merged: {}", theirs.error().message()));
+    settings = *std::move(theirs);
+  }
+  if (bool_member(settings, "disableAllHooks").value_or(false)) {
+    return unwired("no hooks: your --settings say disableAllHooks");
+  }
+  const auto hooks = hooks_for(Agent::Claude, wish.program);
+  if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
+  if (const auto added = add_hooks(settings, *hooks); !added) {
+    return unwired(format("no hooks: your --settings cannot be merged: {}", added.error().message()));
+  }
+  // A file, not the text: what the person put into their settings is not for everybody who can list processes.
+  auto wired = RELAY_TRY(write_settings(std::move(settings), wish));
+  argv = std::move(given.others);
+  argv.insert(argv.begin() + 1, {"--settings", wish.private_file});
+  return wired;
+}
+
+// Codex: one -c, with the hashes that make exactly these hooks trusted.
+
+/// The key of every `-c key=value`, and what --enable and --disable stand for.
+std::vector<std::string> codex_overrides(const std::vector<std::string>& argv) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < argv.size(); ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") break;
+    const std::string_view next = i + 1 < argv.size() ? std::string_view{argv[i + 1]} : std::string_view{};
+    if (word == "-c" || word == "--config")
+      found.emplace_back(next);
+    else if (word.starts_with("--config="))
+      found.emplace_back(word.substr(9));
+    else if (word.starts_with("-c") && word.size() > 2)
+      found.emplace_back(word.substr(word[2] == '=' ? 3 : 2));
+    else if (word == "--disable")
+      found.emplace_back(format("features.{}=false", next));
+    else if (word.starts_with("--disable="))
+      found.emplace_back(format("features.{}=false", word.substr(10)));
+  }
+  std::ranges::for_each(found, [](std::string& text) { std::erase(text, ' '); });
+  return found;
+}
+
+/// Ours, installed for always: they would be called a second time.
+std::vector<CodexSilence> silenced(const Environment& environment) {
+  std::vector<CodexSilence> out;
+  const auto file = user_hooks_file(Agent::Codex, environment);
+  const auto text = read_settings_file(file);
+  if (!text || !*text) return out;
+  const auto settings = parse_settings(**text, Comments::Refused);
+  if (!settings) return out;
+  for (const auto& hook : hooks_of_ours(Agent::Codex, *settings)) {
+    out.push_back({.key = codex_hook_key(file, hook.event, hook.group, hook.handler),
+                   .hash = codex_trusted_hash(hook.event, hook.written)});
+  }
+  return out;
+}
+
+Result<Wired> wire_codex(std::vector<std::string>& argv, const Environment& environment, const Wish& wish) {
+  if (!starts(argv, Agent::Codex)) {
+    return unwired("no hooks: the command is not codex itself, so its options are not ours to add to");
+  }
+  if (has_flag(argv, "--remote")) return unwired("no hooks: --remote runs the agent elsewhere");
+  for (const auto& text : codex_overrides(argv)) {
+    if (text == "features.hooks=false") return unwired("no hooks: your options switch them off");
+    if (text.starts_with("hooks=") || text.starts_with("hooks.")) {
+      return unwired("no hooks: your own -c hooks… stands where ours would; put them into hooks.json instead");
+    }
+  }
+  const auto text = codex_override(wish.program, silenced(environment));
+  if (!text) return unwired(format("no hooks: {}", text.error().message()));
+  argv.insert(argv.begin() + 1, {"-c", *text});
+  return Wired{.hooks = true};
+}
+
+// Gemini CLI: a file of defaults below the person's own settings; hooks of all layers are joined.
+
+/// Where Gemini would have looked.
+std::string gemini_defaults(const Environment& environment) {
+  if (const auto path = variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"); !path.empty()) {
+    return std::string{path};
+  }
+  std::string_view system = variable(environment, "GEMINI_CLI_SYSTEM_SETTINGS_PATH");
+  if (system.empty()) system = "/etc/gemini-cli/settings.json";
+  const auto slash = system.rfind('/');
+  return format("{}/system-defaults.json", slash == std::string_view::npos ? "." : system.substr(0, slash));
+}
+
+/// In a continuous-integration run Gemini strips the environment of its hooks to a short list, so what a hook needs of
+/// ours is said in the hook itself.
+void add_environment(json::object& hooks, const Environment& environment) {
+  json::object kept;
+  for (const std::string_view entry : environment) {
+    if (entry.starts_with("AGENT_RELAY_") || entry.starts_with("RELAY_HOME=")) {
+      const auto equals = entry.find('=');
+      kept[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
+  }
+  if (kept.empty()) return;
+  for (auto& event : hooks) {
+    for (auto& group : event.value().as_array()) {
+      for (auto& handler : group.as_object().at("hooks").as_array()) handler.as_object()["env"] = kept;
+    }
+  }
+}
+
+Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
+  const auto path = gemini_defaults(environment);
+  auto text = read_settings_file(resolved(path, wish));
+  if (!text) return unwired(format("no hooks: {}", text.error().message()));
+  json::object settings;
+  if (*text) {
+    auto theirs = parse_settings(**text, Comments::Skipped);
+    if (!theirs) return unwired(format("no hooks: {} cannot be merged: {}", path, theirs.error().message()));
+    settings = *std::move(theirs);
+  }
+  auto hooks = hooks_for(Agent::Gemini, wish.program);
+  if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
+  add_environment(*hooks, environment);
+  if (const auto added = add_hooks(settings, *hooks); !added) {
+    return unwired(format("no hooks: {} cannot be merged: {}", path, added.error().message()));
+  }
+  auto wired = RELAY_TRY(write_settings(std::move(settings), wish));
+  set_variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", wish.private_file);
+  return wired;
+}
+
+}  // namespace
+
+Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish) {
+  if (const auto forbidden = hooks_forbidden(agent, environment); !forbidden.empty()) {
+    return unwired(format("no hooks: {}", forbidden));
+  }
+  switch (agent) {
+    case Agent::Claude: return wire_claude(argv, environment, wish);
+    case Agent::Codex: return wire_codex(argv, environment, wish);
+    case Agent::Gemini: return wire_gemini(environment, wish);
+  }
+  return Wired{};
+}
+
+}  // namespace relay::hooks

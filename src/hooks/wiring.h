@@ -1,0 +1,34 @@
+/// Gives a program our hooks for one run, with nothing written to the person's own files.
+///
+/// Why: an agent that is started through us should tell us what it does, and nothing of that may remain when it is gone.
+///   How each agent can be told, and what was tried on which version: docs/agents.md.
+/// Always so: what the person configured stays in force (their own `--settings` and system files are merged, never
+///   replaced), hooks of others need the same trust as before, and a run that cannot be wired goes on unwired.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hooks/agent.h"
+#include "hooks/installed.h"
+
+namespace relay::hooks {
+
+struct Wish {
+  std::string program = {};       // absolute path of agent-relay
+  std::string private_file = {};  // where a settings file of this run may be written (0600); the host removes it
+  std::string directory = {};     // where the agent will be started, for relative paths of the person; empty: here
+};
+
+struct Wired {
+  bool hooks = false;
+  std::string why_not = {};             // one sentence, when there are none
+  std::vector<std::string> files = {};  // what was written and is the host's to remove
+};
+
+/// Adds to argv and environment what makes that agent call `agent-relay hook <agent>`. When it cannot, both are as they
+/// were and `why_not` says why; an error is only a disk that refuses our own file.
+Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish);
+
+}  // namespace relay::hooks

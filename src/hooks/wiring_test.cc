@@ -1,0 +1,246 @@
+#include "hooks/wiring.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "hooks/settings.h"
+#include "hooks/wanted.h"
+
+namespace relay::hooks {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Wiring : public testing::Test {
+ protected:
+  Wiring() : root_{testing::TempDir() + "/wiring." + std::to_string(::getpid())} {
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_);
+  }
+  ~Wiring() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& name, std::string_view text) {
+    std::filesystem::create_directories(std::filesystem::path{root_ + "/" + name}.parent_path());
+    std::ofstream{root_ + "/" + name} << text;
+  }
+
+  Wired wired(Agent agent) {
+    auto result = wire(agent, argv, environment,
+                       {.program = "/opt/relay/agent-relay", .private_file = root_ + "/run.json", .directory = root_});
+    EXPECT_TRUE(result) << result.error().message();
+    return result ? *result : Wired{};
+  }
+
+  json::object written() {
+    const auto text = read_settings_file(root_ + "/run.json");
+    if (!text || !*text) return {};
+    return parse_json_object(**text).value_or(json::object{});
+  }
+
+  std::string root_;
+  Words argv;
+  Environment environment{"HOME=" + root_, "PATH=/bin",
+                          "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + root_ + "/etc/settings.json"};
+};
+
+std::size_t groups(const json::object& settings, std::string_view event) {
+  const auto* hooks = object_member(settings, "hooks");
+  const auto* list = hooks == nullptr ? nullptr : array_member(*hooks, event);
+  return list == nullptr ? 0 : list->size();
+}
+
+TEST_F(Wiring, ClaudeGetsAPrivateSettingsFile) {
+  argv = {"claude", "--model", "opus"};
+  const auto run = wired(Agent::Claude);
+  EXPECT_TRUE(run.hooks);
+  EXPECT_EQ(argv, (Words{"claude", "--settings", root_ + "/run.json", "--model", "opus"}));
+  EXPECT_EQ(run.files, Words{root_ + "/run.json"});
+  struct stat status{};
+  ASSERT_EQ(::stat((root_ + "/run.json").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  const auto settings = written();
+  for (const auto& hook : wanted_hooks(Agent::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
+  EXPECT_EQ(groups(settings, "MessageDisplay"), 0U);
+  EXPECT_EQ(
+      json::serialize(settings.at("hooks").at("Stop")),
+      R"([{"hooks":[{"type":"command","command":"/opt/relay/agent-relay","args":["hook","claude"],"timeout":10}]}])");
+}
+
+TEST_F(Wiring, ClaudesOwnSettingsFileOfThePersonIsMergedAndTheLastOneCounts) {
+  write("mine.json",
+        R"({"model":"x","env":{"KEY":"secret"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}})");
+  argv = {"/usr/bin/claude", "--settings", R"({"model":"ignored"})", "-c", "--settings=mine.json", "--", "--settings"};
+  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_EQ(argv, (Words{"/usr/bin/claude", "--settings", root_ + "/run.json", "-c", "--", "--settings"}));
+  const auto settings = written();
+  EXPECT_EQ(settings.at("model"), "x");
+  EXPECT_EQ(settings.at("env").at("KEY"), "secret");
+  EXPECT_EQ(groups(settings, "Stop"), 2U);
+  EXPECT_EQ(groups(settings, "SessionStart"), 1U);
+}
+
+TEST_F(Wiring, ClaudesInlineSettingsAreMerged) {
+  argv = {"claude", "--settings", R"( {"model":"y"})"};
+  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_EQ(written().at("model"), "y");
+}
+
+TEST_F(Wiring, WhatCannotBeMergedIsLeftAsItWas) {
+  for (const std::string text : {"no-such-file.json", "{not json", R"({"hooks":[]})", R"({"hooks":{"Stop":1}})",
+                                 R"({"disableAllHooks":true})", "."}) {
+    argv = {"claude", "--settings", text};
+    const auto before = argv;
+    const auto run = wired(Agent::Claude);
+    EXPECT_FALSE(run.hooks) << text;
+    EXPECT_FALSE(run.why_not.empty()) << text;
+    EXPECT_EQ(argv, before);
+    EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
+  }
+}
+
+TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
+  argv = {"claude", "--bare"};
+  EXPECT_NE(wired(Agent::Claude).why_not.find("--bare"), std::string::npos);
+  argv = {"claude", "--", "--bare"};
+  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  argv = {"codex", "--disable", "hooks"};
+  EXPECT_FALSE(wired(Agent::Codex).hooks);
+  argv = {"claude"};
+  write(".claude/settings.json", R"({"disableAllHooks":true})");
+  EXPECT_NE(wired(Agent::Claude).why_not.find("disableAllHooks"), std::string::npos);
+  write(".codex/config.toml", "[features]\nhooks = false\n");
+  argv = {"codex"};
+  EXPECT_NE(wired(Agent::Codex).why_not.find("features.hooks"), std::string::npos);
+  write(".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}} // off\n");
+  EXPECT_NE(wired(Agent::Gemini).why_not.find("hooksConfig"), std::string::npos);
+}
+
+TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
+  for (const auto agent : {Agent::Claude, Agent::Codex}) {
+    argv = {"npx", std::string{name_of(agent)}};
+    EXPECT_FALSE(wired(agent).hooks);
+    EXPECT_EQ(argv.size(), 2U);
+  }
+  argv = {"claude-work"};
+  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  argv = {"claudette"};
+  EXPECT_FALSE(wired(Agent::Claude).hooks);
+}
+
+// Codex 0.166.0 ran a hook trusted by a hash made this way, without asking.
+TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
+  argv = {"codex", "resume", "--last"};
+  const auto run = wired(Agent::Codex);
+  EXPECT_TRUE(run.hooks);
+  EXPECT_TRUE(run.files.empty());
+  ASSERT_EQ(argv.size(), 5U);
+  EXPECT_EQ(argv[1], "-c");
+  const auto& text = argv[2];
+  EXPECT_TRUE(text.starts_with(
+      "hooks={SessionStart=[{hooks=[{type=\"command\",command=\"'/opt/relay/agent-relay' hook codex\",timeout=10}]}],"))
+      << text;
+  EXPECT_NE(text.find("\"/<session-flags>/"
+                      "config.toml:stop:0:0\"={trusted_hash=\"sha256:"
+                      "8ef0910354b66dd609838801199c50bcd09a14611192076ad7031501cf2b3467\"}"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("dangerously"), std::string::npos);
+}
+
+TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
+  write(".codex/hooks.json",
+        R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]},)"
+        R"({"hooks":[{"type":"command","command":"'/old/agent-relay' hook codex","timeout":10}]}]}})");
+  argv = {"codex"};
+  EXPECT_TRUE(wired(Agent::Codex).hooks);
+  EXPECT_NE(argv[2].find("/.codex/hooks.json:stop:1:0\"={enabled=false,trusted_hash="), std::string::npos);
+  EXPECT_EQ(argv[2].find("/.codex/hooks.json:stop:0:0"), std::string::npos);
+}
+
+TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {
+  for (const Words& words : {Words{"-c", "hooks.Stop=[]"}, Words{"--config=hooks = {}"}, Words{"-chooks.state={}"}}) {
+    argv = {"codex"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const auto before = argv;
+    EXPECT_FALSE(wired(Agent::Codex).hooks);
+    EXPECT_EQ(argv, before);
+  }
+  argv = {"codex", "-c", "model=\"hooks\""};
+  EXPECT_TRUE(wired(Agent::Codex).hooks);
+}
+
+TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
+  write("etc/system-defaults.json",
+        "{ // the machine's\n \"ui\": {\"theme\": \"Dark\"}, \"hooks\": {\"AfterAgent\": [{\"hooks\": []}]}}");
+  environment.push_back("AGENT_RELAY_DOOR=/run/door");
+  argv = {"npx", "gemini"};
+  EXPECT_TRUE(wired(Agent::Gemini).hooks);
+  EXPECT_EQ(argv, (Words{"npx", "gemini"}));
+  EXPECT_EQ(variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), root_ + "/run.json");
+  const auto settings = written();
+  EXPECT_EQ(settings.at("ui").at("theme"), "Dark");
+  EXPECT_EQ(groups(settings, "AfterAgent"), 2U);
+  EXPECT_EQ(groups(settings, "BeforeModel"), 0U);
+  const auto& handler = settings.at("hooks").at("BeforeAgent").at(0).at("hooks").at(0);
+  EXPECT_EQ(handler.at("command"), "'/opt/relay/agent-relay' hook gemini");
+  EXPECT_EQ(handler.at("timeout"), 10000);
+  EXPECT_EQ(handler.at("env").at("AGENT_RELAY_DOOR"), "/run/door");
+}
+
+TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {
+  write("own.json", R"({"model":{"name":"z"}})");
+  environment.push_back("GEMINI_CLI_SYSTEM_DEFAULTS_PATH=" + root_ + "/own.json");
+  EXPECT_TRUE(wired(Agent::Gemini).hooks);
+  EXPECT_EQ(written().at("model").at("name"), "z");
+  EXPECT_EQ(std::ranges::count_if(environment,
+                                  [](const auto& entry) { return entry.starts_with("GEMINI_CLI_SYSTEM_DEFAULTS"); }),
+            1);
+}
+
+TEST_F(Wiring, BrokenDefaultsOfTheMachineLeaveGeminiAlone) {
+  write("etc/system-defaults.json", "{");
+  const auto before = environment;
+  EXPECT_FALSE(wired(Agent::Gemini).hooks);
+  EXPECT_EQ(environment, before);
+}
+
+TEST(WantedHooks, AnyPathIsQuotedAndRecognised) {
+  for (const std::string_view program : {"/opt/a b/agent-relay", "/o'brien/agent-relay", "/a\"b\\/agent-relay"}) {
+    for (const auto agent : {Agent::Claude, Agent::Codex, Agent::Gemini}) {
+      const auto handler = handler_for(agent, wanted_hooks(agent).front(), program);
+      ASSERT_TRUE(handler);
+      EXPECT_EQ(program_of(agent, *handler), program);
+    }
+  }
+  EXPECT_EQ(string_member(*handler_for(Agent::Codex, {"Stop", 1}, "/o'b/agent-relay"), "command"),
+            R"('/o'\''b/agent-relay' hook codex)");
+}
+
+TEST(WantedHooks, SomebodyElsesHookIsNotOurs) {
+  for (const std::string_view text :
+       {R"({"command":"/x/agent-relay","args":["hook","codex"]})", R"({"command":"/x/agent-relay"})",
+        R"({"command":"/x/other","args":["hook","claude"]})", R"({"command":5,"args":["hook","claude"]})", "[]"}) {
+    EXPECT_EQ(program_of(Agent::Claude, *parse_json(text)), "") << text;
+  }
+  for (const std::string_view command :
+       {"'/x/agent-relay' hook claude", "/x/agent-relay hook codex", "'/x'; '/x/agent-relay' hook codex",
+        "'a' '/x/agent-relay' hook codex", "echo '/x/agent-relay' hook codex"}) {
+    EXPECT_EQ(program_of(Agent::Codex, json::object{{"command", command}}), "") << command;
+  }
+}
+
+TEST(WantedHooks, RefusesPathsThatCannotBeSaid) {
+  EXPECT_FALSE(hooks_for(Agent::Claude, "agent-relay"));
+  EXPECT_FALSE(hooks_for(Agent::Codex, "/a\nb/agent-relay"));
+  EXPECT_FALSE(hooks_for(Agent::Gemini, "/a$b/agent-relay"));
+  EXPECT_TRUE(hooks_for(Agent::Claude, "/a$b/agent-relay"));
+}
+
+}  // namespace
+}  // namespace relay::hooks
