@@ -1,0 +1,230 @@
+/// Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, one row per block of an answer.
+///
+/// An answer of the model spans several rows with one message.id and requestId, each with the answer's usage as it was
+/// known then; rows are known by `uuid`. docs/agents.md says what was measured.
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+#include "transcripts/fields.h"
+#include "transcripts/limits.h"
+#include "transcripts/reader.h"
+#include "transcripts/remembered.h"
+
+namespace relay::transcripts {
+namespace {
+
+/// Rows about the program itself: settings, titles, backups, what went over the wire.
+constexpr auto kHousekeeping = std::to_array<std::string_view>(
+    {"agent-name",  "agent-setting", "ai-title",        "api-request",  "api-request-blob",   "api-request-shape",
+     "atis-latch",  "continued-in",  "cost-state",      "custom-title", "file-history-delta", "file-history-snapshot",
+     "last-prompt", "mode",          "permission-mode", "pr-link",      "progress",           "summary",
+     "tag",         "task-summary",  "worktree-state"});
+
+constexpr std::string_view kInterrupted = "[Request interrupted by user";
+constexpr std::string_view kSynthetic = "<synthetic>";  // the model's name when the program speaks for it
+
+class ClaudeReader final : public Reader {
+ public:
+  Entries read(std::string_view line) override {
+    auto row = parse_line(line);
+    if (!row) return {Unknown{.problem = row.error().message()}};
+    entries_.clear();
+    read_row(*row);
+    return std::exchange(entries_, {});
+  }
+
+  void restart() override { turn_.clear(); }
+
+ private:
+  void read_row(const json::object& row) {
+    const auto type = word_of(row, "type");
+    if (std::ranges::find(kHousekeeping, type) != kHousekeeping.end()) return;
+    tell_session(row);
+    const auto id = word_of(row, "uuid");
+    if (!id.empty() && !rows_.at(id).second) return;
+    if (type == "assistant")
+      read_assistant(row, id);
+    else if (type == "user")
+      read_user(row, id);
+    else if (type == "attachment")
+      read_attachment(row, id);
+    else if (type == "queue-operation")
+      entries_.push_back(Queued{.text = text_of(row, "content"),
+                                .waiting = word_of(row, "operation") == "enqueue",
+                                .reason = word_of(row, "reason")});
+    else if (type == "system")
+      read_system(row);
+    else
+      entries_.push_back(Unknown{.type = type, .problem = "a row of a type that is not known"});
+  }
+
+  void tell_session(const json::object& row) {
+    auto session = word_of(row, "sessionId");
+    if (session.empty() || session == session_) return;
+    session_ = session;
+    entries_.push_back(Session{.id = std::move(session), .working_directory = text_of(row, "cwd")});
+  }
+
+  void read_assistant(const json::object& row, const std::string& id) {
+    const auto* message = object_member(row, "message");
+    if (message == nullptr) return not_understood("assistant", "it has no message");
+    if (is_true(row, "isApiErrorMessage")) return read_failure(row, *message, id);
+    if (word_of(*message, "model") == kSynthetic) return;
+    if (!is_true(row, "isSidechain")) read_blocks(row, *message, id);
+    read_usage(row, *message);
+  }
+
+  void read_blocks(const json::object& row, const json::object& message, const std::string& id) {
+    const auto* blocks = array_member(message, "content");
+    if (blocks == nullptr) return not_understood("assistant", "its content is no list of blocks");
+    const bool whole = !is_true(row, "isAbortedMidStream");
+    for (std::size_t at = 0; at < std::min(blocks->size(), kMaxEntriesPerLine); ++at) {
+      if (!(*blocks)[at].is_object()) continue;
+      const auto& block = (*blocks)[at].get_object();
+      const auto type = word_of(block, "type");
+      const auto block_id = at == 0 ? id : relay::format("{}/{}", id, at);
+      if (type == "text")
+        tell_text(block_id, block, whole);
+      else if (type == "thinking")
+        entries_.push_back(Thought{.id = block_id, .text = text_of(block, "thinking")});
+      else if (type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use")
+        entries_.push_back(tool_of(word_of(block, "id"), word_of(block, "name"), block.if_contains("input")));
+      else if (type != "redacted_thinking" && !type.ends_with("_tool_result"))
+        not_understood(type, "a block of a kind that is not known");
+    }
+  }
+
+  void tell_text(const std::string& id, const json::object& block, bool whole) {
+    Text text{.id = id, .text = text_of(block, "text"), .whole = whole};
+    text.whole = whole && text.text.size() < kMaxText;
+    entries_.push_back(std::move(text));
+  }
+
+  void read_usage(const json::object& row, const json::object& message) {
+    const auto* counts = object_member(message, "usage");
+    if (counts == nullptr) return;
+    Usage usage{.id = relay::format("{}/{}", word_of(message, "id"), word_of(row, "requestId")),
+                .model = word_of(message, "model"),
+                .input = integer_member(*counts, "input_tokens"),
+                .cache_read = integer_member(*counts, "cache_read_input_tokens"),
+                .cache_write = integer_member(*counts, "cache_creation_input_tokens"),
+                .output = integer_member(*counts, "output_tokens")};
+    if (const auto* details = object_member(*counts, "output_tokens_details"))
+      usage.reasoning = integer_member(*details, "thinking_tokens");
+    auto& told = usages_.at(usage.id).first;
+    if (told == usage) return;
+    told = usage;
+    entries_.push_back(std::move(usage));
+  }
+
+  void read_failure(const json::object& row, const json::object& message, const std::string& id) {
+    if (is_true(row, "isSidechain")) return;
+    const auto status = integer_member(row, "apiErrorStatus").value_or(0);
+    auto code = word_of(row, "error");
+    const auto kind = failure_kind(code, status);
+    entries_.push_back(Failure{
+        .id = id, .kind = kind, .code = std::move(code), .text = content_text(message, "content"), .status = status});
+    end_turn(Ending::Failed);
+  }
+
+  void read_user(const json::object& row, const std::string& id) {
+    if (is_true(row, "isSidechain")) return;
+    const auto* message = object_member(row, "message");
+    if (message == nullptr) return not_understood("user", "it has no message");
+    bool has_results = false;
+    if (const auto* blocks = array_member(*message, "content")) has_results = read_results(*blocks);
+    auto text = content_text(*message, "content");
+    if (text.starts_with(kInterrupted) || row.contains("interruptedMessageId")) return end_turn(Ending::Interrupted);
+    if (text.empty() && has_results) return;
+    // Without an origin, what stands in tags is about commands to the program itself: `<command-name>/compact`.
+    const bool by_program =
+        is_true(row, "isMeta") || is_true(row, "isCompactSummary") || has_results || text.starts_with('<');
+    Prompt prompt{.id = id, .text = std::move(text)};
+    tell_origin(prompt, object_member(row, "origin"), by_program);
+    if (row.contains("turnPosition") || prompt.origin == Origin::Person) begin_turn(row);
+    entries_.push_back(std::move(prompt));
+  }
+
+  bool read_results(const json::array& blocks) {
+    bool any = false;
+    for (std::size_t at = 0; at < std::min(blocks.size(), kMaxEntriesPerLine); ++at) {
+      if (!blocks[at].is_object()) continue;
+      const auto& block = blocks[at].get_object();
+      if (word_of(block, "type") != "tool_result") continue;
+      any = true;
+      entries_.push_back(
+          result_of(word_of(block, "tool_use_id"), content_text(block, "content"), is_true(block, "is_error")));
+    }
+    return any;
+  }
+
+  /// Who gave the model this. Rows of older versions have no origin: then the program's own are marked as meta.
+  static void tell_origin(Prompt& prompt, const json::object* origin, bool by_program) {
+    const auto kind = origin == nullptr ? std::string{} : word_of(*origin, "kind");
+    if (kind == "peer") {
+      prompt.origin = Origin::Peer;
+      prompt.from = word_of(*origin, "from");
+      prompt.message_id = word_of(*origin, "msg_id");
+    } else if (kind == "human" || (kind.empty() && !by_program)) {
+      prompt.origin = Origin::Person;
+    } else {
+      prompt.origin = Origin::Program;
+      prompt.from = kind;
+    }
+  }
+
+  void read_attachment(const json::object& row, const std::string& id) {
+    const auto* attachment = object_member(row, "attachment");
+    if (attachment == nullptr || is_true(row, "isSidechain")) return;
+    const auto type = word_of(*attachment, "type");
+    if (type == "hook_additional_context") {
+      entries_.push_back(Prompt{.id = id,
+                                .text = content_text(*attachment, "content"),
+                                .origin = Origin::Hook,
+                                .from = word_of(*attachment, "hookEvent")});
+    } else if (type == "queued_command") {
+      Prompt prompt{.id = id, .text = content_text(*attachment, "prompt")};
+      tell_origin(prompt, object_member(*attachment, "origin"), word_of(*attachment, "commandMode") != "prompt");
+      entries_.push_back(std::move(prompt));
+    }  // the other kinds are what the program tells the model by itself
+  }
+
+  void read_system(const json::object& row) {
+    if (word_of(row, "subtype") == "turn_duration") end_turn(Ending::Done);
+  }
+
+  /// Several prompts that waited become one turn: they share its index, each has an id of its own.
+  void begin_turn(const json::object& row) {
+    auto id = word_of(row, "promptId");
+    const auto* position = object_member(row, "turnPosition");
+    const auto index = position == nullptr ? std::nullopt : integer_member(*position, "turnIndex");
+    if (id.empty() || id == turn_ || (!turn_.empty() && index && index == turn_index_)) return;
+    turn_ = std::move(id);
+    turn_index_ = index;
+    entries_.push_back(TurnStarted{.id = turn_});
+  }
+
+  /// A turn that failed or was interrupted may still be summed up afterwards: it ends once.
+  void end_turn(Ending ending) {
+    if (turn_.empty()) return;
+    entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
+  }
+
+  void not_understood(std::string type, std::string problem) {
+    entries_.push_back(Unknown{.type = std::move(type), .problem = std::move(problem)});
+  }
+
+  Entries entries_;
+  std::string session_;
+  std::string turn_;  // the open one's; empty between turns
+  std::optional<std::int64_t> turn_index_;
+  Remembered<bool> rows_;
+  Remembered<Usage> usages_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> claude_reader() { return std::make_unique<ClaudeReader>(); }
+
+}  // namespace relay::transcripts

@@ -1,0 +1,128 @@
+#include "transcripts/fields.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "transcripts/limits.h"
+
+namespace relay::transcripts {
+namespace {
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// The four hex digits at that place as a number; nothing when they are none.
+std::optional<unsigned> hex_at(std::string_view text, std::size_t at) {
+  if (at + 4 > text.size()) return std::nullopt;
+  unsigned value = 0;
+  for (const char c : text.substr(at, 4)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isxdigit(byte) == 0) return std::nullopt;
+    value = value * 16 + static_cast<unsigned>(std::isdigit(byte) != 0 ? c - '0' : std::tolower(byte) - 'a' + 10);
+  }
+  return value;
+}
+
+bool is_leading(unsigned unit) { return unit >= 0xD800 && unit < 0xDC00; }
+bool is_trailing(unsigned unit) { return unit >= 0xDC00 && unit < 0xE000; }
+
+std::string without_half_pairs(std::string_view line) {
+  std::string mended{line};
+  for (std::size_t at = mended.find('\\'); at != std::string::npos; at = mended.find('\\', at)) {
+    const auto unit = at + 1 < mended.size() && mended[at + 1] == 'u' ? hex_at(mended, at + 2) : std::nullopt;
+    if (!unit || (!is_leading(*unit) && !is_trailing(*unit))) {
+      at += 2;
+      continue;
+    }
+    const auto next = mended.compare(at + 6, 2, "\\u") == 0 ? hex_at(mended, at + 8) : std::nullopt;
+    if (is_leading(*unit) && next && is_trailing(*next)) {
+      at += 12;
+      continue;
+    }
+    mended.replace(at + 2, 4, "fffd");
+    at += 6;
+  }
+  return mended;
+}
+
+}  // namespace
+
+Result<json::object> parse_line(std::string_view line) {
+  if (line.size() > kMaxLine) return fail("the line is longer than 16 MiB");
+  auto object = parse_json_object(line);
+  if (object || line.find("\\u") == std::string_view::npos) return object;
+  const auto mended = without_half_pairs(line);
+  return mended == line ? std::move(object) : parse_json_object(mended);
+}
+
+std::string clipped(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string{text};
+  auto end = limit;
+  while (end > 0 && is_continuation(text[end])) --end;
+  return std::string{text.substr(0, end)};
+}
+
+namespace {
+
+std::string_view view_of(const json::object& object, std::string_view name) {
+  const auto* value = object.if_contains(json::string_view{name.data(), name.size()});
+  if (value == nullptr || !value->is_string()) return {};
+  return {value->get_string().data(), value->get_string().size()};
+}
+
+}  // namespace
+
+std::string word_of(const json::object& object, std::string_view name) {
+  return clipped(view_of(object, name), kMaxWord);
+}
+
+std::string text_of(const json::object& object, std::string_view name) {
+  return clipped(view_of(object, name), kMaxText);
+}
+
+bool is_true(const json::object& object, std::string_view name) { return bool_member(object, name).value_or(false); }
+
+std::string content_text(const json::value* content) {
+  if (content == nullptr) return {};
+  if (content->is_string()) return clipped({content->get_string().data(), content->get_string().size()}, kMaxText);
+  std::string all;
+  if (content->is_object()) return text_of(content->get_object(), "text");
+  if (!content->is_array()) return all;
+  for (const auto& block : content->get_array()) {
+    const auto part = block.is_object() ? text_of(block.get_object(), "text") : content_text(&block);
+    if (part.empty()) continue;
+    if (!all.empty()) all += '\n';
+    all += part;
+    if (all.size() > kMaxText) return clipped(all, kMaxText);
+  }
+  return all;
+}
+
+std::string content_text(const json::object& object, std::string_view name) {
+  return content_text(object.if_contains(json::string_view{name.data(), name.size()}));
+}
+
+Tool tool_of(std::string id, std::string name, const json::value* input) {
+  Tool tool{.id = std::move(id), .name = std::move(name)};
+  if (input == nullptr) return tool;
+  const auto text = input->is_string() ? std::string{input->get_string()} : json::serialize(*input);
+  tool.input = clipped(text, kMaxToolText);
+  tool.cut = tool.input.size() < text.size();
+  return tool;
+}
+
+ToolResult result_of(std::string id, std::string_view text, bool failed) {
+  ToolResult result{.id = std::move(id), .text = clipped(text, kMaxToolText), .failed = failed};
+  result.cut = result.text.size() < text.size();
+  return result;
+}
+
+FailureKind failure_kind(std::string_view code, std::int64_t status) {
+  const auto has = [&](std::string_view part) { return code.find(part) != std::string_view::npos; };
+  if (has("usage_limit") || has("quota") || has("billing")) return FailureKind::UsageLimit;
+  if (has("rate_limit") || status == 429) return FailureKind::RateLimit;
+  if (has("overloaded") || status == 529 || status == 503) return FailureKind::Overloaded;
+  if (has("auth") || has("oauth") || status == 401 || status == 403) return FailureKind::Login;
+  return FailureKind::Other;
+}
+
+}  // namespace relay::transcripts
