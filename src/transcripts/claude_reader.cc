@@ -56,7 +56,7 @@ class ClaudeReader final : public Reader {
     else if (type == "system")
       read_system(row);
     else
-      entries_.push_back(Unknown{.type = type, .problem = "a row of a type that is not known"});
+      not_understood(type, "a row of a type that is not known");
   }
 
   void tell_session(const json::object& row) {
@@ -202,7 +202,7 @@ class ClaudeReader final : public Reader {
     if (id.empty() || id == turn_ || (!turn_.empty() && index && index == turn_index_)) return;
     turn_ = std::move(id);
     turn_index_ = index;
-    entries_.push_back(TurnStarted{.id = turn_});
+    entries_.push_back(TurnStarted{.id = turn_, .trigger = word_of(row, "turnOrigin")});
   }
 
   /// A turn that failed or was interrupted may still be summed up afterwards: it ends once.
@@ -211,8 +211,8 @@ class ClaudeReader final : public Reader {
     entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
   }
 
-  void not_understood(std::string type, std::string problem) {
-    entries_.push_back(Unknown{.type = std::move(type), .problem = std::move(problem)});
+  void not_understood(const std::string& type, std::string problem) {
+    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
   }
 
   Entries entries_;
@@ -221,6 +221,7 @@ class ClaudeReader final : public Reader {
   std::optional<std::int64_t> turn_index_;
   Remembered<bool> rows_;
   Remembered<Usage> usages_;
+  Remembered<bool> unknown_;
 };
 
 }  // namespace

@@ -113,6 +113,7 @@ struct Failure {
 
 struct TurnStarted {
   std::string id = {};
+  std::string trigger = {};  // whose doing, in the agent's word: `human`, `peer`, `user`, `queue`; may be empty
 };
 
 enum class Ending : std::uint8_t { Done, Interrupted, Failed };
@@ -123,9 +124,9 @@ struct TurnEnded {
   Ending ending = Ending::Done;
 };
 
-/// A line we did not understand. Never fatal: the next line may be plain again.
+/// A line we did not understand. Never fatal: the next line may be plain again. A type is told once.
 struct Unknown {
-  std::string type = {};     // the record's own; empty when it has none
+  std::string type = {};     // the record's own; empty when it has none, or when the line could not be read at all
   std::string problem = {};  // one sentence
 };
 

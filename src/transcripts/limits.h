@@ -10,6 +10,6 @@ inline constexpr std::size_t kMaxText = 4U << 20;          // what the agent sai
 inline constexpr std::size_t kMaxToolText = 64U << 10;     // what a tool was given, or answered
 inline constexpr std::size_t kMaxWord = 256;               // ids, names, types
 inline constexpr std::size_t kMaxEntriesPerLine = 10'000;  // blocks of one line; Gemini writes whole conversations
-inline constexpr std::size_t kRemembered = 4096;           // ids a reader knows again
+inline constexpr std::size_t kRemembered = 65'536;         // ids a reader knows again: more than one line can repeat
 
 }  // namespace relay::transcripts

@@ -18,9 +18,9 @@ class Remembered {
   std::pair<Value&, bool> at(std::string_view key) {
     const auto [place, is_new] = values_.try_emplace(std::string{key});
     if (is_new) {
-      order_.push_back(place->first);
+      order_.push_back(&place->first);
       if (order_.size() > kRemembered) {
-        values_.erase(order_.front());
+        values_.erase(values_.find(*order_.front()));
         order_.pop_front();
       }
     }
@@ -29,7 +29,7 @@ class Remembered {
 
  private:
   std::unordered_map<std::string, Value> values_;
-  std::deque<std::string> order_;
+  std::deque<const std::string*> order_;  // the keys above, oldest first
 };
 
 }  // namespace relay::transcripts

@@ -1,0 +1,242 @@
+/// Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, a line per item of the conversation and per
+/// event of the program.
+///
+/// What was said stands there twice, as an event and as the item that is sent to the model. The items are read, because
+/// every version writes them; of the events only those that say more: turns, tokens, limits.
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+#include "transcripts/fields.h"
+#include "transcripts/limits.h"
+#include "transcripts/reader.h"
+#include "transcripts/remembered.h"
+
+namespace relay::transcripts {
+namespace {
+
+constexpr auto kSilentLines = std::to_array<std::string_view>(
+    {"inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record", "world_state"});
+
+/// Events that repeat an item, or tell only the person before the screen something.
+constexpr auto kSilentEvents = std::to_array<std::string_view>(
+    {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted", "entered_review_mode",
+     "exec_command_end", "exited_review_mode", "item_completed", "mcp_tool_call_end", "patch_apply_end",
+     "sub_agent_activity", "thread_goal_updated", "thread_name_updated", "thread_rolled_back",
+     "thread_settings_applied", "undo_completed", "user_message", "view_image_tool_call", "web_search_end"});
+
+constexpr auto kSilentItems =
+    std::to_array<std::string_view>({"additional_tools", "compaction", "compaction_summary", "context_compaction",
+                                     "ghost_snapshot", "image_generation_call", "other"});
+
+bool contains(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
+
+class CodexReader final : public Reader {
+ public:
+  Entries read(std::string_view line) override {
+    auto object = parse_line(line);
+    if (!object) return {Unknown{.problem = object.error().message()}};
+    entries_.clear();
+    read_line(*object);
+    return std::exchange(entries_, {});
+  }
+
+  void restart() override { turn_.clear(); }
+
+ private:
+  void read_line(const json::object& line) {
+    const auto type = word_of(line, "type");
+    if (contains(kSilentLines, type)) return;
+    const auto* payload = object_member(line, "payload");
+    if (payload == nullptr) return not_understood(type, "it has no payload");
+    if (type == "response_item")
+      read_item(*payload);
+    else if (type == "event_msg")
+      read_event(*payload);
+    else if (type == "session_meta")
+      read_session(*payload);
+    else if (type == "turn_context")
+      model_ = word_of(*payload, "model");
+    else if (type == "compacted")
+      tell_prompt({.text = text_of(*payload, "message"), .origin = Origin::Program});
+    else
+      not_understood(type, "a line of a type that is not known");
+  }
+
+  void read_session(const json::object& payload) {
+    auto id = word_of(payload, "id");
+    if (id.empty() || id == session_) return;
+    session_ = id;
+    entries_.push_back(Session{.id = std::move(id), .working_directory = text_of(payload, "cwd")});
+  }
+
+  void read_item(const json::object& item) {
+    const auto type = word_of(item, "type");
+    auto id = word_of(item, "id");
+    if (!id.empty() && !items_.at(id).second) return;
+    if (type == "message")
+      read_message(item, std::move(id));
+    else if (type == "reasoning")
+      read_reasoning(item, std::move(id));
+    else if (type.ends_with("_call_output"))
+      entries_.push_back(result_of(word_of(item, "call_id"), output_text(item), false));
+    else if (type.ends_with("_call") && !contains(kSilentItems, type))
+      read_call(item, type);
+    else if (!contains(kSilentItems, type))
+      not_understood(type, "an item of a kind that is not known");
+  }
+
+  void read_message(const json::object& item, std::string id) {
+    const auto role = word_of(item, "role");
+    auto text = content_text(item, "content");
+    if (text.empty()) return;
+    if (role == "assistant") {
+      const bool whole = text.size() < kMaxText && word_of(item, "status") != "incomplete";
+      entries_.push_back(Text{.id = std::move(id), .text = std::move(text), .whole = whole});
+    } else {
+      const auto origin = origin_of(item, role, text);
+      tell_prompt({.id = std::move(id), .text = std::move(text), .origin = origin});
+    }
+  }
+
+  /// Newer versions say of each part where it came from; in older ones the program's own parts stand in tags.
+  static Origin origin_of(const json::object& item, std::string_view role, std::string_view text) {
+    const auto* more = object_member(item, "internal_chat_message_metadata_passthrough");
+    const auto* kinds = more == nullptr ? nullptr : array_member(*more, "content_item_kinds");
+    if (kinds == nullptr || kinds->empty()) {
+      const bool tagged = text.starts_with('<') || text.starts_with("# AGENTS.md");
+      return role == "user" && !tagged ? Origin::Person : Origin::Program;
+    }
+    for (const auto& kind : *kinds) {
+      if (!kind.is_string()) continue;
+      if (kind.get_string().starts_with("hooks.")) return Origin::Hook;
+      if (kind.get_string().starts_with("user.")) return Origin::Person;
+    }
+    return Origin::Program;
+  }
+
+  void read_reasoning(const json::object& item, std::string id) {
+    auto text = content_text(item, "summary");
+    if (!text.empty()) entries_.push_back(Thought{.id = std::move(id), .text = std::move(text)});
+  }
+
+  void read_call(const json::object& item, const std::string& type) {
+    const auto* input = item.if_contains("arguments");
+    if (input == nullptr) input = item.if_contains("input");
+    if (input == nullptr) input = item.if_contains("action");
+    auto name = word_of(item, "name");
+    entries_.push_back(tool_of(word_of(item, "call_id"), name.empty() ? type : std::move(name), input));
+  }
+
+  static std::string output_text(const json::object& item) {
+    const auto* output = item.if_contains("output");
+    if (output == nullptr || !output->is_object()) return content_text(output);
+    return content_text(output->get_object(), "content");
+  }
+
+  void read_event(const json::object& event) {
+    const auto type = word_of(event, "type");
+    if (type == "token_count") {
+      read_tokens(event);
+    } else if (type == "task_started" || type == "turn_started") {
+      begin_turn(event);
+    } else if (type == "task_complete" || type == "turn_complete") {
+      const auto* error = object_member(event, "error");
+      if (error != nullptr) read_failure(*error, word_of(event, "turn_id"));
+      end_turn(event, error == nullptr ? Ending::Done : Ending::Failed);
+    } else if (type == "turn_aborted") {
+      end_turn(event, Ending::Interrupted);
+    } else if (!contains(kSilentEvents, type)) {
+      not_understood(type, "an event that is not known");
+    }
+  }
+
+  void begin_turn(const json::object& event) {
+    turn_ = word_of(event, "turn_id");
+    const auto* attribution = object_member(event, "turn_attribution");
+    entries_.push_back(
+        TurnStarted{.id = turn_, .trigger = attribution == nullptr ? "" : word_of(*attribution, "turn_trigger")});
+  }
+
+  void end_turn(const json::object& event, Ending ending) {
+    auto id = word_of(event, "turn_id");
+    if (id.empty()) id = turn_;
+    turn_.clear();
+    entries_.push_back(TurnEnded{.id = std::move(id), .ending = ending});
+  }
+
+  void read_failure(const json::object& error, std::string turn) {
+    Failure failure{.id = std::move(turn), .text = text_of(error, "message")};
+    const auto* info = error.if_contains("codex_error_info");
+    if (info != nullptr && info->is_string()) {
+      failure.code = word_of(error, "codex_error_info");
+    } else if (info != nullptr && info->is_object() && !info->get_object().empty()) {
+      const auto& first =
+          *info->get_object().begin();  // {"response_too_many_failed_attempts": {"http_status_code": 429}}
+      failure.code = clipped({first.key().data(), first.key().size()}, kMaxWord);
+      if (first.value().is_object())
+        failure.status = integer_member(first.value().get_object(), "http_status_code").value_or(0);
+    }
+    failure.kind = failure_kind(failure.code, failure.status);
+    entries_.push_back(std::move(failure));
+  }
+
+  /// The last answer's tokens. The running total tells answers apart: the same total again is the same answer.
+  void read_tokens(const json::object& event) {
+    if (const auto* limits = object_member(event, "rate_limits")) read_limits(*limits);
+    const auto* info = object_member(event, "info");
+    const auto* total = info == nullptr ? nullptr : object_member(*info, "total_token_usage");
+    const auto* last = info == nullptr ? nullptr : object_member(*info, "last_token_usage");
+    if (total == nullptr || last == nullptr) return;
+    const auto sum = integer_member(*total, "total_tokens").value_or(0);
+    if (sum == total_) return;
+    total_ = sum;
+    const auto cached = integer_member(*last, "cached_input_tokens");
+    auto input = integer_member(*last, "input_tokens");
+    if (input && cached && *cached <= *input) *input -= *cached;
+    entries_.push_back(Usage{.id = relay::format("{}#{}", session_, sum),
+                             .model = model_,
+                             .input = input,
+                             .cache_read = cached,
+                             .cache_write = integer_member(*last, "cache_write_input_tokens"),
+                             .output = integer_member(*last, "output_tokens"),
+                             .reasoning = integer_member(*last, "reasoning_output_tokens")});
+  }
+
+  void read_limits(const json::object& limits) {
+    for (const std::string_view name : {"primary", "secondary"}) {
+      const auto* window = object_member(limits, name);
+      const auto used = window == nullptr ? std::nullopt : number_member(*window, "used_percent");
+      if (!used) continue;
+      Limit limit{.name = std::string{name},
+                  .used_percent = *used,
+                  .window_minutes = integer_member(*window, "window_minutes"),
+                  .resets_at = integer_member(*window, "resets_at")};
+      auto& told = limits_.at(name).first;
+      if (told == limit) continue;
+      told = limit;
+      entries_.push_back(std::move(limit));
+    }
+  }
+
+  void tell_prompt(Prompt prompt) { entries_.push_back(std::move(prompt)); }
+
+  void not_understood(const std::string& type, std::string problem) {
+    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
+  }
+
+  Entries entries_;
+  std::string session_;
+  std::string model_;
+  std::string turn_;
+  std::int64_t total_ = 0;
+  Remembered<bool> items_;
+  Remembered<bool> unknown_;
+  Remembered<Limit> limits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> codex_reader() { return std::make_unique<CodexReader>(); }
+
+}  // namespace relay::transcripts

@@ -1,0 +1,248 @@
+/// Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, a line per message.
+///
+/// A message is written again, with the same id, when its tools have answered; after a cancelled turn the whole
+/// conversation is (`$set`), with other white space. So a message is known by its id and its words, and only what was
+/// added to it is told. No line says that a turn ended well.
+#include <algorithm>
+
+#include "base/hash.h"
+#include "transcripts/fields.h"
+#include "transcripts/limits.h"
+#include "transcripts/reader.h"
+#include "transcripts/remembered.h"
+
+namespace relay::transcripts {
+namespace {
+
+constexpr std::string_view kHookOpen = "<hook_context>";
+constexpr std::string_view kHookClose = "</hook_context>";
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+std::string without_blanks(std::string_view text) {
+  std::string rest;
+  std::ranges::copy_if(text, std::back_inserter(rest), [](char c) { return !is_blank(c); });
+  return rest;
+}
+
+/// The words of a message as they were last told, white space aside.
+class Told {
+ public:
+  /// What of this text is new: all of it, what was added at its end, or nothing.
+  std::string_view news(std::string_view text) {
+    const auto words = without_blanks(text);
+    const bool goes_on = words.size() >= length_ && sha256(std::string_view{words}.substr(0, length_)) == digest_;
+    const auto fresh = goes_on ? text.substr(after(text, length_)) : text;
+    length_ = words.size();
+    digest_ = sha256(words);
+    return std::ranges::all_of(fresh, is_blank) ? std::string_view{} : fresh;
+  }
+
+ private:
+  static std::size_t after(std::string_view text, std::size_t letters) {
+    std::size_t at = 0;
+    for (; letters > 0; ++at)
+      if (!is_blank(text[at])) --letters;
+    return at;
+  }
+
+  std::size_t length_ = 0;
+  std::array<std::uint8_t, 32> digest_ = sha256("");
+};
+
+class GeminiReader final : public Reader {
+ public:
+  Entries read(std::string_view line) override {
+    auto object = parse_line(line);
+    if (!object) return {Unknown{.problem = object.error().message()}};
+    entries_.clear();
+    read_line(*object);
+    return std::exchange(entries_, {});
+  }
+
+  void restart() override { turn_.clear(); }
+
+ private:
+  void read_line(const json::object& line) {
+    if (line.contains("$rewindTo")) return;  // what follows is new, with ids of its own
+    if (const auto* set = object_member(line, "$set")) return read_set(*set);
+    if (line.contains("sessionId")) return read_session(line);
+    if (line.contains("type")) return read_message(line);
+    not_understood("", "a line of a kind that is not known");
+  }
+
+  void read_session(const json::object& line) {
+    auto id = word_of(line, "sessionId");
+    const auto kind = word_of(line, "kind");
+    subagent_ = !kind.empty() && kind != "main";
+    if (id != session_) entries_.push_back(Session{.id = id});
+    session_ = std::move(id);
+    if (const auto* messages = array_member(line, "messages")) read_messages(*messages);
+  }
+
+  void read_set(const json::object& set) {
+    if (const auto* messages = array_member(set, "messages")) read_messages(*messages);
+  }
+
+  void read_messages(const json::array& messages) {
+    for (std::size_t at = 0; at < std::min(messages.size(), kMaxEntriesPerLine); ++at)
+      if (messages[at].is_object()) read_message(messages[at].get_object());
+  }
+
+  void read_message(const json::object& message) {
+    const auto type = word_of(message, "type");
+    const auto id = word_of(message, "id");
+    if (type == "gemini")
+      read_answer(message, id);
+    else if (subagent_)
+      return;
+    else if (type == "user")
+      read_user(message, id);
+    else if (type == "error" && told_.at("notice " + id).second)
+      read_error(message, id);
+    else if (type == "info" && told_.at("notice " + id).second)
+      read_info(message);
+    else if (type != "error" && type != "info" && type != "warning")
+      not_understood(type, "a message of a type that is not known");
+  }
+
+  void read_answer(const json::object& message, const std::string& id) {
+    if (!subagent_) {
+      read_thoughts(message, id);
+      tell_text(id, joined(message));
+      if (const auto* calls = array_member(message, "toolCalls")) read_tools(*calls);
+    }
+    if (const auto* tokens = object_member(message, "tokens")) read_usage(message, *tokens, id);
+  }
+
+  void tell_text(const std::string& id, std::string_view text) {
+    const auto news = told_.at("text " + id).first.news(text);
+    if (!news.empty()) entries_.push_back(Text{.id = id, .text = std::string{news}, .whole = text.size() < kMaxText});
+  }
+
+  void read_thoughts(const json::object& message, const std::string& id) {
+    const auto* thoughts = array_member(message, "thoughts");
+    if (thoughts == nullptr || thoughts->empty() || !told_.at("thoughts " + id).second) return;
+    Thought all{.id = id};
+    for (const auto& thought : *thoughts) {
+      if (!thought.is_object() || all.text.size() >= kMaxText) continue;
+      if (!all.text.empty()) all.text += '\n';
+      all.text += text_of(thought.get_object(), "description");
+    }
+    all.text = clipped(all.text, kMaxText);
+    if (!all.text.empty()) entries_.push_back(std::move(all));
+  }
+
+  void read_tools(const json::array& calls) {
+    for (std::size_t at = 0; at < std::min(calls.size(), kMaxEntriesPerLine); ++at) {
+      if (!calls[at].is_object()) continue;
+      const auto& call = calls[at].get_object();
+      const auto id = word_of(call, "id");
+      if (told_.at("call " + id).second)
+        entries_.push_back(tool_of(id, word_of(call, "name"), call.if_contains("args")));
+      if (const auto* result = array_member(call, "result"); result != nullptr && told_.at("result " + id).second)
+        read_result(id, *result, word_of(call, "status") == "error");
+    }
+  }
+
+  void read_result(const std::string& id, const json::array& parts, bool failed) {
+    std::string text;
+    for (const auto& part : parts) {
+      if (!part.is_object()) continue;
+      const auto* answer = object_member(part.get_object(), "functionResponse");
+      const auto* response = answer == nullptr ? nullptr : object_member(*answer, "response");
+      if (response == nullptr) continue;
+      const auto output = text_of(*response, "output");
+      text += output.empty() ? text_of(*response, "error") : output;
+      if (text.size() >= kMaxText) break;
+    }
+    entries_.push_back(result_of(id, text, failed));
+    tell_hook_context(id, text, "AfterTool");
+  }
+
+  /// Gemini counts what was cached as input too, and thoughts beside the output.
+  void read_usage(const json::object& message, const json::object& tokens, const std::string& id) {
+    Usage usage{.id = id, .model = word_of(message, "model"), .cache_read = integer_member(tokens, "cached")};
+    usage.input = integer_member(tokens, "input");
+    if (usage.input && usage.cache_read && *usage.cache_read <= *usage.input) *usage.input -= *usage.cache_read;
+    usage.reasoning = integer_member(tokens, "thoughts");
+    usage.output = integer_member(tokens, "output");
+    if (usage.output && usage.reasoning && *usage.reasoning <= kMostTokens && *usage.output <= kMostTokens)
+      *usage.output += std::max<std::int64_t>(0, *usage.reasoning);
+    auto& known = usages_.at(id).first;
+    if (known == usage) return;
+    known = usage;
+    entries_.push_back(std::move(usage));
+  }
+
+  void read_user(const json::object& message, const std::string& id) {
+    const auto text = content_text(message, "content");
+    if (text.empty() || told_.at("user " + id).first.news(text).empty()) return;
+    const auto own = text.substr(0, text.find(kHookOpen));
+    const bool by_program = own.starts_with("<session_context>");
+    if (!by_program && !own.empty()) {
+      turn_ = id;
+      entries_.push_back(TurnStarted{.id = id});
+    }
+    if (!own.empty())
+      entries_.push_back(Prompt{.id = id, .text = own, .origin = by_program ? Origin::Program : Origin::Person});
+    tell_hook_context(id, text, "BeforeAgent");
+  }
+
+  void tell_hook_context(const std::string& id, std::string_view text, std::string_view event) {
+    const auto begin = text.rfind(kHookOpen);
+    if (begin == std::string_view::npos) return;
+    text.remove_prefix(begin + kHookOpen.size());
+    entries_.push_back(Prompt{.id = id,
+                              .text = std::string{text.substr(0, text.rfind(kHookClose))},
+                              .origin = Origin::Hook,
+                              .from = std::string{event}});
+  }
+
+  void read_error(const json::object& message, const std::string& id) {
+    auto text = content_text(message, "content");
+    const auto kind = text.find("429") != std::string::npos || text.find("quota") != std::string::npos
+                          ? FailureKind::RateLimit
+                          : FailureKind::Other;
+    entries_.push_back(Failure{.id = id, .kind = kind, .text = std::move(text)});
+    end_turn(Ending::Failed);
+  }
+
+  void read_info(const json::object& message) {
+    if (content_text(message, "content").starts_with("Request cancelled")) end_turn(Ending::Interrupted);
+  }
+
+  void end_turn(Ending ending) {
+    if (!turn_.empty()) entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
+  }
+
+  /// An answer's parts are pieces of one text.
+  static std::string joined(const json::object& message) {
+    const auto* parts = array_member(message, "content");
+    if (parts == nullptr) return content_text(message, "content");
+    std::string all;
+    for (const auto& part : *parts)
+      if (part.is_object() && all.size() < kMaxText) all += text_of(part.get_object(), "text");
+    return clipped(all, kMaxText);
+  }
+
+  void not_understood(const std::string& type, std::string problem) {
+    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
+  }
+
+  static constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+
+  Entries entries_;
+  std::string session_;
+  std::string turn_;
+  bool subagent_ = false;
+  Remembered<Told> told_;
+  Remembered<Usage> usages_;
+  Remembered<bool> unknown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> gemini_reader() { return std::make_unique<GeminiReader>(); }
+
+}  // namespace relay::transcripts
