@@ -1,11 +1,18 @@
 #include "adapters/adapter.h"
 
+#include "adapters/agents.h"
+
 namespace relay::adapters {
 
 void Adapter::on_hook(const hooks::Event&, std::uint64_t, HookReply reply) { reply({}); }
 void Adapter::on_hook_gone(std::uint64_t) {}
 void Adapter::on_state(profiles::State) {}
 
-std::unique_ptr<Adapter> adapter_for(std::string_view) { return nullptr; }
+std::unique_ptr<Adapter> adapter_for(std::string_view profile) {
+  if (profile == "claude") return claude();
+  if (profile == "codex") return codex();
+  if (profile == "gemini") return gemini();
+  return nullptr;
+}
 
 }  // namespace relay::adapters

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "adapters/adapter.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/workspace.h"
@@ -56,6 +57,14 @@ Result<std::string> working_directory() {
   auto here = fs::current_path(failed).string();
   if (failed) return fail(format("cannot tell the current directory: {}", failed.message()));
   return here;
+}
+
+/// This very program, for the hooks of the agent.
+Result<std::string> own_program() {
+  std::error_code failed;
+  auto path = fs::read_symlink("/proc/self/exe", failed).string();
+  if (failed) return fail(format("cannot tell where agent-relay lies: {}", failed.message()));
+  return path;
 }
 
 struct Furnished {
@@ -141,8 +150,17 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
   if (furnished) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", furnished->outbox);
+  const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
+  if ((options.adapter = adapters::adapter_for(options.profile.name))) {
+    places.private_file = context.project.hosts + "/" + record.id + ".settings.json";
+    options.adapter->prepare(command, {.program = RELAY_TRY(own_program()),
+                                       .door = places.door,
+                                       .private_file = places.private_file,
+                                       .instructions = skill,
+                                       .attended = !wish.detached});
+  }
   if (wish.instruct)
-    host::instruct(command, options.profile.instructions, host::skill_text(), furnished ? furnished->skill : "");
+    host::instruct(command, options.profile.instructions, skill, furnished ? furnished->skill : "");
   return lodging;
 }
 

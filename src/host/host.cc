@@ -94,6 +94,7 @@ class Host::Core final : public pty::ProgramListener,
     loop_.run();
     link_.reset();
     person_.reset();
+    if (!options_.places.private_file.empty()) ::unlink(options_.places.private_file.c_str());
     return code_;
   }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }

@@ -39,6 +39,7 @@ struct HostPlaces {
   /// Below project_root: where the agent finds messages too long to type, and lays down messages as files.
   std::vector<std::string> long_texts;
   std::vector<std::string> outgoing;
+  std::string private_file = {};  // of the adapter's, removed when the agent has ended; empty: none
 };
 
 /// Starts the agent's program; what to run and where is the maker's business.

@@ -1,0 +1,48 @@
+/// Claude Code: hooks, its transcript, its session's inbox socket.
+#include "adapters/agents.h"
+#include "adapters/claude_inbox.h"
+#include "adapters/hooked_adapter.h"
+
+namespace relay::adapters {
+namespace {
+
+using protocol::DeliveryMode;
+
+class Claude final : public HookedAdapter {
+ public:
+  Claude() : HookedAdapter{hooks::Agent::Claude, transcripts::claude_reader} {}
+
+  void prepare(pty::Command& command, const Surroundings& where) override {
+    HookedAdapter::prepare(command, where);
+    config_ = pty::variable(command.environment, "CLAUDE_CONFIG_DIR");
+    if (config_.empty()) config_ = std::string{pty::variable(command.environment, "HOME")} + "/.claude";
+  }
+  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
+    inbox_ = std::make_unique<ClaudeInbox>(loop, config_, agent);
+    HookedAdapter::start(loop, listener, agent);
+  }
+  [[nodiscard]] Capabilities capabilities() const override {
+    auto can = HookedAdapter::capabilities();
+    if (!inbox_works_) return can;
+    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox};
+    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox};
+    return can;
+  }
+  void speak(const Words& words, OnHanded done) override {
+    inbox_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
+      if (!outcome && std::exchange(inbox_works_, false)) break_way(way::kInbox, outcome.error().message());
+      done(std::move(outcome));
+    });
+  }
+
+ private:
+  std::string config_;
+  std::unique_ptr<ClaudeInbox> inbox_;
+  bool inbox_works_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> claude() { return std::make_unique<Claude>(); }
+
+}  // namespace relay::adapters

@@ -1,0 +1,108 @@
+#include "adapters/claude_inbox.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace relay::adapters {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxRecordBytes = 64 * 1024;
+constexpr int kMaxRecords = 512;  // looked at for a session whose process is not the one we started
+
+Result<json::object> read_record(const fs::path& path) {
+  std::error_code failed;
+  const auto size = fs::file_size(path, failed);
+  if (failed) return fail(format("{} cannot be read: {}", path.string(), failed.message()));
+  if (size > kMaxRecordBytes) return fail(format("{} is too large", path.string()));
+  std::ifstream file{path, std::ios::binary};
+  return parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
+}
+
+}  // namespace
+
+std::string inbox_line(const Words& words) {
+  const bool urgent = words.mode == protocol::DeliveryMode::Immediate;
+  return json::serialize(json::object{{"type", "user"},
+                                      {"message", {{"role", "user"}, {"content", words.text}}},
+                                      {"msg_id", words.delivery},
+                                      {"priority", urgent ? "now" : "next"}}) +
+         "\n";
+}
+
+/// One message on its way into the socket.
+class ClaudeInbox::Writing final : public net::StreamListener {
+ public:
+  Writing(std::string line, Adapter::OnHanded done) : line_{std::move(line)}, done_{std::move(done)} {}
+
+  void on_connected(Result<std::unique_ptr<net::Stream>> stream) {
+    if (!stream) return finish(Failure{stream.error()});
+    stream_ = *std::move(stream);
+    stream_->start(*this);
+    stream_->write(line_);
+  }
+  [[nodiscard]] bool over() const { return over_; }
+
+ private:
+  void on_bytes(std::string_view) override {}
+  void on_written(std::size_t bytes_left) override {
+    if (bytes_left > 0) return;
+    stream_->close(net::Drain::Yes);
+    finish({});
+  }
+  /// Some of it may be there: a line without its end is no message to Claude.
+  void on_closed(const std::string& reason) override { finish(fail(reason)); }
+  void finish(Result<void> outcome) {
+    if (std::exchange(over_, true)) return;
+    done_(std::move(outcome));
+  }
+
+  std::string line_;
+  Adapter::OnHanded done_;
+  std::unique_ptr<net::Stream> stream_;
+  bool over_ = false;
+};
+
+ClaudeInbox::ClaudeInbox(net::AsioLoop& loop, std::string config_directory, pid_t agent)
+    : network_{loop}, directory_{std::move(config_directory)}, agent_{agent} {}
+ClaudeInbox::~ClaudeInbox() = default;
+
+Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
+  const auto folder = fs::path{directory_} / "sessions";
+  const auto fits = [&](const json::object& record) {
+    return session.empty() || string_member(record, "sessionId") == session;
+  };
+  auto record = read_record(folder / format("{}.json", agent_));
+  if (!record || !fits(*record)) {
+    // Started by a wrapper of its own, or it went over to another session.
+    std::error_code none;
+    int looked_at = 0;
+    for (const auto& entry : fs::directory_iterator{folder, none}) {
+      if (session.empty() || ++looked_at > kMaxRecords) break;
+      if (entry.path().extension() != ".json") continue;
+      if (auto other = read_record(entry.path()); other && string_member(*other, "sessionId") == session) {
+        record = std::move(other);
+        break;
+      }
+    }
+  }
+  if (!record) return Failure{record.error()};
+  auto path = string_member(*record, "messagingSocketPath").value_or("");
+  if (path.empty()) return fail("this session of Claude Code has no inbox");
+  return path;
+}
+
+void ClaudeInbox::put(const Words& words, const std::string& session, Adapter::OnHanded done) {
+  std::erase_if(writing_, [](const auto& each) { return each->over(); });
+  const auto path = socket_of(session);
+  if (!path) return done(Failure{path.error()});
+  auto& writing = *writing_.emplace_back(std::make_unique<Writing>(inbox_line(words), std::move(done)));
+  network_.connect(
+      *path, [&writing](Result<std::unique_ptr<net::Stream>> stream) { writing.on_connected(std::move(stream)); });
+}
+
+}  // namespace relay::adapters

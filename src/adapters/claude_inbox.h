@@ -1,0 +1,39 @@
+/// The inbox socket of a running Claude Code session: a text put there reaches the model as a peer's message, not as the
+/// person's.
+///
+/// Measured on 2.1.325: `sessions/<pid>.json` in the config directory names the socket; one JSON line is one message;
+/// nothing comes back. With priority `next` an idle session begins a turn at once and a busy one takes it when its reply
+/// is whole; `now` cuts the reply short, and closes an open dialog, so it must never be used then (the host sees to it).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "adapters/adapter.h"
+#include "net/unix_network.h"
+
+namespace relay::adapters {
+
+class ClaudeInbox {
+ public:
+  ClaudeInbox(net::AsioLoop& loop, std::string config_directory, pid_t agent);
+  ~ClaudeInbox();
+
+  /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
+  void put(const Words& words, const std::string& session, Adapter::OnHanded done);
+
+ private:
+  class Writing;
+
+  [[nodiscard]] Result<std::string> socket_of(const std::string& session) const;
+
+  net::UnixNetwork network_;
+  std::string directory_;
+  pid_t agent_;
+  std::vector<std::unique_ptr<Writing>> writing_;
+};
+
+/// The line that is written: our text as a user message of a peer.
+std::string inbox_line(const Words& words);
+
+}  // namespace relay::adapters

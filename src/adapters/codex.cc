@@ -1,0 +1,54 @@
+/// Codex: hooks, its rollout, its queue.
+#include "adapters/agents.h"
+#include "adapters/codex_queue.h"
+#include "adapters/hooked_adapter.h"
+
+namespace relay::adapters {
+namespace {
+
+using protocol::DeliveryMode;
+
+/// Codex shows its dialog only once the hook has returned: a person must not wait for it.
+constexpr Millis kAttendedPatience{2'000};
+constexpr Millis kUnattendedPatience{30'000};
+
+class Codex final : public HookedAdapter {
+ public:
+  Codex() : HookedAdapter{hooks::Agent::Codex, transcripts::codex_reader} {}
+
+  void prepare(pty::Command& command, const Surroundings& where) override {
+    serve_ = command;
+    HookedAdapter::prepare(command, where);
+  }
+  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
+    queue_ = std::make_unique<CodexQueue>(loop, serve_);
+    HookedAdapter::start(loop, listener, agent);
+  }
+  /// A thread exists from its first prompt on; before that there is nothing to queue to.
+  [[nodiscard]] Capabilities capabilities() const override {
+    auto can = HookedAdapter::capabilities();
+    if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kQueue};
+    return can;
+  }
+  void speak(const Words& words, OnHanded done) override {
+    queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
+      if (!outcome && std::exchange(queue_works_, false)) break_way(way::kQueue, outcome.error().message());
+      done(std::move(outcome));
+    });
+  }
+
+ private:
+  [[nodiscard]] std::optional<Millis> prompt_patience() const override {
+    return where().attended ? kAttendedPatience : kUnattendedPatience;
+  }
+
+  pty::Command serve_;
+  std::unique_ptr<CodexQueue> queue_;
+  bool queue_works_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> codex() { return std::make_unique<Codex>(); }
+
+}  // namespace relay::adapters

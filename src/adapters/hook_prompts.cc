@@ -1,0 +1,108 @@
+#include "adapters/hook_prompts.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace relay::adapters {
+namespace {
+
+constexpr std::string_view kQuestionTool = "AskUserQuestion";
+
+std::vector<Question> questions_in(const json::object& input) {
+  std::vector<Question> all;
+  const auto* list = array_member(input, "questions");
+  if (list == nullptr) return all;
+  for (const auto& value : *list) {
+    const auto* each = value.if_object();
+    if (each == nullptr) continue;
+    Question question{.text = string_member(*each, "question").value_or(""),
+                      .several = bool_member(*each, "multiSelect").value_or(false)};
+    if (const auto* options = array_member(*each, "options"))
+      for (const auto& option : *options)
+        if (const auto* one = option.if_object()) question.choices.push_back(string_member(*one, "label").value_or(""));
+    all.push_back(std::move(question));
+  }
+  return all;
+}
+
+json::object input_of(const hooks::Event& event) {
+  if (event.tool_input.empty() || event.tool_input_cut) return {};
+  return parse_json_object(event.tool_input).value_or(json::object{});
+}
+
+}  // namespace
+
+Prompt prompt_in(const hooks::Event& event) {
+  const auto input = input_of(event);
+  Prompt prompt{
+      .tool = event.tool, .summary = summary_of(event.tool, input), .input = event.tool_input, .way = way::kHook};
+  if (event.tool != kQuestionTool) return prompt;
+  prompt.questions = questions_in(input);
+  if (prompt.questions.empty()) return prompt;
+  prompt.kind = PromptKind::Question;
+  prompt.summary = prompt.questions.front().text;
+  return prompt;
+}
+
+Result<hooks::Answer> answer_to(const hooks::Event& event, const Prompt& prompt, const Reply& reply) {
+  if (reply.verdict == Reply::Verdict::Deny)
+    return hooks::Answer{.verdict = hooks::Verdict::Deny,
+                         .message = reply.message.empty() ? "The person said no." : reply.message};
+  if (prompt.kind == PromptKind::Permission) return hooks::Answer{.verdict = hooks::Verdict::Allow};
+  if (reply.answers.size() != prompt.questions.size())
+    return fail(
+        format("{} asked and {} answered; answer each, in order", prompt.questions.size(), reply.answers.size()));
+  auto input = input_of(event);
+  json::object answers;
+  for (std::size_t i = 0; i < prompt.questions.size(); ++i) answers[prompt.questions[i].text] = reply.answers[i];
+  input["answers"] = std::move(answers);
+  return hooks::Answer{.verdict = hooks::Verdict::Allow, .updated_input = json::serialize(input)};
+}
+
+void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::HookReply reply) {
+  auto prompt = prompt_in(event);
+  prompt.id = format("p{}", ++last_);
+  const auto& open =
+      open_.emplace_back(Open{.call = call, .prompt = prompt, .event = event, .reply = std::move(reply)});
+  if (patience_)
+    open_.back().timer = loop_->at(loop_->now().steady + *patience_, [this, id = open.prompt.id] {
+      const auto found = std::ranges::find(open_, id, [](const Open& each) { return each.prompt.id; });
+      if (found != open_.end()) end(found, {}, "nobody: the agent asks on its screen");
+    });
+  listener_->on_prompt(prompt);
+}
+
+Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) {
+  const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
+  if (found == open_.end()) return fail("that prompt is not open any more");
+  const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
+  end(found, answer, way::kHook);
+  return {};
+}
+
+void HookPrompts::on_hook_gone(std::uint64_t call) {
+  const auto found = std::ranges::find(open_, call, &Open::call);
+  if (found != open_.end()) end(found, {}, "person");
+}
+
+void HookPrompts::on_state(profiles::State state) {
+  for (auto each = open_.begin(); each != open_.end();) {
+    const auto next = std::next(each);
+    if (state == profiles::State::Blocked)
+      each->shown = true;
+    else if (each->shown && state != profiles::State::Unknown)
+      end(each, {}, "person");
+    each = next;
+  }
+}
+
+void HookPrompts::end(std::list<Open>::iterator open, const hooks::Answer& answer, std::string_view by) {
+  auto ended = std::move(*open);
+  open_.erase(open);
+  ended.reply(answer);
+  listener_->on_prompt_gone(ended.prompt.id, by);
+}
+
+}  // namespace relay::adapters

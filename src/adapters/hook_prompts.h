@@ -1,0 +1,57 @@
+/// What an agent asks through its PermissionRequest hook, while that hook waits at our door.
+///
+/// Invariants: each hook is answered at most once, and each prompt ends once: by our answer, by the person (the hook
+///   left, or the dialog it had opened closed), or by our silence after `patience`, when the agent shows its dialog.
+/// Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "adapters/adapter.h"
+#include "net/event_loop.h"
+
+namespace relay::adapters {
+
+class HookPrompts {
+ public:
+  /// Without a patience a hook may wait as long as its agent lets it.
+  explicit HookPrompts(std::optional<Millis> patience) : patience_{patience} {}
+
+  void start(net::EventLoop& loop, Listener& listener) { loop_ = &loop, listener_ = &listener; }
+  void set_patience(std::optional<Millis> patience) { patience_ = patience; }
+
+  void open(const hooks::Event& event, std::uint64_t call, Adapter::HookReply reply);
+  Result<void> answer(const std::string& prompt, const Reply& reply);
+  void on_hook_gone(std::uint64_t call);
+  void on_state(profiles::State state);
+
+ private:
+  struct Open {
+    std::uint64_t call = 0;
+    Prompt prompt = {};
+    hooks::Event event = {};
+    Adapter::HookReply reply = {};
+    bool shown = false;  // the agent has its dialog on the screen
+    std::unique_ptr<net::Timer> timer = {};
+  };
+
+  void end(std::list<Open>::iterator open, const hooks::Answer& answer, std::string_view by);
+
+  std::optional<Millis> patience_;
+  net::EventLoop* loop_ = nullptr;
+  Listener* listener_ = nullptr;
+  std::list<Open> open_;
+  std::uint64_t last_ = 0;
+};
+
+/// The prompt in a PermissionRequest: a permission, or a question the agent puts as a tool.
+Prompt prompt_in(const hooks::Event& event);
+
+/// The answer in the hook's words; an error when it does not fit the prompt.
+Result<hooks::Answer> answer_to(const hooks::Event& event, const Prompt& prompt, const Reply& reply);
+
+}  // namespace relay::adapters

@@ -1,0 +1,129 @@
+#include "adapters/hooked_adapter.h"
+
+#include "base/format.h"
+#include "base/log.h"
+#include "hooks/wiring.h"
+
+namespace relay::adapters {
+namespace {
+
+using hooks::EventKind;
+using protocol::DeliveryMode;
+
+constexpr std::size_t kMaxUnknownTold = 32;
+
+Usage counted(const transcripts::Usage& usage) {
+  return {.id = usage.id,
+          .model = usage.model,
+          .input = usage.input.value_or(0),
+          .output = usage.output.value_or(0),
+          .cache_read = usage.cache_read.value_or(0),
+          .cache_write = usage.cache_write.value_or(0),
+          .reasoning = usage.reasoning.value_or(0)};
+}
+
+}  // namespace
+
+void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
+  where_ = where;
+  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", where.door);
+  const auto wired =
+      hooks::wire(agent_, command.argv, command.environment,
+                  {.program = where.program, .private_file = where.private_file, .directory = command.directory});
+  wired_ = wired && wired->hooks;
+  if (!wired_) why_unwired_ = wired ? wired->why_not : wired.error().message();
+}
+
+void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
+  loop_ = &loop;
+  listener_ = &listener;
+  prompts_.start(loop, listener);
+  prompts_.set_patience(prompt_patience());
+  if (!wired_) break_way(way::kHook, why_unwired_);
+}
+
+Capabilities HookedAdapter::capabilities() const {
+  Capabilities can;
+  if (tail_) can.hear = can.count = way::kTranscript;
+  if (!wired_) return can;
+  can.know = can.answer = way::kHook;
+  can.by(DeliveryMode::NextMessage) = {Moment::Asked, way::kHook};
+  can.by(DeliveryMode::NextToolCall) = {Moment::Asked, way::kHook};
+  return can;
+}
+
+void HookedAdapter::speak(const Words&, OnHanded done) { done(fail("it has no door for that")); }
+
+Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply) {
+  return prompts_.answer(prompt, reply);
+}
+
+void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
+  called_ = true;
+  if (event.kind == EventKind::Permission) return prompts_.open(event, call, std::move(reply));
+  if (!event.subagent.empty()) return reply({});
+  follow(event);
+  switch (event.kind) {
+    case EventKind::SessionStart: return reply({.context = greeting()});
+    case EventKind::Prompt:
+      listener_->on_given(event.prompt, way::kHook);
+      return reply({.context = listener_->take(DeliveryMode::NextMessage, hooks::kMaxContextBytes)});
+    case EventKind::AfterTool:
+      return reply({.context = listener_->take(DeliveryMode::NextToolCall, hooks::kMaxContextBytes)});
+    case EventKind::TurnFailed:
+      listener_->on_failure(event.text.empty() ? event.reason : event.text, way::kHook);
+      break;
+    default: break;
+  }
+  reply({});
+}
+
+void HookedAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(call); }
+
+void HookedAdapter::on_state(profiles::State state) {
+  prompts_.on_state(state);
+  if (state == profiles::State::Working) turned_ = true;
+  if (state != profiles::State::Idle || !turned_ || called_ || !wired_) return;
+  wired_ = false;  // it worked through a whole turn without a word
+  break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
+}
+
+/// A session begins a record, and may go over to another (`/clear`, `/resume`).
+void HookedAdapter::follow(const hooks::Event& event) {
+  if (event.transcript.empty() || event.transcript == record_) return;
+  if (tail_ && event.kind != EventKind::SessionStart && event.session != session_) return;
+  record_ = event.transcript;
+  session_ = event.session;
+  reader_ = make_reader_();
+  auto tail = transcripts::Tail::follow(*loop_, record_, transcripts::Tail::From::Beginning, *this);
+  if (tail)
+    tail_ = *std::move(tail);
+  else
+    tail_.reset(), break_way(way::kTranscript, tail.error().message());
+  listener_->on_capabilities();
+}
+
+void HookedAdapter::on_line(const transcripts::Line& line) {
+  for (const auto& entry : reader_->read(line.text))
+    if (!line.earlier) take(entry);
+}
+
+void HookedAdapter::on_restart() { reader_->restart(); }
+
+void HookedAdapter::on_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
+
+void HookedAdapter::take(const transcripts::Entry& entry) {
+  if (const auto* text = std::get_if<transcripts::Text>(&entry))
+    listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
+  else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))
+    listener_->on_given(prompt->text, way::kTranscript);
+  else if (const auto* usage = std::get_if<transcripts::Usage>(&entry))
+    listener_->on_usage(counted(*usage));
+  else if (const auto* failure = std::get_if<transcripts::Failure>(&entry))
+    listener_->on_failure(failure->text.empty() ? failure->code : failure->text, way::kTranscript);
+  else if (const auto* unknown = std::get_if<transcripts::Unknown>(&entry))
+    if (unknown_.size() < kMaxUnknownTold && unknown_.insert(unknown->type).second)
+      log::info("a line of its record was not understood", {{"type", unknown->type}, {"why", unknown->problem}});
+}
+
+}  // namespace relay::adapters

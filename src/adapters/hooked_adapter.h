@@ -1,0 +1,73 @@
+/// What agents with hooks and a record on disk share: Claude Code, Codex and Gemini CLI differ only in how they are
+/// spoken to while idle.
+///
+///     hook ─▶ which record ─▶ Tail ─▶ Reader ─▶ heard, given, usage
+///          ─▶ prompt or tool call: takes the words that wait for it
+///          ─▶ permission: waits for an answer of ours (HookPrompts)
+///
+/// Invariants: a subagent's hooks take no words and name no record; what stood in a record before we came is not heard.
+/// Threading: loop thread only.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "adapters/adapter.h"
+#include "adapters/hook_prompts.h"
+#include "transcripts/reader.h"
+#include "transcripts/tail.h"
+
+namespace relay::adapters {
+
+class HookedAdapter : public Adapter, private transcripts::TailListener {
+ public:
+  void prepare(pty::Command& command, const Surroundings& where) override;
+  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override;
+  [[nodiscard]] Capabilities capabilities() const override;
+  void speak(const Words& words, OnHanded done) override;
+  Result<void> answer(const std::string& prompt, const Reply& reply) override;
+  void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override;
+  void on_hook_gone(std::uint64_t call) override;
+  void on_state(profiles::State state) override;
+
+ protected:
+  using MakeReader = std::unique_ptr<transcripts::Reader> (*)();
+  HookedAdapter(hooks::Agent agent, MakeReader make_reader) : agent_{agent}, make_reader_{make_reader} {}
+
+  [[nodiscard]] net::AsioLoop& loop() const { return *loop_; }
+  [[nodiscard]] Listener& listener() const { return *listener_; }
+  [[nodiscard]] const Surroundings& where() const { return where_; }
+  /// The agent's own id of its session; empty until a hook has told it.
+  [[nodiscard]] const std::string& session() const { return session_; }
+  void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
+
+  /// For the model when its session begins; nothing by default.
+  [[nodiscard]] virtual std::string greeting() const { return {}; }
+  /// How long a permission may wait at the hook; none: as long as the agent lets it.
+  [[nodiscard]] virtual std::optional<Millis> prompt_patience() const { return std::nullopt; }
+
+ private:
+  void on_line(const transcripts::Line& line) override;
+  void on_restart() override;
+  void on_problem(const std::string& sentence) override;
+  void take(const transcripts::Entry& entry);
+  void follow(const hooks::Event& event);
+
+  hooks::Agent agent_;
+  MakeReader make_reader_;
+  Surroundings where_;
+  net::AsioLoop* loop_ = nullptr;
+  Listener* listener_ = nullptr;
+  HookPrompts prompts_{std::nullopt};
+  std::string session_, record_;
+  std::unique_ptr<transcripts::Reader> reader_;
+  std::unique_ptr<transcripts::Tail> tail_;
+  std::set<std::string> unknown_;  // types told already
+  std::string why_unwired_;
+  bool wired_ = false;
+  bool called_ = false;  // a hook came
+  bool turned_ = false;  // it worked at least once
+};
+
+}  // namespace relay::adapters

@@ -1,0 +1,49 @@
+/// A helper program without a terminal: lines go to it, lines come back.
+///
+/// Why: some agents take words only from a program of their own that speaks on its standard input and output.
+/// Invariants: a line longer than kMaxLine, or more than kMaxUnread of ours that it does not read, ends it. Its errors go
+///   nowhere. After `on_ended` nothing more is called. Destroying it ends the program and all it started.
+/// Ownership: the listener outlives it; it may be destroyed inside any call to the listener. Threading: loop thread only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "pty/command.h"
+
+namespace relay::net {
+class AsioLoop;
+}
+
+namespace relay::pty {
+
+class LineHelperListener {
+ public:
+  virtual ~LineHelperListener() = default;
+  virtual void on_line(std::string_view line) = 0;
+  virtual void on_ended(const std::string& reason) = 0;
+};
+
+class LineHelper {
+ public:
+  static constexpr std::size_t kMaxLine = 4U << 20;
+  static constexpr std::size_t kMaxUnread = 4U << 20;
+
+  static Result<std::unique_ptr<LineHelper>> start(net::AsioLoop& loop, const Command& command,
+                                                   LineHelperListener& listener);
+  ~LineHelper();
+  LineHelper(const LineHelper&) = delete;
+  LineHelper& operator=(const LineHelper&) = delete;
+
+  /// Without its end, which is added.
+  void write_line(std::string_view line);
+
+ private:
+  class Core;
+  explicit LineHelper(std::shared_ptr<Core> core) : core_{std::move(core)} {}
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace relay::pty
