@@ -105,6 +105,16 @@ Result<void> DiskDirectory::create_once(const std::string& name, std::string_vie
   return DiskFile{full(name), std::move(fd)}.append(content);
 }
 
+Result<UniqueFd> DiskDirectory::open_shared(const std::string& name) {
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | kCommonFlags;  // a pipe would wait for its reader
+  UniqueFd fd{::openat(fd_.get(), name.c_str(), kFlags, kFileMode)};
+  if (!fd) return fail_errno(format("cannot open {}", full(name)));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", full(name)));
+  if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file; move it away", full(name)));
+  return fd;
+}
+
 Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, std::size_t max_bytes) {
   const UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | kCommonFlags)};  // a pipe has no end
   if (!fd && errno == ENOENT) return std::optional<std::string>{};

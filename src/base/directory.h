@@ -67,6 +67,9 @@ class DiskDirectory final : public Directory {
   Result<void> remove(const std::string& name);
   /// Only when nothing is there.
   Result<void> create_once(const std::string& name, std::string_view content);
+  /// For lines that several programs add at the same time, each in one write: made when absent, writes go to its end,
+  /// and what is there can be read. Only an ordinary file.
+  Result<UniqueFd> open_shared(const std::string& name);
 
   Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) override;

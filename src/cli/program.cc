@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "cli/context.h"
 #include "cli/help.h"
+#include "cli/hook.h"
 #include "cli/parse.h"
 #include "cli/tmux_agent.h"
 #include "cli/version.h"
@@ -42,6 +43,7 @@ bool wants_json(const std::vector<std::string>& words) {
 int run_program(const std::vector<std::string>& words) {
   // For ourselves: the process that `run --tmux` puts into a pane.
   if (words.size() == 2 && words.front() == kTmuxKeeperWord) return tmux::keep(words.back());
+  if (is_hook_call(words)) return run_hook(words.size() > 1 ? words[1] : "");
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
   try {
     if (wants_json(words)) answer_in_json();

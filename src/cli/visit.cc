@@ -39,7 +39,7 @@ Result<Visit> Visit::open(const host::HostRecord& record) {
 }
 
 Result<void> Visit::read_some(Deadline deadline) {
-  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline)))
+  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_)))
     return fail(Errc::TimedOut, relay::format("the host of {} did not answer in time", agent_));
   std::array<char, kReadBytes> buffer;
   const auto count = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
@@ -58,16 +58,16 @@ Result<json::object> Visit::next(Deadline deadline) {
   }
 }
 
-Result<json::object> Visit::ask(json::object request, std::chrono::milliseconds timeout) {
+Result<json::object> Visit::ask_text(std::string_view request, std::chrono::milliseconds timeout) {
   const auto deadline = in(timeout);
   std::string bytes;
-  protocol::append_frame(bytes, reader_.style(), json::serialize(request));
+  protocol::append_frame(bytes, reader_.style(), request);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const auto count = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (count > 0)
       sent += static_cast<std::size_t>(count);
     else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline)))
+      if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline, output_)))
         return fail(Errc::TimedOut, relay::format("the host of {} does not read", agent_));
     } else if (errno != EINTR) {
       return fail(Errc::HostGone, relay::format("{} has ended, or its host was killed", agent_));

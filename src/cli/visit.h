@@ -24,9 +24,15 @@ class Visit {
   static Result<Visit> open(const host::HostRecord& record);
 
   /// Asks and returns the answer; a refusal is an error with the host's sentence.
-  Result<json::object> ask(json::object request, std::chrono::milliseconds timeout = kAnswerTimeout);
+  Result<json::object> ask(const json::object& request, std::chrono::milliseconds timeout = kAnswerTimeout) {
+    return ask_text(json::serialize(request), timeout);
+  }
+  /// The same with a request that is JSON text already.
+  Result<json::object> ask_text(std::string_view request, std::chrono::milliseconds timeout);
   /// The next object; an error TimedOut when none came in time, Lost when the host has gone.
   Result<json::object> next(Deadline deadline);
+  /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more.
+  void end_with(int output) { output_ = output; }
 
  private:
   Visit(UniqueFd fd, std::string agent) : fd_{std::move(fd)}, agent_{std::move(agent)} {}
@@ -35,6 +41,7 @@ class Visit {
   UniqueFd fd_;
   std::string agent_;
   protocol::FrameReader reader_;
+  int output_ = -1;
 };
 
 }  // namespace relay::cli

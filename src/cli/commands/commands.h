@@ -27,6 +27,7 @@ extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kConfig;
 extern const Command kExtract;
+extern const Command kHook;
 extern const Command kCompletion;
 
 }  // namespace relay::cli

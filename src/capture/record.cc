@@ -1,0 +1,82 @@
+#include "capture/record.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/format.h"
+#include "capture/redact.h"
+#include "protocol/utf8.h"
+
+namespace relay::capture {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::size_t kMaxSourceBytes = 4096;
+constexpr std::size_t kMaxNoteTypeBytes = 32;
+
+constexpr std::array<std::string_view, 14> kKinds = {
+    "session_start", "prompt", "tool_call", "tool_result", "permission", "notification", "message",
+    "rate_limited",  "failed", "turn_end",  "session_end", "interrupt",  "note",         "other"};
+
+json::string text_of(std::string_view text) { return json::string{text.data(), text.size()}; }
+
+/// The longest beginning whose JSON fits.
+json::value cut_to(std::string_view text, std::size_t max_bytes) {
+  for (auto room = max_bytes;; room /= 2) {
+    json::value value = text_of(protocol::cut_at_letter(text, room));
+    if (json::serialize(value).size() <= max_bytes) return value;
+  }
+}
+
+json::object bounded(const json::object& data) {
+  json::object kept;
+  json::array cut;
+  std::size_t room = kMaxDataBytes;
+  for (const auto& member : data) {
+    auto serialized = json::serialize(member.value());
+    const auto most = std::min(room, kMaxFieldBytes);
+    if (serialized.size() <= most) {
+      kept[member.key()] = member.value();
+    } else if (most > member.key().size() + 64) {
+      const auto* text = member.value().if_string();
+      kept[member.key()] = cut_to(text != nullptr ? std::string_view{text->data(), text->size()} : serialized, most);
+    }
+    const bool whole = serialized.size() <= most;
+    if (!whole && cut.size() < 64) cut.push_back(text_of(protocol::cut_at_letter(member.key(), 128)));
+    const auto* now = kept.if_contains(member.key());
+    const auto used = now == nullptr ? 0 : json::serialize(*now).size() + 6 * member.key().size() + 4;
+    room -= std::min(room, used);
+  }
+  if (!cut.empty()) kept["cut"] = std::move(cut);
+  return kept;
+}
+
+json::value short_text(const std::string& text) { return cut_to(text, kMaxSourceBytes); }
+
+}  // namespace
+
+std::string_view name_of(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+Result<Record> note(Source source, std::string_view type, std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
+  if (type.empty() || type.size() > kMaxNoteTypeBytes || !std::ranges::all_of(type, is_letter))
+    return fail(format("the type of a note is a word of 1 to {} small letters, like decision", kMaxNoteTypeBytes));
+  if (text.empty()) return fail("a note needs a text");
+  return Record{std::move(source), Kind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
+}
+
+std::string line_of(Record record, WallMs now) {
+  json::value data = std::move(record.data);
+  redact(data);
+  json::object line{{"v", kVersion},
+                    {"ts", now},
+                    {"session", short_text(record.source.session)},
+                    {"agent", short_text(record.source.agent)},
+                    {"kind", name_of(record.kind)},
+                    {"cwd", short_text(record.source.working_directory)}};
+  if (!record.source.name.empty()) line["name"] = short_text(record.source.name);
+  line["data"] = bounded(data.get_object());
+  return json::serialize(line) + "\n";
+}
+
+}  // namespace relay::capture

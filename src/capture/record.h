@@ -1,0 +1,61 @@
+/// One thing that happened in an agent's session, as it is kept: a line of JSON (docs/spec/capture.md).
+///
+/// Invariants: a line has no secret that `redact` knows, is at most kMaxLineBytes long with its newline, and is valid
+///   JSON whatever the data was. Threading: plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+
+namespace relay::capture {
+
+inline constexpr std::size_t kMaxFieldBytes = 32 * 1024;  // of one member of `data`, as JSON
+inline constexpr std::size_t kMaxDataBytes = 96 * 1024;   // of all of them
+inline constexpr std::size_t kMaxLineBytes = 256 * 1024;
+
+enum class Kind : std::uint8_t {
+  SessionStart,
+  Prompt,
+  ToolCall,
+  ToolResult,
+  Permission,
+  Notification,
+  Message,  // the last words of a turn
+  RateLimited,
+  Failed,
+  TurnEnd,
+  SessionEnd,
+  Interrupt,
+  Note,
+  Other,
+};
+std::string_view name_of(Kind kind);
+
+/// Whose it is.
+struct Source {
+  std::string session = {};  // the agent's own id for it
+  std::string agent = {};    // claude, codex, gemini, ...
+  std::string working_directory = {};
+  std::string name = {};  // on the relay; empty: it has none
+};
+
+struct Record {
+  Source source = {};
+  Kind kind = Kind::Other;
+  json::object data = {};
+};
+
+/// Something the agent wants remembered: `type` is a word like decision, constraint, todo.
+Result<Record> note(Source source, std::string_view type, std::string_view text);
+
+/// With secrets redacted and everything cut to its limits; ends with a newline. Members of `data` that were cut or left
+/// out are named in `data.cut`.
+std::string line_of(Record record, WallMs now);
+
+}  // namespace relay::capture

@@ -1,0 +1,31 @@
+/// `agent-relay hook AGENT`
+#include "cli/hook.h"
+
+#include "cli/commands/commands.h"
+#include "cli/invocation.h"
+
+namespace relay::cli {
+namespace {
+
+/// Only reached by ways that first ask for a context; run_program takes the short one.
+ExitCode run(const Invocation& invocation, Context&) { return static_cast<ExitCode>(run_hook(invocation.argument(0))); }
+
+constexpr Argument kArguments[] = {{.name = "AGENT", .description = "claude, codex or gemini"}};
+
+}  // namespace
+
+const Command kHook = {
+    .name = "hook",
+    .group = Group::Plumbing,
+    .usage = "hook AGENT",
+    .summary = "what an agent's hooks run, with their JSON on stdin",
+    .arguments = kArguments,
+    .example = "agent-relay hook claude < payload.json",
+    .details =
+        "Keeps the event in $RELAY_HOME/events (default ~/.relay/events) with secrets redacted, tells the agent's\n"
+        "host, and prints the host's answer as that agent reads it. It never fails: whatever goes wrong, the agent\n"
+        "goes on.",
+    .run = run,
+};
+
+}  // namespace relay::cli

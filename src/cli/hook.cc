@@ -1,0 +1,119 @@
+#include "cli/hook.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+
+#include "base/format.h"
+#include "capture/event_log.h"
+#include "cli/connection.h"
+#include "cli/hook_records.h"
+#include "cli/output.h"
+#include "cli/visit.h"
+#include "hooks/answer.h"
+#include "hooks/event.h"
+
+namespace relay::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kMaxRequestBytes = 512 * 1024;  // of a frame to a host
+constexpr std::size_t kRequestRoomBytes = 64;         // around the event in it
+constexpr auto kInputTimeout = 5s;                    // agents write all at once
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+/// All of stdin; what is beyond the limit is read too, so that the agent's write does not fail.
+Result<std::string> read_input() {
+  std::string input;
+  std::array<char, kReadBytes> buffer;
+  for (;;) {
+    if (!RELAY_TRY(wait_for(STDIN_FILENO, POLLIN, in(kInputTimeout)))) return fail("no JSON came on stdin");
+    const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return fail_errno("cannot read stdin");
+    if (count == 0) return input;
+    if (input.size() <= hooks::kMaxPayloadBytes) input.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+void write_output(std::string_view text) {
+  while (!text.empty()) {
+    const auto count = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+Result<void> keep(const hooks::Event& event) {
+  const auto home = RELAY_TRY(capture::home_directory(variable("RELAY_HOME"), variable("HOME")));
+  auto log = RELAY_TRY(capture::EventLog::open(home));
+  const auto now = SystemClock{}.now().wall;
+  for (const auto& record : records_of(event, variable("AGENT_RELAY_NAME").value_or("")))
+    RELAY_TRY(log.append(record, now));
+  if (event.kind == hooks::EventKind::SessionStart) RELAY_TRY(log.remove_old(now));
+  return {};
+}
+
+/// A permission waits as long as the agents let a hook run (600 s); a session's end has a second or so for all hooks.
+std::chrono::milliseconds time_allowed(const hooks::Event& event) {
+  if (event.kind == hooks::EventKind::Permission) return 600s;
+  return event.kind == hooks::EventKind::SessionEnd ? 500ms : 2s;
+}
+
+Result<hooks::Answer> ask_host(const std::string& door, const hooks::Event& event) {
+  auto visit = RELAY_TRY(Visit::open({.name = variable("AGENT_RELAY_NAME").value_or("this agent"), .socket = door}));
+  visit.end_with(STDOUT_FILENO);
+  const auto text = hooks::serialize_within(event, kMaxRequestBytes - kRequestRoomBytes);
+  const auto answer = RELAY_TRY(visit.ask_text(format(R"({{"do":"hook","event":{}}})", text), time_allowed(event)));
+  const auto* said = object_member(answer, "answer");
+  return said == nullptr ? hooks::Answer{} : hooks::answer_from(*said);
+}
+
+Result<void> call(const std::string& agent_name) {
+  const auto agent = hooks::agent_named(agent_name);
+  if (!agent) return fail(format("\"{}\" is no agent with hooks; choose claude, codex or gemini", agent_name));
+  const auto payload = RELAY_TRY(read_input());
+  const auto event = RELAY_TRY(hooks::parse_event(*agent, payload));
+  const auto kept = keep(event);  // a full disk must not keep the host from hearing it
+  const auto door = variable("AGENT_RELAY_DOOR");
+  if (door && !door->empty()) {
+    const auto answer = RELAY_TRY(ask_host(*door, event));
+    write_output(hooks::write_answer(event, answer));
+  }
+  return kept;
+}
+
+}  // namespace
+
+bool is_hook_call(const std::vector<std::string>& words) {
+  return !words.empty() && words.front() == "hook" &&
+         std::ranges::none_of(words, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+int run_hook(const std::string& agent) noexcept {
+  // Agents may have left them ignored; ending is all they should do to us, and the host sees the closed connection.
+  for (const int ending : {SIGTERM, SIGHUP, SIGINT}) std::signal(ending, SIG_DFL);
+  for (const int error : {SIGPIPE, SIGXFSZ}) std::signal(error, SIG_IGN);
+  try {
+    const auto done = call(agent);
+    if (!done && ::isatty(STDERR_FILENO) == 1) remark(done.error().message());
+  } catch (const std::exception&) {  // out of memory
+  }
+  return 0;
+}
+
+}  // namespace relay::cli

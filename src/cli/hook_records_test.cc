@@ -1,0 +1,61 @@
+#include "cli/hook_records.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::cli {
+namespace {
+
+using hooks::Event;
+using hooks::EventKind;
+
+std::string kinds_of(const Event& event) {
+  std::string kinds;
+  for (const auto& record : records_of(event, "")) kinds += std::string{capture::name_of(record.kind)} + " ";
+  return kinds;
+}
+
+TEST(HookRecords, EveryEventHasAKind) {
+  const std::pair<EventKind, std::string> rows[] = {{EventKind::SessionStart, "session_start "},
+                                                    {EventKind::Prompt, "prompt "},
+                                                    {EventKind::BeforeTool, "tool_call "},
+                                                    {EventKind::AfterTool, "tool_result "},
+                                                    {EventKind::Permission, "permission "},
+                                                    {EventKind::Notification, "notification "},
+                                                    {EventKind::TurnEnd, "turn_end "},
+                                                    {EventKind::TurnFailed, "failed "},
+                                                    {EventKind::Display, "other "},
+                                                    {EventKind::Interrupt, "interrupt "},
+                                                    {EventKind::SessionEnd, "session_end "},
+                                                    {EventKind::Other, "other "}};
+  for (const auto& [kind, expected] : rows) EXPECT_EQ(kinds_of({.kind = kind, .name = "x"}), expected);
+  EXPECT_EQ(kinds_of({.kind = EventKind::TurnEnd, .name = "Stop", .text = "done"}), "message turn_end ");
+  EXPECT_EQ(kinds_of({.kind = EventKind::TurnFailed, .name = "StopFailure", .reason = "rate_limit"}), "rate_limited ");
+}
+
+TEST(HookRecords, KeepsWhoAndWhat) {
+  const auto records = records_of({.agent = hooks::Agent::Codex,
+                                   .kind = EventKind::BeforeTool,
+                                   .name = "PreToolUse",
+                                   .session = "s",
+                                   .working_directory = "/w",
+                                   .turn = "t",
+                                   .tool = "Bash",
+                                   .tool_use_id = "u",
+                                   .tool_input = R"({"command":"ls"})"},
+                                  "Alice");
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].source.session, "s");
+  EXPECT_EQ(records[0].source.agent, "codex");
+  EXPECT_EQ(records[0].source.working_directory, "/w");
+  EXPECT_EQ(records[0].source.name, "Alice");
+  EXPECT_EQ(json::serialize(records[0].data),
+            R"({"event":"PreToolUse","turn":"t","tool":"Bash","id":"u","input":{"command":"ls"}})");
+}
+
+TEST(HookRecords, KeepsAToolInputThatWasCutAsText) {
+  const auto records = records_of({.name = "PreToolUse", .tool_input = R"({"command":"l)", .tool_input_cut = true}, "");
+  EXPECT_EQ(string_member(records[0].data, "input"), R"({"command":"l)");
+}
+
+}  // namespace
+}  // namespace relay::cli

@@ -1,0 +1,339 @@
+// The program that agents run in their hooks: it keeps, tells and answers, and whatever goes wrong the agent goes on.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "cli/sandbox.h"
+#include "net/unix_address.h"
+#include "protocol/frame.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPatienceMs = 20'000;
+
+bool becomes(int fd, short events) {
+  pollfd watched{fd, events, 0};
+  return ::poll(&watched, 1, kPatienceMs) == 1;
+}
+
+std::string payload(std::string_view event, std::string_view more = "") {
+  return relay::format(R"({{"session_id":"s-1","cwd":"/w","hook_event_name":"{}"{}}})", event, more);
+}
+const std::string kPermission =
+    payload("PermissionRequest", R"(,"tool_name":"Bash","tool_input":{"command":"ls","env":"TOKEN=abcdefgh"})");
+
+/// The program as an agent starts it: pipes at both ends, and only the variables given.
+class Hook {
+ public:
+  struct Options {
+    std::string agent = "claude";
+    std::vector<std::string> variables = {};
+    bool disk_is_full = false;
+  };
+
+  explicit Hook(const Options& options) {
+    int in[2];
+    int out[2];
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error{"no pipe"};
+    std::vector<std::string> words = {program(), "hook", options.agent};
+    auto variables = options.variables;
+    std::vector<char*> argv, envp;
+    for (auto& word : words) argv.push_back(word.data());
+    for (auto& variable : variables) envp.push_back(variable.data());
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in[0], STDIN_FILENO);
+      ::dup2(out[1], STDOUT_FILENO);
+      const rlimit nothing{0, 0};
+      if (options.disk_is_full) ::setrlimit(RLIMIT_FSIZE, &nothing);
+      ::execve(argv[0], argv.data(), envp.data());
+      ::_exit(127);
+    }
+    ::close(in[0]);
+    ::close(out[1]);
+    in_.reset(in[1]);
+    out_.reset(out[0]);
+  }
+  ~Hook() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+
+  void give(std::string_view text) {
+    while (!text.empty()) {
+      const auto count = ::write(in_.get(), text.data(), text.size());
+      if (count <= 0) break;
+      text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    in_.reset();
+  }
+  void stop_reading() { out_.reset(); }
+  void signal(int number) const { ::kill(pid_, number); }
+
+  /// What it printed until its end; its exit code is in `code`.
+  std::string finish() {
+    std::string printed;
+    std::array<char, 4096> buffer;
+    while (out_ && becomes(out_.get(), POLLIN)) {
+      const auto count = ::read(out_.get(), buffer.data(), buffer.size());
+      if (count <= 0) break;
+      printed.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return printed;
+  }
+
+  int code = -1;
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd in_, out_;
+};
+
+/// A host's door with nobody behind it but the test.
+class Door {
+ public:
+  explicit Door(const std::string& path) : bound_{*net::bind_and_listen(path)} {}
+
+  json::object hear() {
+    EXPECT_TRUE(becomes(bound_.fd.get(), POLLIN)) << "nobody came";
+    visitor_.reset(::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    protocol::FrameReader reader;
+    std::array<char, 65536> buffer;
+    for (;;) {
+      const auto frame = reader.next();
+      if (frame && *frame) return parse_json_object(**frame).value();
+      const auto count = becomes(visitor_.get(), POLLIN) ? ::read(visitor_.get(), buffer.data(), buffer.size()) : 0;
+      if (count <= 0) break;
+      reader.push({buffer.data(), static_cast<std::size_t>(count)});
+    }
+    ADD_FAILURE() << "the visitor said nothing";
+    return {};
+  }
+  void say(std::string_view body) {
+    std::string bytes;
+    protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
+    EXPECT_EQ(::send(visitor_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+  void answer(std::string_view answer) { say(relay::format(R"({{"re":"hook","ok":true,"answer":{}}})", answer)); }
+  /// The visitor has hung up.
+  bool is_left() {
+    char byte = 0;
+    return becomes(visitor_.get(), POLLIN) && ::recv(visitor_.get(), &byte, 1, 0) == 0;
+  }
+
+ private:
+  net::BoundSocket bound_;
+  UniqueFd visitor_;
+};
+
+class HookProgram : public testing::Test {
+ protected:
+  [[nodiscard]] std::string home() const { return box_.project() + "/relay"; }
+  [[nodiscard]] std::string door_path() const { return box_.project() + "/door.sock"; }
+  [[nodiscard]] std::vector<std::string> variables() const { return {"RELAY_HOME=" + home()}; }
+  [[nodiscard]] Hook::Options with_door(std::string agent = "claude") const {
+    return {.agent = std::move(agent),
+            .variables = {"RELAY_HOME=" + home(), "AGENT_RELAY_DOOR=" + door_path(), "AGENT_RELAY_NAME=Alice"}};
+  }
+  [[nodiscard]] std::vector<json::object> kept(const std::string& session = "s-1") const {
+    std::vector<json::object> events;
+    std::ifstream file{home() + "/events/" + session + ".jsonl"};
+    for (std::string line; std::getline(file, line);) events.push_back(parse_json_object(line).value());
+    return events;
+  }
+  /// Runs to its end and expects silence.
+  void expect_silence(const Hook::Options& options, std::string_view text) {
+    Hook hook{options};
+    hook.give(text);
+    EXPECT_EQ(hook.finish(), "");
+    EXPECT_EQ(hook.code, 0);
+  }
+
+  Sandbox box_;
+};
+
+TEST_F(HookProgram, KeepsAnEventWithoutHostOrDaemon) {
+  expect_silence({.variables = variables()}, kPermission);
+  const auto events = kept();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(string_member(events[0], "kind"), "permission");
+  EXPECT_EQ(string_member(events[0], "agent"), "claude");
+  EXPECT_EQ(json::serialize(events[0]).find("abcdefgh"), std::string::npos);
+  EXPECT_FALSE(fs::exists(box_.home())) << "it reads and makes nothing of the program's own home";
+}
+
+TEST_F(HookProgram, KeepsUnderTheUsersHomeByDefault) {
+  Hook hook{{.variables = {"HOME=" + box_.project()}}};
+  hook.give(payload("Stop"));
+  EXPECT_EQ(hook.finish(), "");
+  EXPECT_TRUE(fs::exists(box_.project() + "/.relay/events/s-1.jsonl"));
+}
+
+TEST_F(HookProgram, SaysWhatTheHostAnswers) {
+  Door door{door_path()};
+  Hook hook{with_door()};
+  hook.give(payload("UserPromptSubmit", R"(,"prompt":"hello")"));
+  const auto heard = door.hear();
+  EXPECT_EQ(string_member(heard, "do"), "hook");
+  const auto* event = object_member(heard, "event");
+  ASSERT_NE(event, nullptr);
+  EXPECT_EQ(string_member(*event, "kind"), "prompt");
+  EXPECT_EQ(string_member(*event, "prompt"), "hello");
+  door.answer(R"({"context":"mail from Bob"})");
+  EXPECT_EQ(hook.finish(),
+            R"({"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"mail from Bob"}})");
+  EXPECT_EQ(hook.code, 0);
+  ASSERT_EQ(kept().size(), 1u);
+  EXPECT_EQ(string_member(kept()[0], "name"), "Alice");
+}
+
+TEST_F(HookProgram, TellsTheVerdictOnAPermission) {
+  for (const auto* agent : {"claude", "codex"}) {
+    fs::remove(door_path());
+    Door door{door_path()};
+    Hook hook{with_door(agent)};
+    hook.give(kPermission);
+    const auto heard = door.hear();
+    EXPECT_EQ(string_member(*object_member(heard, "event"), "toolInput"), R"({"command":"ls","env":"TOKEN=abcdefgh"})");
+    door.answer(R"({"verdict":"deny","message":"not now"})");
+    EXPECT_EQ(hook.finish(), R"({"hookSpecificOutput":{"hookEventName":"PermissionRequest",)"
+                             R"("decision":{"behavior":"deny","message":"not now"}}})");
+  }
+}
+
+TEST_F(HookProgram, IsSilentWhenTheHostSaysNonsense) {
+  for (const auto* nonsense : {R"({"re":"hook","ok":false,"error":"what?"})", R"({"re":"hook","ok":true})",
+                               R"({"re":"hook","ok":true,"answer":{"verdict":"maybe"}})", "{nonsense", "nonsense"}) {
+    fs::remove(door_path());
+    Door door{door_path()};
+    Hook hook{with_door()};
+    hook.give(payload("SessionEnd"));
+    door.hear();
+    door.say(nonsense);
+    EXPECT_EQ(hook.finish(), "") << nonsense;
+    EXPECT_EQ(hook.code, 0) << nonsense;
+  }
+}
+
+TEST_F(HookProgram, DoesNotWaitForADoorThatNeverAnswers) {
+  Door door{door_path()};
+  Hook hook{with_door()};
+  hook.give(payload("SessionEnd"));
+  door.hear();
+  EXPECT_EQ(hook.finish(), "");
+  EXPECT_EQ(hook.code, 0);
+  EXPECT_EQ(kept().size(), 1u);
+}
+
+TEST_F(HookProgram, NeedsNobodyBehindTheDoor) {
+  expect_silence(with_door(), payload("Stop"));  // no such file
+  { Door gone{door_path()}; }
+  expect_silence(with_door(), payload("Stop"));  // a socket nobody listens at
+  EXPECT_EQ(kept().size(), 2u);
+}
+
+TEST_F(HookProgram, LeavesWhenTheAgentNoLongerReads) {
+  Door door{door_path()};
+  Hook hook{with_door()};
+  hook.give(kPermission);
+  door.hear();
+  hook.stop_reading();
+  EXPECT_TRUE(door.is_left());
+  hook.finish();
+  EXPECT_EQ(hook.code, 0);
+}
+
+TEST_F(HookProgram, LeavesWhenItIsKilled) {
+  for (const int number : {SIGTERM, SIGHUP}) {
+    fs::remove(door_path());
+    Door door{door_path()};
+    Hook hook{with_door()};
+    hook.give(kPermission);
+    door.hear();
+    hook.signal(number);
+    EXPECT_TRUE(door.is_left());
+    EXPECT_EQ(hook.finish(), "");
+  }
+}
+
+TEST_F(HookProgram, NeverBreaksTheAgent) {
+  const auto stop = payload("Stop");
+  expect_silence({}, stop);                                                // no HOME
+  expect_silence({.variables = {"HOME="}}, stop);                          //
+  expect_silence({.variables = {"RELAY_HOME=relative"}}, stop);            //
+  expect_silence({.variables = {"HOME=/nonexistent/home"}}, stop);         //
+  expect_silence({.variables = {"RELAY_HOME=/dev/null/x"}}, stop);         // not a directory
+  expect_silence({.variables = variables(), .disk_is_full = true}, stop);  //
+  expect_silence({.agent = "nobody", .variables = variables()}, stop);     // a later version's agent
+  expect_silence({.variables = variables()}, "");                          //
+  expect_silence({.variables = variables()}, "not JSON");                  //
+  expect_silence({.variables = variables()}, R"({"session_id":"s-1"})");   // no event
+  expect_silence({.variables = variables()}, std::string(100'000, '['));   //
+  expect_silence({.variables = variables()}, std::string(17 << 20, ' '));  // more than is read
+  EXPECT_TRUE(kept().empty());
+  expect_silence({.variables = variables()}, payload("PhaseOfMoon"));
+  EXPECT_EQ(kept().size(), 1u);
+}
+
+TEST_F(HookProgram, TellsTheHostAlsoWhenTheDiskIsFull) {
+  Door door{door_path()};
+  auto options = with_door();
+  options.disk_is_full = true;
+  Hook hook{options};
+  hook.give(payload("SessionStart"));
+  door.hear();
+  door.answer(R"({"context":"welcome"})");
+  EXPECT_NE(hook.finish().find("welcome"), std::string::npos);
+}
+
+TEST_F(HookProgram, CutsALongEventForTheDoor) {
+  Door door{door_path()};
+  Hook hook{with_door()};
+  hook.give(payload("Stop", R"(,"last_assistant_message":")" + std::string(4 << 20, 'x') + "\""));
+  const auto heard = door.hear();
+  EXPECT_LE(json::serialize(heard).size(), 512u * 1024);
+  EXPECT_TRUE(bool_member(*object_member(heard, "event"), "textCut").value_or(false));
+  door.answer("{}");
+  hook.finish();
+  EXPECT_EQ(hook.code, 0);
+}
+
+TEST_F(HookProgram, RunsSideBySide) {
+  std::vector<std::unique_ptr<Hook>> hooks;
+  for (int i = 0; i < 8; ++i) hooks.push_back(std::make_unique<Hook>(Hook::Options{.variables = variables()}));
+  for (auto& hook : hooks) hook->give(payload("PostToolUse", R"(,"tool_name":"Bash","tool_response":"done")"));
+  for (auto& hook : hooks) {
+    EXPECT_EQ(hook->finish(), "");
+    EXPECT_EQ(hook->code, 0);
+  }
+  EXPECT_EQ(kept().size(), 8u);
+}
+
+TEST_F(HookProgram, HasHelp) {
+  const auto help = box_.ok({"hook", "--help"});
+  EXPECT_NE(help.find("example: agent-relay hook claude"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
