@@ -15,7 +15,8 @@ namespace relay::cli {
 class Invocation;
 struct Context;
 
-enum class Group : std::uint8_t { Everyday, Agents, Knowing, Plumbing };
+enum class Group : std::uint8_t { Everyday, Agents, Steering, Knowing, Plumbing };
+inline constexpr Group kGroups[] = {Group::Everyday, Group::Agents, Group::Steering, Group::Knowing, Group::Plumbing};
 std::string_view title_of(Group group);
 
 enum class Arity : std::uint8_t { One, Optional, Many, Any };  // Many: one or more; Any: none or more

@@ -7,9 +7,9 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,     &kDown,   &kRun,    &kSend,    &kInbox,  &kLog,     &kRead, &kChat,
-    &kStatus, &kAgents, &kSpawn,  &kExplain, &kAttach, &kInput,   &kWait, &kRelease,
-    &kTrace,  &kSearch, &kDoctor, &kConfig,  &kSkill,  &kExtract, &kHook, &kCompletion,
+    &kUp,     &kDown,    &kRun,    &kSend,   &kInbox,  &kLog,     &kRead,        &kChat,    &kStatus,     &kAgents,
+    &kSpawn,  &kExplain, &kAttach, &kInput,  &kWait,   &kRelease, &kPermissions, &kApprove, &kDeny,       &kQuestions,
+    &kAnswer, &kTrace,   &kSearch, &kDoctor, &kConfig, &kSkill,   &kExtract,     &kHook,    &kCompletion,
 };
 
 }  // namespace
@@ -18,6 +18,7 @@ std::string_view title_of(Group group) {
   switch (group) {
     case Group::Everyday: return "everyday";
     case Group::Agents: return "agents";
+    case Group::Steering: return "steering";
     case Group::Knowing: return "looking around";
     case Group::Plumbing: return "plumbing";
   }

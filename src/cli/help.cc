@@ -53,7 +53,7 @@ std::string overview() {
     usage = std::max(usage, command->usage.size());
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
   }
-  for (const auto group : {Group::Everyday, Group::Agents, Group::Knowing, Group::Plumbing}) {
+  for (const auto group : kGroups) {
     text += relay::format("\n{}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
@@ -87,7 +87,7 @@ std::string manual_markdown() {
       "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`.\n{}\nExit codes: {}.\n"
       "This page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
       kOutputRule, kExitCodes);
-  for (const auto group : {Group::Everyday, Group::Agents, Group::Knowing, Group::Plumbing}) {
+  for (const auto group : kGroups) {
     text += relay::format("\n## {}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;

@@ -46,7 +46,7 @@ std::string man_page() {
       ".SH NAME\nagent\\-relay \\- let the command\\-line agents on this machine talk to each other\n"
       ".SH SYNOPSIS\n.B agent\\-relay\n.I command\n[options]\n",
       roff(kVersion));
-  for (const auto group : {Group::Everyday, Group::Agents, Group::Knowing, Group::Plumbing}) {
+  for (const auto group : kGroups) {
     text += relay::format(".SH {}\n", roff(title_of(group)));
     for (const auto* command : command_table())
       if (command->group == group) text += section_of(*command);

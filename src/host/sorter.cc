@@ -178,7 +178,7 @@ void Sorter::on_given(std::string_view text, std::string_view way) {
       continue;
     }
     last_seen_ = now_;
-    end(each->letter, ReceiptStatus::Delivered, "seen", format("by {}, seen in its {}", each->way, way));
+    end(each->letter, ReceiptStatus::Delivered, "seen", format("by {}; its {} shows it", each->way, way));
     each = handed_.erase(each);
   }
 }

@@ -86,7 +86,7 @@ TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty()) << "one turn after the other";
   sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript");
-  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox, seen in its transcript"});
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"});
   after(100ms, State::Idle);
   EXPECT_TRUE(heard().empty()) << "its turn has not shown yet";
   after(100ms, State::Working);
@@ -130,7 +130,7 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of a\ntext of b");
   EXPECT_EQ(heard(), (Lines{"a accepted: handed over by hook", "b accepted: handed over by hook"}));
   sorter.on_given("text of a\ntext of b", "transcript");
-  EXPECT_EQ(heard().front(), "a delivered seen: by hook, seen in its transcript");
+  EXPECT_EQ(heard().front(), "a delivered seen: by hook; its transcript shows it");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
 }
 

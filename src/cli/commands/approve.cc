@@ -1,0 +1,83 @@
+/// `agent-relay approve`, `agent-relay deny`, `agent-relay answer`: to what an agent asks.
+#include "base/format.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/prompting.h"
+#include "cli/text.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answer, std::string_view done) {
+  answer.agent = invocation.argument(0);
+  answer.prompt = invocation.value("--prompt").value_or("");
+  const auto prompt = RELAY_CLI_TRY(answer_prompt(context, answer));
+  print(relay::format("{}  {}: {}\n", done, sanitised(answer.agent, Lines::Join),
+                      sanitised(string_member(prompt, "summary").value_or(""), Lines::Join)));
+  return ExitCode::Yes;
+}
+
+ExitCode approve(const Invocation& invocation, Context& context) {
+  return tell(invocation, context, {.kind = "permission"}, "allowed");
+}
+ExitCode deny(const Invocation& invocation, Context& context) {
+  return tell(invocation, context, {.allow = false, .message = invocation.value("--message").value_or("")}, "denied");
+}
+ExitCode answer(const Invocation& invocation, Context& context) {
+  PromptAnswer given{.kind = "question"};
+  for (std::size_t i = 1; i < invocation.argument_count(); ++i) given.answers.push_back(invocation.argument(i));
+  return tell(invocation, context, std::move(given), "answered");
+}
+
+constexpr Argument kAgent[] = {
+    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Agents},
+};
+constexpr Argument kAgentAndChoices[] = {
+    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Agents},
+    {.name = "ANSWER", .arity = Arity::Many, .description = "one for each question, in their order"},
+};
+constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which one, when it asks several things"};
+constexpr Option kApproveOptions[] = {kPrompt};
+constexpr Option kDenyOptions[] = {kPrompt,
+                                   {.name = "--message", .value = "TEXT", .description = "why, for the agent"}};
+
+}  // namespace
+
+const Command kApprove = {
+    .name = "approve",
+    .group = Group::Steering,
+    .usage = "approve NAME",
+    .summary = "allow what an agent asks for",
+    .arguments = kAgent,
+    .options = kApproveOptions,
+    .example = "agent-relay approve Bob",
+    .details = "This once. Refused when the agent does not ask any more: nothing is approved in advance.",
+    .run = approve,
+};
+
+const Command kDeny = {
+    .name = "deny",
+    .group = Group::Steering,
+    .usage = "deny NAME",
+    .summary = "say no to what an agent asks",
+    .hint = "[--message]",
+    .arguments = kAgent,
+    .options = kDenyOptions,
+    .example = "agent-relay deny Bob --message \"use the staging server\"",
+    .run = deny,
+};
+
+const Command kAnswer = {
+    .name = "answer",
+    .group = Group::Steering,
+    .usage = "answer NAME ANSWER",
+    .summary = "answer an agent's question",
+    .arguments = kAgentAndChoices,
+    .options = kApproveOptions,
+    .example = "agent-relay answer Bob SQLite",
+    .run = answer,
+};
+
+}  // namespace relay::cli

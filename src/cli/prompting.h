@@ -1,0 +1,29 @@
+/// What agents of this project ask, and how it is answered: through the doors of their hosts, with or without a daemon.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "cli/context.h"
+
+namespace relay::cli {
+
+/// Every open prompt of that kind (`permission`, `question`; empty: both), each with the agent's name as `agent`.
+std::vector<json::object> open_prompts(const Context& context, std::string_view kind);
+
+struct PromptAnswer {
+  std::string agent = {};
+  std::string prompt = {};  // empty: the only one that is open
+  std::string_view kind = {};
+  bool allow = true;
+  std::string message = {};
+  std::vector<std::string> answers = {};
+};
+
+/// The prompt that was answered.
+Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer);
+
+}  // namespace relay::cli
