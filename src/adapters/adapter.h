@@ -109,6 +109,8 @@ class Listener {
   virtual void on_failure(std::string_view what, std::string_view way) = 0;
   /// A way does not work (any more), and why: one sentence.
   virtual void on_broken(std::string_view way, std::string why) = 0;
+  /// It works after all.
+  virtual void on_mended(std::string_view way) = 0;
   /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
   virtual std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };

@@ -45,7 +45,7 @@ void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
 Capabilities HookedAdapter::capabilities() const {
   Capabilities can;
   if (tail_) can.hear = can.count = way::kTranscript;
-  if (!wired_) return can;
+  if (!wired_ || silent_) return can;
   can.know = can.answer = way::kHook;
   can.by(DeliveryMode::NextMessage) = {Moment::Asked, way::kHook};
   can.by(DeliveryMode::NextToolCall) = {Moment::Asked, way::kHook};
@@ -60,6 +60,10 @@ Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply
 
 void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
   called_ = true;
+  if (std::exchange(silent_, false)) {
+    listener_->on_mended(way::kHook);
+    listener_->on_capabilities();
+  }
   if (event.kind == EventKind::Permission) return prompts_.open(event, call, std::move(reply));
   if (!event.subagent.empty()) return reply({});
   follow(event);
@@ -82,9 +86,10 @@ void HookedAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(cal
 
 void HookedAdapter::on_state(profiles::State state) {
   prompts_.on_state(state);
-  if (state == profiles::State::Working) turned_ = true;
-  if (state != profiles::State::Idle || !turned_ || called_ || !wired_) return;
-  wired_ = false;  // it worked through a whole turn without a word
+  const auto before = std::exchange(last_state_, state);
+  if (state == profiles::State::Working) in_turn_ = in_turn_ || before == profiles::State::Idle;
+  if (state != profiles::State::Idle || !std::exchange(in_turn_, false) || called_ || !wired_ || silent_) return;
+  silent_ = true;
   break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
 }
 

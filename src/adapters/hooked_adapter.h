@@ -67,7 +67,9 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   std::string why_unwired_;
   bool wired_ = false;
   bool called_ = false;  // a hook came
-  bool turned_ = false;  // it worked at least once
+  bool silent_ = false;  // it worked through a turn and none came
+  profiles::State last_state_ = profiles::State::Unknown;
+  bool in_turn_ = false;  // it was idle, and works since
 };
 
 }  // namespace relay::adapters

@@ -181,6 +181,10 @@ void NativeSide::on_broken(std::string_view way, std::string why) {
   keeper_.on_native_change();
 }
 
+void NativeSide::on_mended(std::string_view way) {
+  std::erase_if(broken_, [&](const Broken& each) { return each.way == way; });
+}
+
 std::string NativeSide::take(DeliveryMode mode, std::size_t max_bytes) { return keeper_.take_words(mode, max_bytes); }
 
 }  // namespace relay::host

@@ -76,6 +76,7 @@ class NativeSide final : public adapters::Listener {
   void on_usage(const adapters::Usage& usage) override;
   void on_failure(std::string_view what, std::string_view way) override;
   void on_broken(std::string_view way, std::string why) override;
+  void on_mended(std::string_view way) override;
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) override;
 
   std::unique_ptr<adapters::Adapter> adapter_;
