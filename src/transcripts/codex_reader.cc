@@ -188,19 +188,19 @@ class CodexReader final : public Reader {
     const auto* total = info == nullptr ? nullptr : object_member(*info, "total_token_usage");
     const auto* last = info == nullptr ? nullptr : object_member(*info, "last_token_usage");
     if (total == nullptr || last == nullptr) return;
-    const auto sum = integer_member(*total, "total_tokens").value_or(0);
+    const auto sum = count_member(*total, "total_tokens").value_or(0);
     if (sum == total_) return;
     total_ = sum;
-    const auto cached = integer_member(*last, "cached_input_tokens");
-    auto input = integer_member(*last, "input_tokens");
+    const auto cached = count_member(*last, "cached_input_tokens");
+    auto input = count_member(*last, "input_tokens");
     if (input && cached && *cached <= *input) *input -= *cached;
     entries_.push_back(Usage{.id = relay::format("{}#{}", session_, sum),
                              .model = model_,
                              .input = input,
                              .cache_read = cached,
-                             .cache_write = integer_member(*last, "cache_write_input_tokens"),
-                             .output = integer_member(*last, "output_tokens"),
-                             .reasoning = integer_member(*last, "reasoning_output_tokens")});
+                             .cache_write = count_member(*last, "cache_write_input_tokens"),
+                             .output = count_member(*last, "output_tokens"),
+                             .reasoning = count_member(*last, "reasoning_output_tokens")});
   }
 
   void read_limits(const json::object& limits) {
