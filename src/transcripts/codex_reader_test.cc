@@ -105,6 +105,19 @@ TEST(CodexReader, ReadsTheCodeOfAFailureFromEitherForm) {
   EXPECT_EQ(std::get<TurnEnded>(entries[1]).ending, Ending::Failed);
 }
 
+TEST(CodexReader, AnOlderVersionsMessageIsKnownByWhenItWasWritten) {
+  const auto reader = codex_reader();
+  const auto read = [&](const std::string& when) {
+    return only<Text>(reader->read(R"({"timestamp":")" + when +
+                                   R"(","type":"response_item","payload":{"type":"message","role":"assistant",)"
+                                   R"("content":[{"type":"output_text","text":"@relay:Bob done"}]}})"))
+        .size();
+  };
+  EXPECT_EQ(read("2026-11-15T08:15:00.359Z"), 1U);
+  EXPECT_EQ(read("2026-11-15T08:15:00.359Z"), 0U);
+  EXPECT_EQ(read("2026-11-15T08:16:00.000Z"), 1U) << "said again";
+}
+
 TEST(CodexReader, AnOlderVersionsProgramIsKnownByItsTags) {
   const auto reader = codex_reader();
   const auto user = [&](const std::string& text) {
