@@ -16,10 +16,10 @@ namespace {
 
 /// Rows about the program itself: settings, titles, backups, what went over the wire.
 constexpr auto kHousekeeping = std::to_array<std::string_view>(
-    {"agent-name",  "agent-setting", "ai-title",        "api-request",  "api-request-blob",   "api-request-shape",
-     "atis-latch",  "continued-in",  "cost-state",      "custom-title", "file-history-delta", "file-history-snapshot",
-     "last-prompt", "mode",          "permission-mode", "pr-link",      "progress",           "summary",
-     "tag",         "task-summary",  "worktree-state"});
+    {"agent-name",  "agent-setting", "ai-title",        "api-request",   "api-request-blob",   "api-request-shape",
+     "atis-latch",  "continued-in",  "cost-state",      "custom-title",  "file-history-delta", "file-history-snapshot",
+     "last-prompt", "mode",          "permission-mode", "pr-link",       "progress",           "summary",
+     "tag",         "task-summary",  "tools-used",      "worktree-state"});
 
 constexpr std::string_view kInterrupted = "[Request interrupted by user";
 constexpr std::string_view kSynthetic = "<synthetic>";  // the model's name when the program speaks for it
@@ -106,12 +106,12 @@ class ClaudeReader final : public Reader {
     if (counts == nullptr) return;
     Usage usage{.id = relay::format("{}/{}", word_of(message, "id"), word_of(row, "requestId")),
                 .model = word_of(message, "model"),
-                .input = integer_member(*counts, "input_tokens"),
-                .cache_read = integer_member(*counts, "cache_read_input_tokens"),
-                .cache_write = integer_member(*counts, "cache_creation_input_tokens"),
-                .output = integer_member(*counts, "output_tokens")};
+                .input = count_member(*counts, "input_tokens"),
+                .cache_read = count_member(*counts, "cache_read_input_tokens"),
+                .cache_write = count_member(*counts, "cache_creation_input_tokens"),
+                .output = count_member(*counts, "output_tokens")};
     if (const auto* details = object_member(*counts, "output_tokens_details"))
-      usage.reasoning = integer_member(*details, "thinking_tokens");
+      usage.reasoning = count_member(*details, "thinking_tokens");
     auto& told = usages_.at(usage.id).first;
     if (told == usage) return;
     told = usage;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/hash.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/reader.h"
@@ -50,7 +51,7 @@ class CodexReader final : public Reader {
     const auto* payload = object_member(line, "payload");
     if (payload == nullptr) return not_understood(type, "it has no payload");
     if (type == "response_item")
-      read_item(*payload);
+      read_item(*payload, word_of(line, "timestamp"));
     else if (type == "event_msg")
       read_event(*payload);
     else if (type == "session_meta")
@@ -70,9 +71,12 @@ class CodexReader final : public Reader {
     entries_.push_back(Session{.id = std::move(id), .working_directory = text_of(payload, "cwd")});
   }
 
-  void read_item(const json::object& item) {
+  void read_item(const json::object& item, std::string_view written) {
     const auto type = word_of(item, "type");
     auto id = word_of(item, "id");
+    // Older versions give messages no id: then what was written when tells them apart.
+    if (id.empty() && type == "message" && !written.empty())
+      id = relay::format("{} {}", written, sha256_hex(content_text(item, "content")).substr(0, 16));
     if (!id.empty() && !items_.at(id).second) return;
     if (type == "message")
       read_message(item, std::move(id));
@@ -188,19 +192,19 @@ class CodexReader final : public Reader {
     const auto* total = info == nullptr ? nullptr : object_member(*info, "total_token_usage");
     const auto* last = info == nullptr ? nullptr : object_member(*info, "last_token_usage");
     if (total == nullptr || last == nullptr) return;
-    const auto sum = integer_member(*total, "total_tokens").value_or(0);
+    const auto sum = count_member(*total, "total_tokens").value_or(0);
     if (sum == total_) return;
     total_ = sum;
-    const auto cached = integer_member(*last, "cached_input_tokens");
-    auto input = integer_member(*last, "input_tokens");
+    const auto cached = count_member(*last, "cached_input_tokens");
+    auto input = count_member(*last, "input_tokens");
     if (input && cached && *cached <= *input) *input -= *cached;
     entries_.push_back(Usage{.id = relay::format("{}#{}", session_, sum),
                              .model = model_,
                              .input = input,
                              .cache_read = cached,
-                             .cache_write = integer_member(*last, "cache_write_input_tokens"),
-                             .output = integer_member(*last, "output_tokens"),
-                             .reasoning = integer_member(*last, "reasoning_output_tokens")});
+                             .cache_write = count_member(*last, "cache_write_input_tokens"),
+                             .output = count_member(*last, "output_tokens"),
+                             .reasoning = count_member(*last, "reasoning_output_tokens")});
   }
 
   void read_limits(const json::object& limits) {

@@ -81,6 +81,11 @@ std::string text_of(const json::object& object, std::string_view name) {
 
 bool is_true(const json::object& object, std::string_view name) { return bool_member(object, name).value_or(false); }
 
+std::optional<std::int64_t> count_member(const json::object& object, std::string_view name) {
+  const auto count = integer_member(object, name);
+  return count && *count >= 0 && *count <= kMaxCount ? count : std::nullopt;
+}
+
 std::string content_text(const json::value* content) {
   if (content == nullptr) return {};
   if (content->is_string()) return clipped({content->get_string().data(), content->get_string().size()}, kMaxText);

@@ -23,6 +23,9 @@ std::string text_of(const json::object& object, std::string_view name);
 
 bool is_true(const json::object& object, std::string_view name);
 
+/// A number of tokens: not negative, and small enough to add up; nothing when it is something else.
+std::optional<std::int64_t> count_member(const json::object& object, std::string_view name);
+
 /// What stands in a `content`: a string, or blocks with a `text` each, joined by line ends.
 std::string content_text(const json::value* content);
 std::string content_text(const json::object& object, std::string_view name);

@@ -162,13 +162,14 @@ class GeminiReader final : public Reader {
 
   /// Gemini counts what was cached as input too, and thoughts beside the output.
   void read_usage(const json::object& message, const json::object& tokens, const std::string& id) {
-    Usage usage{.id = id, .model = word_of(message, "model"), .cache_read = integer_member(tokens, "cached")};
-    usage.input = integer_member(tokens, "input");
+    Usage usage{.id = id,
+                .model = word_of(message, "model"),
+                .input = count_member(tokens, "input"),
+                .cache_read = count_member(tokens, "cached"),
+                .output = count_member(tokens, "output"),
+                .reasoning = count_member(tokens, "thoughts")};
     if (usage.input && usage.cache_read && *usage.cache_read <= *usage.input) *usage.input -= *usage.cache_read;
-    usage.reasoning = integer_member(tokens, "thoughts");
-    usage.output = integer_member(tokens, "output");
-    if (usage.output && usage.reasoning && *usage.reasoning <= kMostTokens && *usage.output <= kMostTokens)
-      *usage.output += std::max<std::int64_t>(0, *usage.reasoning);
+    if (usage.output && usage.reasoning) *usage.output += *usage.reasoning;
     auto& known = usages_.at(id).first;
     if (known == usage) return;
     known = usage;
@@ -178,7 +179,8 @@ class GeminiReader final : public Reader {
   void read_user(const json::object& message, const std::string& id) {
     const auto text = content_text(message, "content");
     if (text.empty() || told_.at("user " + id).first.news(text).empty()) return;
-    const auto own = text.substr(0, text.find(kHookOpen));
+    auto own = text.substr(0, text.find(kHookOpen));
+    while (!own.empty() && is_blank(own.back())) own.pop_back();
     const bool by_program = own.starts_with("<session_context>");
     if (!by_program && !own.empty()) {
       turn_ = id;
@@ -229,8 +231,6 @@ class GeminiReader final : public Reader {
   void not_understood(const std::string& type, std::string problem) {
     if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
   }
-
-  static constexpr std::int64_t kMostTokens = 1'000'000'000'000;
 
   Entries entries_;
   std::string session_;

@@ -34,8 +34,7 @@ Result<std::unique_ptr<Tail>> Tail::follow(net::AsioLoop& loop, std::string path
   std::unique_ptr<Tail> tail{new Tail{loop, std::move(path), listener}};
   tail->watch_ =
       RELAY_TRY(net::FileWatch::begin(loop, tail->path_, [it = tail.get()](net::FileChange) { it->go_on(); }));
-  tail->file_.reset(::open(tail->path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (tail->file_) {
+  if (tail->open_quietly()) {
     tail->earlier_until_ = size_of(tail->file_.get());
     if (from == From::End) tail->start_at_end();
   }
@@ -96,10 +95,22 @@ void Tail::read_piece() {
 }
 
 bool Tail::open_file() {
-  file_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file_ && errno != ENOENT && errno != ENOTDIR)
+  if (open_quietly()) return true;
+  if (errno != ENOENT && errno != ENOTDIR)
     complain(Error::from_errno(relay::format("cannot read {}", path_)).message());
-  return static_cast<bool>(file_);
+  return false;
+}
+
+/// Only a plain file has an end to wait at; on anything else errno says that it is none.
+bool Tail::open_quietly() {
+  file_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (file_ && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) return true;
+  if (file_) {
+    file_.reset();
+    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  }
+  return false;
 }
 
 /// It is shorter than what was read, or holds something else there.
@@ -145,7 +156,7 @@ void Tail::end_line(std::string_view last_part) {
   const auto offset = line_begins_;
   line_begins_ += bytes + 1;
   if (bytes > kMaxLine)
-    return listener_.on_problem(
+    return listener_.on_left_out(
         relay::format("a line of {} bytes in {} was left out: it is longer than {} bytes", bytes, path_, kMaxLine));
   auto whole = std::exchange(held_, {});
   if (!whole.empty()) whole.append(last_part);

@@ -36,8 +36,10 @@ class TailListener {
   virtual ~TailListener() = default;
   virtual void on_line(const Line& line) = 0;
   virtual void on_restart() = 0;
-  /// One sentence: the file cannot be read, or a line was left out. The tail goes on when it can.
+  /// The file cannot be read, in one sentence. It is tried again when it changes.
   virtual void on_problem(const std::string& sentence) = 0;
+  /// One line was left out, in one sentence; the next ones come.
+  virtual void on_left_out(const std::string& sentence) { on_problem(sentence); }
 };
 
 class Tail {
@@ -57,6 +59,7 @@ class Tail {
   void go_on();
   void read_piece();
   bool open_file();
+  bool open_quietly();
   void start_at_end();
   bool was_cut() const;
   bool is_another() const;

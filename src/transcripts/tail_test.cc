@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -175,6 +176,12 @@ TEST(Tail, SaysInOneSentenceThatAFileCannotBeRead) {
   ASSERT_TRUE(run_until(following.loop, [&] { return !following.problems.empty(); }));
   EXPECT_NE(following.problems[0].find("cannot read"), std::string::npos);
   EXPECT_EQ(following.problems.size(), 1U);
+}
+
+TEST(Tail, ADeviceIsNoRecord) {
+  Following following{"/dev/zero"};
+  ASSERT_TRUE(run_until(following.loop, [&] { return !following.problems.empty(); }));
+  EXPECT_NE(following.problems[0].find("cannot read /dev/zero"), std::string::npos);
 }
 
 TEST(Tail, MayDieInTheMiddleOfALine) {

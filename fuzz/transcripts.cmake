@@ -1,0 +1,1 @@
+relay_fuzzer(transcripts SOURCES transcripts_fuzz.cc LINKS relay::transcripts)

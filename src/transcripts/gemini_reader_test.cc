@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "transcripts/testing/records.h"
+
+namespace relay::transcripts {
+namespace {
+
+using testing::only;
+
+/// A whole session of Gemini CLI 0.61: a tool, hooks, a cancelled turn after which everything is written again.
+const Entries& session() {
+  static const Entries entries = [] {
+    const auto reader = gemini_reader();
+    return testing::read_all(*reader, testing::record_lines("gemini-session.jsonl"));
+  }();
+  return entries;
+}
+
+std::string texts_of(const Entries& entries) {
+  std::string all;
+  for (const auto& text : only<Text>(entries)) all += "[" + text.text + "]";
+  return all;
+}
+
+TEST(GeminiReader, UnderstandsEveryLineOfASession) {
+  for (const auto& unknown : only<Unknown>(session())) ADD_FAILURE() << unknown.type << ": " << unknown.problem;
+  ASSERT_EQ(only<Session>(session()).size(), 1U);
+  EXPECT_EQ(only<Session>(session())[0].id, "283e45ef-f2c7-410d-b71b-16be9a364eca");
+}
+
+TEST(GeminiReader, HearsAMessageOnceThoughItIsWrittenAgain) {
+  EXPECT_EQ(only<Text>(session()).size(), 6U);
+  EXPECT_EQ(only<Usage>(session()).size(), 6U);
+  EXPECT_EQ(only<Tool>(session()).size(), 1U);
+  EXPECT_EQ(only<ToolResult>(session()).size(), 1U);
+}
+
+TEST(GeminiReader, TellsThePersonsWordsFromAHooks) {
+  std::vector<std::string> person, hook;
+  for (const auto& prompt : only<Prompt>(session())) {
+    if (prompt.origin == Origin::Person) person.push_back(prompt.text);
+    if (prompt.origin == Origin::Hook) hook.push_back(prompt.from + ": " + prompt.text);
+  }
+  ASSERT_EQ(person.size(), 6U);
+  EXPECT_EQ(person[0], "please greet bob");
+  ASSERT_EQ(hook.size(), 7U);
+  EXPECT_EQ(hook[0], "BeforeAgent: Relay message from Carol [abc-BeforeAgent]: context by hook");
+  EXPECT_EQ(hook[2], "AfterTool: Relay message from Carol [abc-AfterTool]: context by hook");
+}
+
+TEST(GeminiReader, ACancelledTurnEnds) {
+  const auto ended = only<TurnEnded>(session());
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended[0].ending, Ending::Interrupted);
+  EXPECT_EQ(only<TurnStarted>(session()).size(), 6U);
+}
+
+TEST(GeminiReader, OnlyWhatWasAddedToAMessageIsNew) {
+  const auto reader = gemini_reader();
+  const auto read = [&](const char* line) { return texts_of(reader->read(line)); };
+  EXPECT_EQ(read(R"({"type":"gemini","id":"1","content":"one\n\n@relay:Bob a"})"), "[one\n\n@relay:Bob a]");
+  EXPECT_EQ(read(R"({"type":"gemini","id":"1","content":[{"text":"one\n"},{"text":"@relay:Bob a\n"}]})"), "");
+  EXPECT_EQ(read(R"({"type":"gemini","id":"1","content":"one\n@relay:Bob a\n@relay:Bob b"})"), "[\n@relay:Bob b]");
+  EXPECT_EQ(read(R"({"$set":{"messages":[{"type":"gemini","id":"1","content":"something else"}]}})"),
+            "[something else]");
+  EXPECT_EQ(read(R"({"type":"gemini","id":"2","content":"something else"})"), "[something else]");
+}
+
+TEST(GeminiReader, AfterARewindWhatIsSaidAnewIsHeard) {
+  const auto reader = gemini_reader();
+  reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob a"})");
+  EXPECT_TRUE(reader->read(R"({"$rewindTo":"0"})").empty());
+  EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"3","content":"@relay:Bob a"})")), "[@relay:Bob a]");
+}
+
+TEST(GeminiReader, ThoughtsAreNotWordsAndCountAsOutput) {
+  const auto reader = gemini_reader();
+  const auto entries = reader->read(
+      R"({"type":"gemini","id":"1","content":"","thoughts":[{"subject":"s","description":"@relay:Bob maybe"}],)"
+      R"("tokens":{"input":100,"output":20,"cached":30,"thoughts":5,"tool":0,"total":125},"model":"m"})");
+  EXPECT_TRUE(only<Text>(entries).empty());
+  ASSERT_EQ(only<Thought>(entries).size(), 1U);
+  EXPECT_EQ(only<Thought>(entries)[0].text, "@relay:Bob maybe");
+  ASSERT_EQ(only<Usage>(entries).size(), 1U);
+  const Usage expected{.id = "1", .model = "m", .input = 70, .cache_read = 30, .output = 25, .reasoning = 5};
+  EXPECT_EQ(only<Usage>(entries)[0], expected);
+}
+
+TEST(GeminiReader, ASubagentsFileHoldsNoWordsOfTheAgent) {
+  const auto reader = gemini_reader();
+  reader->read(R"({"sessionId":"s","kind":"subagent"})");
+  EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob from below"})")), "");
+}
+
+}  // namespace
+}  // namespace relay::transcripts
