@@ -1,0 +1,50 @@
+// What agents give their hooks: any bytes are an event or a sentence; an event survives its JSON, fits a frame, and any
+// answer to it is JSON or nothing.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "check.h"
+#include "hooks/answer.h"
+#include "hooks/event.h"
+
+using namespace relay;
+
+namespace {
+
+void try_answers(const hooks::Event& event, std::string_view text) {
+  const hooks::Answer answers[] = {
+      {.context = std::string{text}},
+      {.verdict = hooks::Verdict::Allow, .updated_input = std::string{text}},
+      {.verdict = hooks::Verdict::Deny, .message = event.tool_input},
+  };
+  for (const auto& answer : answers) {
+    const auto written = hooks::write_answer(event, answer);
+    // Bytes that are no UTF-8 cannot come from a host, whose answers are parsed.
+    if (!written.empty() && parse_json(json::serialize(json::string{text}))) FUZZ_CHECK(parse_json_object(written));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  for (const auto agent : {hooks::Agent::Claude, hooks::Agent::Codex, hooks::Agent::Gemini}) {
+    const auto event = hooks::parse_event(agent, text);
+    if (!event) {
+      FUZZ_CHECK(!event.error().message().empty());
+      continue;
+    }
+    const auto again = hooks::event_from(hooks::to_json(*event));
+    FUZZ_CHECK(again && *again == *event);
+    const auto frame = hooks::serialize_within(*event, hooks::kLeastSerializedBytes);
+    FUZZ_CHECK(frame.size() <= hooks::kLeastSerializedBytes && parse_json_object(frame));
+    try_answers(*event, text);
+  }
+  if (const auto object = parse_json_object(text)) {
+    (void)hooks::event_from(*object);
+    if (const auto answer = hooks::answer_from(*object))
+      FUZZ_CHECK(hooks::answer_from(hooks::to_json(*answer)) == *answer);
+  }
+  return 0;
+}
