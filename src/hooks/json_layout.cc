@@ -1,5 +1,6 @@
 #include "hooks/json_layout.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/format.h"
@@ -17,7 +18,9 @@ class Walker {
 
   Result<LayoutNode> value() {
     skip_blanks();
-    LayoutNode node{.begin = at_, .kind = text_[at_]};
+    LayoutNode node;
+    node.begin = at_;
+    node.kind = text_[at_];
     if (node.kind == '{' || node.kind == '[') {
       RELAY_TRY(children(node));
     } else if (node.kind == '"') {
@@ -57,7 +60,8 @@ class Walker {
         ++at_;
         continue;
       }
-      LayoutMember member{.begin = at_};
+      LayoutMember member;
+      member.begin = at_;
       if (node.kind == '{') {
         member.key = RELAY_TRY(key());
         if (!seen.insert(member.key).second) {

@@ -20,7 +20,7 @@ struct LayoutNode {
   std::size_t begin = 0;
   std::size_t end = 0;  // behind the last byte
   char kind = 0;        // its first byte: { [ " t f n - 0…9
-  std::vector<LayoutMember> children = {};
+  std::vector<LayoutMember> children;
 
   /// The member of that name; null when there is none or this is no object.
   [[nodiscard]] const LayoutMember* member(std::string_view key) const;

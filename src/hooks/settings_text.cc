@@ -17,7 +17,7 @@ struct Edit {
 };
 
 std::string applied(std::string_view text, std::vector<Edit> edits) {
-  std::ranges::stable_sort(edits, {}, &Edit::begin);
+  std::ranges::sort(edits, {}, &Edit::begin);
   std::string out;
   std::size_t at = 0;
   for (const auto& edit : edits) {
