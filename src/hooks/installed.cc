@@ -91,7 +91,8 @@ std::string gemini_forbids(const Environment& environment) {
   if (!bool_member(*config, "enabled").value_or(true)) return format("{} says hooksConfig.enabled: false", path);
   if (const auto* disabled = array_member(*config, "disabled")) {
     for (const auto& name : *disabled) {
-      if (name == json::value{"agent-relay"}) return format("{} lists agent-relay in hooksConfig.disabled", path);
+      if (name.is_string() && name.get_string() == "agent-relay")
+        return format("{} lists agent-relay in hooksConfig.disabled", path);
     }
   }
   return {};

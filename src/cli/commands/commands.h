@@ -33,6 +33,7 @@ extern const Command kDoctor;
 extern const Command kConfig;
 extern const Command kExtract;
 extern const Command kHook;
+extern const Command kHooks;
 extern const Command kCompletion;
 
 }  // namespace relay::cli

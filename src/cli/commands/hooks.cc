@@ -1,0 +1,176 @@
+/// `agent-relay hooks`
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "hooks/diff.h"
+#include "hooks/install.h"
+#include "pty/command.h"
+
+namespace relay::cli {
+namespace {
+
+using hooks::Agent;
+
+constexpr Agent kAgentsWithHooks[] = {Agent::Claude, Agent::Codex, Agent::Gemini};
+
+/// The path that will still be right after an update: the one along PATH, when that is this program.
+Result<std::string> program_path(const Context& context) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const auto own = fs::read_symlink("/proc/self/exe", failed).string();
+  if (failed) return fail(relay::format("cannot tell where this program lies: {}", failed.message()));
+  const std::string search = context.environment("PATH").value_or("");
+  for (std::size_t at = 0; at <= search.size();) {
+    const auto end = std::min(search.find(':', at), search.size());
+    const auto candidate = relay::format("{}/agent-relay", search.substr(at, end - at));
+    if (candidate.starts_with('/') && fs::equivalent(candidate, own, failed)) return candidate;
+    at = end + 1;
+  }
+  return own;
+}
+
+/// What a person still has to know after it was written.
+void advise(Agent agent, const hooks::HooksFile& file, const hooks::Environment& environment) {
+  if (file.target != file.path) remark(relay::format("{} is a link; {} was written", file.path, file.target));
+  if (const auto why = hooks::hooks_forbidden(agent, environment); !why.empty()) {
+    remark(relay::format("the hooks will not run: {}", why));
+  }
+  if (agent == Agent::Codex) {
+    remark("Codex asks once, at its next start, whether to trust them; agents started with agent-relay are not asked");
+  }
+}
+
+ExitCode change(Agent agent, bool install, bool dry_run, Context& context) {
+  const auto environment = pty::inherited_environment();
+  const auto program = RELAY_CLI_TRY(program_path(context));
+  const auto file = RELAY_CLI_TRY(hooks::read_hooks_file(agent, environment));
+  const auto change =
+      RELAY_CLI_TRY(install ? hooks::plan_install(agent, file, program) : hooks::plan_uninstall(agent, file));
+  if (!change) {
+    remark(install ? relay::format("nothing to do: {} has them all", file.path)
+                   : relay::format("nothing to do: {} has none of ours", file.path));
+    return ExitCode::Yes;
+  }
+  print(sanitised(hooks::unified_diff(file.text.value_or(""), change->text.value_or(""), file.target), Lines::Keep));
+  if (dry_run) return ExitCode::Yes;
+  RELAY_CLI_TRY(hooks::carry_out(file, *change));
+  if (!install) {
+    remark(change->text ? relay::format("{} is without our hooks", file.path)
+                        : relay::format("{} held nothing else and is gone", file.path));
+    return ExitCode::Yes;
+  }
+  remark(change->makes_copy ? relay::format("{} is written; as it was: {}", file.path, file.copy)
+                            : relay::format("{} is written", file.path));
+  advise(agent, file, environment);
+  return ExitCode::Yes;
+}
+
+struct Seen {
+  Agent agent;
+  std::string path;
+  hooks::HooksStatus status;
+};
+
+Seen look_at(Agent agent, const std::string& program, const hooks::Environment& environment) {
+  const auto file = hooks::read_hooks_file(agent, environment);
+  if (file) return {agent, file->path, hooks::status_of(agent, *file, program, environment)};
+  hooks::HooksStatus unknown;
+  unknown.problem = file.error().message();
+  return {agent, hooks::user_hooks_file(agent, environment), std::move(unknown)};
+}
+
+json::object to_json(const Seen& seen) {
+  json::object out{{"agent", name_of(seen.agent)},
+                   {"hooks", name_of(seen.status.presence)},
+                   {"file", seen.path},
+                   {"program", seen.status.program},
+                   {"stale", seen.status.stale}};
+  if (!seen.status.forbidden.empty()) out["forbidden"] = seen.status.forbidden;
+  if (!seen.status.problem.empty()) out["problem"] = seen.status.problem;
+  return out;
+}
+
+std::string remarks_on(const Seen& seen) {
+  const auto& status = seen.status;
+  if (!status.problem.empty()) return "cannot be read: " + status.problem;
+  if (!status.forbidden.empty()) return "will not run: " + status.forbidden;
+  if (status.stale)
+    return relay::format("calls {}, which is not this program: run hooks install again", status.program);
+  return status.presence == hooks::Presence::Partly ? "some are missing: run hooks install again" : status.program;
+}
+
+ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
+  const auto environment = pty::inherited_environment();
+  const auto program = RELAY_CLI_TRY(program_path(context));
+  json::array all;
+  Columns columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
+  bool complete = true;
+  for (const auto agent : agents) {
+    const auto seen = look_at(agent, program, environment);
+    complete = complete && seen.status.presence == hooks::Presence::Yes;
+    all.push_back(to_json(seen));
+    columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.presence)},
+                 sanitised(seen.path, Lines::Join), sanitised(remarks_on(seen), Lines::Join)});
+  }
+  print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n" : columns.text(context.paint));
+  return agents.size() > 1 || complete ? ExitCode::Yes : ExitCode::No;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto action = invocation.argument(0);
+  const auto name = invocation.argument(1);
+  const auto agent = hooks::agent_named(name);
+  if (action != "install" && action != "uninstall" && action != "status") {
+    return complain(relay::format("hooks can be installed, uninstalled or asked for their status, not '{}'",
+                                  sanitised(action, Lines::Join)),
+                    ExitCode::Usage);
+  }
+  if (!agent && !(name.empty() && action == "status")) {
+    return complain(name.empty() ? relay::format("name an agent: agent-relay hooks {} claude", action)
+                                 : relay::format("no hooks are known for '{}'; there are claude, codex and gemini",
+                                                 sanitised(name, Lines::Join)),
+                    ExitCode::Usage);
+  }
+  if (action == "status") {
+    const std::span<const Agent> all{kAgentsWithHooks};
+    return show(agent ? std::span<const Agent>{&*agent, 1} : all, invocation.has("--json"), context);
+  }
+  if (invocation.has("--json")) return complain("--json goes with hooks status", ExitCode::Usage);
+  return change(*agent, action == "install", invocation.has("--dry-run"), context);
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "ACTION", .description = "install, uninstall or status"},
+    {.name = "AGENT", .arity = Arity::Optional, .description = "claude, codex or gemini; status: all when left out"},
+};
+
+constexpr Option kOptions[] = {
+    {.name = "--dry-run", .description = "print the difference and write nothing"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kHooks = {
+    .name = "hooks",
+    .group = Group::Plumbing,
+    .usage = "hooks ACTION AGENT",
+    .summary = "let an agent tell us what it does, also when it is started without us",
+    .hint = "[--dry-run]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay hooks install claude --dry-run",
+    .details =
+        "Agents started with agent-relay need none of this. `install` adds our hooks to your own settings of the agent "
+        "(~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json), prints the difference first, keeps "
+        "everything that is there and a copy beside it. `uninstall` takes out exactly those. `status` ends with 1 when "
+        "the agent you name does not have all of them.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,138 @@
+#include "hooks/install.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/format.h"
+#include "hooks/replace_file.h"
+#include "hooks/settings.h"
+#include "hooks/settings_text.h"
+#include "hooks/wanted.h"
+
+namespace relay::hooks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCopySuffix = ".before-agent-relay";
+
+Failure about(const HooksFile& file, const Error& error) {
+  return fail(format("{} was not changed: {}", file.path, error.message()));
+}
+
+/// All that is wanted, each once and as it would be written today.
+bool is_complete(Agent agent, const std::vector<InstalledHook>& ours, std::string_view program) {
+  const auto wanted = wanted_hooks(agent);
+  if (ours.size() != wanted.size()) return false;
+  return std::ranges::all_of(wanted, [&](const WantedHook& hook) {
+    const auto found = std::ranges::find(ours, hook.event, &InstalledHook::event);
+    const auto handler = handler_for(agent, hook, program);
+    return found != ours.end() && handler && found->written == *handler;
+  });
+}
+
+Result<std::string> installed_text(Agent agent, std::string_view text, std::string_view program) {
+  const auto hooks = RELAY_TRY(hooks_for(agent, program));
+  return with_hooks(RELAY_TRY(without_hooks(text, agent)), hooks);
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+Result<std::vector<InstalledHook>> ours_in(Agent agent, const std::optional<std::string>& text) {
+  if (!text || is_blank(*text)) return std::vector<InstalledHook>{};
+  return hooks_of_ours(agent, RELAY_TRY(parse_json_object(*text)));
+}
+
+/// Where a link leads. A link to nowhere is an error: what it was meant for is not ours to guess.
+Result<std::string> behind_links(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_symlink(path, failed)) return path;
+  auto target = fs::canonical(path, failed);
+  if (failed) return fail(format("{} is a link that leads nowhere; remove it or make its target first", path));
+  return target.string();
+}
+
+}  // namespace
+
+Result<HooksFile> read_hooks_file(Agent agent, const Environment& environment) {
+  HooksFile file{.path = user_hooks_file(agent, environment), .target = {}, .copy = {}};
+  if (file.path.empty()) return fail(format("cannot tell where {} keeps its settings: set HOME", name_of(agent)));
+  file.copy = format("{}{}", file.path, kCopySuffix);
+  file.target = RELAY_TRY(behind_links(file.path));
+  file.text = RELAY_TRY(read_settings_file(file.target));
+  file.text_before = RELAY_TRY(read_settings_file(file.copy));
+  return file;
+}
+
+Result<std::optional<Change>> plan_install(Agent agent, const HooksFile& file, std::string_view program) {
+  if (const auto hooks = hooks_for(agent, program); !hooks) return about(file, hooks.error());
+  if (program_of(agent, *handler_for(agent, wanted_hooks(agent).front(), program)).empty()) {
+    return fail(format("{} was not changed: this program has to be called agent-relay, not {}", file.path, program));
+  }
+  // The text first: its reader is stricter and says why.
+  auto text = installed_text(agent, file.text.value_or(""), program);
+  if (!text) return about(file, text.error());
+  const auto ours = ours_in(agent, file.text);
+  if (!ours) return about(file, ours.error());
+  if (is_complete(agent, *ours, program)) return std::nullopt;
+  return Change{.text = *std::move(text), .makes_copy = file.text && ours->empty()};
+}
+
+Result<std::optional<Change>> plan_uninstall(Agent agent, const HooksFile& file) {
+  const auto ours = ours_in(agent, file.text);
+  if (!ours) return about(file, ours.error());
+  if (ours->empty()) return std::nullopt;
+  const auto& program = ours->front().program;
+  const auto came_from = [&](std::string_view text) {
+    const auto installed = installed_text(agent, text, program);
+    return installed && *installed == *file.text;
+  };
+  if (file.text_before && came_from(*file.text_before)) {
+    return Change{.text = file.text_before, .makes_copy = false, .removes_copy = true};
+  }
+  if (!file.text_before && file.path == file.target && came_from("")) return Change{};
+  auto text = without_hooks(*file.text, agent);
+  if (!text) return about(file, text.error());
+  return Change{.text = *std::move(text), .makes_copy = false, .removes_copy = false};
+}
+
+Result<void> carry_out(const HooksFile& file, const Change& change) {
+  if (RELAY_TRY(read_settings_file(file.target)) != file.text) {
+    return fail(format("{} was not changed: somebody else is writing it; try again", file.path));
+  }
+  if (change.makes_copy && file.text) RELAY_TRY(replace_file(file.copy, *file.text, {.modes_of = file.target}));
+  if (change.text) {
+    RELAY_TRY(replace_file(file.target, *change.text, {.modes_of = file.target}));
+  } else {
+    RELAY_TRY(remove_file(file.path));
+  }
+  if (change.removes_copy) RELAY_TRY(remove_file(file.copy));
+  return {};
+}
+
+std::string_view name_of(Presence presence) {
+  switch (presence) {
+    case Presence::No: return "not";
+    case Presence::Partly: return "partly";
+    case Presence::Yes: return "installed";
+  }
+  return "";
+}
+
+HooksStatus status_of(Agent agent, const HooksFile& file, std::string_view program, const Environment& environment) {
+  HooksStatus status{.forbidden = hooks_forbidden(agent, environment)};
+  const auto ours = ours_in(agent, file.text);
+  if (!ours) {
+    status.problem = ours.error().message();
+    return status;
+  }
+  if (ours->empty()) return status;
+  status.program = ours->front().program;
+  status.presence = is_complete(agent, *ours, status.program) ? Presence::Yes : Presence::Partly;
+  std::error_code failed;
+  status.stale = std::ranges::any_of(
+      *ours, [&](const InstalledHook& hook) { return !fs::equivalent(hook.program, program, failed) || failed; });
+  return status;
+}
+
+}  // namespace relay::hooks

@@ -1,0 +1,198 @@
+#include "hooks/install.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "hooks/wanted.h"
+
+namespace relay::hooks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProgram = "/opt/relay/agent-relay";
+
+/// A person's home with nothing in it yet.
+class Install : public testing::TestWithParam<Agent> {
+ protected:
+  Install() : home_{testing::TempDir() + "/install." + std::to_string(::getpid())} {
+    fs::remove_all(home_);
+    fs::create_directories(home_);
+    environment_ = {"HOME=" + home_};
+    path_ = user_hooks_file(GetParam(), environment_);
+  }
+  ~Install() override { fs::remove_all(home_); }
+
+  void write(const std::string& path, std::string_view text) const {
+    fs::create_directories(fs::path{path}.parent_path());
+    std::ofstream{path} << text;
+  }
+  [[nodiscard]] static std::string read(const std::string& path) {
+    std::ostringstream out;
+    out << std::ifstream{path}.rdbuf();
+    return out.str();
+  }
+  [[nodiscard]] HooksFile file() const { return read_hooks_file(GetParam(), environment_).value(); }
+
+  /// True when there was something to do.
+  bool install(std::string_view program = kProgram) {
+    const auto now = file();
+    const auto change = plan_install(GetParam(), now, program);
+    EXPECT_TRUE(change) << change.error().message();
+    if (!change || !*change) return false;
+    EXPECT_TRUE(carry_out(now, **change));
+    return true;
+  }
+  bool uninstall() {
+    const auto now = file();
+    const auto change = plan_uninstall(GetParam(), now);
+    EXPECT_TRUE(change) << change.error().message();
+    if (!change || !*change) return false;
+    EXPECT_TRUE(carry_out(now, **change));
+    return true;
+  }
+  [[nodiscard]] HooksStatus status(std::string_view program = kProgram) const {
+    return status_of(GetParam(), file(), program, environment_);
+  }
+
+  std::string home_;
+  Environment environment_;
+  std::string path_;
+};
+
+TEST_P(Install, AFileThatWasNotThereIsGoneAgain) {
+  EXPECT_EQ(status().presence, Presence::No);
+  EXPECT_TRUE(install());
+  EXPECT_EQ(status().presence, Presence::Yes);
+  struct stat modes{};
+  ASSERT_EQ(::stat(path_.c_str(), &modes), 0);
+  EXPECT_EQ(modes.st_mode & 0777, 0600U);
+  EXPECT_FALSE(install());
+  EXPECT_TRUE(uninstall());
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(uninstall());
+}
+
+TEST_P(Install, GivesBackTheSameBytesModesAndNoCopy) {
+  for (const std::string_view text : {"{}", "", "\n", "{\"hooks\": {}}", "{\"hooks\": {\"SessionStart\": []}}\n",
+                                      "{\n   \"b\": 1,\n   \"a\": 2.0\n}\n"}) {
+    write(path_, text);
+    ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+    EXPECT_TRUE(install());
+    EXPECT_EQ(read(path_ + ".before-agent-relay"), text);
+    EXPECT_EQ(status().presence, Presence::Yes) << text;
+    EXPECT_TRUE(uninstall());
+    EXPECT_EQ(read(path_), text);
+    EXPECT_FALSE(fs::exists(path_ + ".before-agent-relay"));
+    struct stat modes{};
+    ASSERT_EQ(::stat(path_.c_str(), &modes), 0);
+    EXPECT_EQ(modes.st_mode & 0777, 0640U);
+  }
+}
+
+TEST_P(Install, WhatWasAddedMeanwhileStays) {
+  write(path_, "{\n  \"a\": 1\n}\n");
+  install();
+  auto text = read(path_);
+  text.replace(text.find("\"a\": 1"), 6, "\"a\": 2, \"new\": [3]");
+  write(path_, text);
+  EXPECT_TRUE(uninstall());
+  EXPECT_EQ(read(path_), "{\n  \"a\": 2, \"new\": [3]\n}\n");
+  EXPECT_TRUE(fs::exists(path_ + ".before-agent-relay"));
+}
+
+TEST_P(Install, ALinkIsWrittenThroughAndStaysALink) {
+  write(home_ + "/dotfiles/x.json", "{\"a\": 1}\n");
+  fs::create_directories(fs::path{path_}.parent_path());
+  fs::create_symlink(home_ + "/dotfiles/x.json", path_);
+  EXPECT_TRUE(install());
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_NE(read(home_ + "/dotfiles/x.json").find("agent-relay"), std::string::npos);
+  EXPECT_TRUE(uninstall());
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_EQ(read(home_ + "/dotfiles/x.json"), "{\"a\": 1}\n");
+}
+
+TEST_P(Install, ALinkToNowhereIsRefused) {
+  fs::create_directories(fs::path{path_}.parent_path());
+  fs::create_symlink(home_ + "/gone", path_);
+  const auto file = read_hooks_file(GetParam(), environment_);
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().message().find("leads nowhere"), std::string::npos);
+}
+
+TEST_P(Install, ABrokenFileIsNotTouched) {
+  for (const std::string_view text : {"{", "{} // mine", "[1]", "{\"hooks\": 1}", "{\"a\":1,\"a\":2}"}) {
+    write(path_, text);
+    const auto change = plan_install(GetParam(), file(), kProgram);
+    ASSERT_FALSE(change) << text;
+    EXPECT_NE(change.error().message().find(path_), std::string::npos);
+    EXPECT_EQ(read(path_), text);
+  }
+}
+
+TEST_P(Install, AnotherPathReplacesTheOldOneOnce) {
+  write(path_, "{\"a\": 1}");
+  install("/old/agent-relay");
+  EXPECT_TRUE(status().stale);
+  EXPECT_TRUE(install());
+  EXPECT_EQ(read(path_).find("/old/"), std::string::npos);
+  EXPECT_EQ(read(path_ + ".before-agent-relay"), "{\"a\": 1}");
+  EXPECT_EQ(status().program, kProgram);
+  EXPECT_TRUE(uninstall());
+  EXPECT_EQ(read(path_), "{\"a\": 1}");
+}
+
+TEST_P(Install, AMissingHookIsPartlyAndInstallFillsIt) {
+  install();
+  auto text = read(path_);
+  text.replace(text.find("SessionStart"), 12, "NobodysEvent");
+  write(path_, text);
+  EXPECT_EQ(status().presence, Presence::Partly);
+  EXPECT_TRUE(install());
+  EXPECT_EQ(status().presence, Presence::Yes);
+  EXPECT_EQ(read(path_).find("NobodysEvent"), std::string::npos);
+}
+
+TEST_P(Install, AFileThatChangedSinceItWasReadIsNotOverwritten) {
+  write(path_, "{}");
+  const auto before = file();
+  const auto change = plan_install(GetParam(), before, kProgram);
+  ASSERT_TRUE(change && *change);
+  write(path_, "{\"new\": 1}");
+  EXPECT_FALSE(carry_out(before, **change));
+  EXPECT_EQ(read(path_), "{\"new\": 1}");
+}
+
+TEST_P(Install, AProgramOfAnotherNameCouldNotBeFoundAgain) {
+  EXPECT_FALSE(plan_install(GetParam(), file(), "/opt/other"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Agents, Install, testing::Values(Agent::Claude, Agent::Codex, Agent::Gemini),
+                         [](const auto& agent) { return std::string{name_of(agent.param)}; });
+
+TEST(InstallStatus, SaysWhatSwitchesHooksOff) {
+  const auto home = testing::TempDir() + "/forbids." + std::to_string(::getpid());
+  fs::create_directories(home + "/.gemini");
+  std::ofstream{home + "/.gemini/settings.json"} << R"({"hooksConfig": {"disabled": ["x", "agent-relay"]}})";
+  EXPECT_NE(hooks_forbidden(Agent::Gemini, {"HOME=" + home}).find("hooksConfig.disabled"), std::string::npos);
+  EXPECT_EQ(hooks_forbidden(Agent::Gemini, {"GEMINI_CLI_HOME=/nowhere", "HOME=" + home}), "");
+  fs::remove_all(home);
+}
+
+TEST(InstallPlaces, FollowTheAgentsOwnVariables) {
+  const Environment own{"HOME=/h", "CLAUDE_CONFIG_DIR=/c", "CODEX_HOME=/x", "GEMINI_CLI_HOME=/g"};
+  EXPECT_EQ(user_hooks_file(Agent::Claude, own), "/c/settings.json");
+  EXPECT_EQ(user_hooks_file(Agent::Codex, own), "/x/hooks.json");
+  EXPECT_EQ(user_hooks_file(Agent::Gemini, own), "/g/.gemini/settings.json");
+  EXPECT_EQ(user_hooks_file(Agent::Codex, {"HOME=/h"}), "/h/.codex/hooks.json");
+  EXPECT_EQ(user_hooks_file(Agent::Claude, {}), "");
+}
+
+}  // namespace
+}  // namespace relay::hooks

@@ -1,0 +1,248 @@
+#include "hooks/settings_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/format.h"
+#include "hooks/json_layout.h"
+#include "hooks/wanted.h"
+
+namespace relay::hooks {
+namespace {
+
+struct Edit {
+  std::size_t begin;
+  std::size_t end;
+  std::string text;
+};
+
+std::string applied(std::string_view text, std::vector<Edit> edits) {
+  std::ranges::sort(edits, {}, &Edit::begin);
+  std::string out;
+  std::size_t at = 0;
+  for (const auto& edit : edits) {
+    out += text.substr(at, edit.begin - at);
+    out += edit.text;
+    at = edit.end;
+  }
+  return out += text.substr(at);
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+/// How this file is written.
+struct Style {
+  std::string line_end = "\n";
+  std::string unit = "  ";
+  bool lines = true;  // else all of it on one line
+  bool airy = true;   // on one line: with blanks behind colons and commas
+};
+
+Style style_of(std::string_view text, const LayoutNode& root) {
+  Style style;
+  if (text.contains("\r\n")) style.line_end = "\r\n";
+  if (root.children.empty()) return style;
+  const auto lead = text.substr(root.begin + 1, root.children.front().begin - root.begin - 1);
+  const auto line = lead.rfind('\n');
+  style.lines = line != std::string_view::npos;
+  style.airy = style.lines || text.contains("\": ");
+  if (style.lines && line + 1 < lead.size()) style.unit = lead.substr(line + 1);
+  return style;
+}
+
+bool is_plain(const json::value& value) { return !value.is_object() && !value.is_array(); }
+
+class Writer {
+ public:
+  explicit Writer(Style style) : style_{std::move(style)} {}
+
+  /// `indent` is that of the line the value begins in; empty optional: all on one line.
+  void value(const json::value& value, const std::string* indent, std::string& out) const {
+    if (const auto* object = value.if_object()) {
+      list(*object, '{', '}', indent, out, [&](const auto& member, const std::string* inner) {
+        out += json::serialize(json::string{member.key()});
+        out += style_.airy ? ": " : ":";
+        this->value(member.value(), inner, out);
+      });
+    } else if (const auto* array = value.if_array()) {
+      const bool short_one = std::ranges::all_of(*array, is_plain);
+      list(*array, '[', ']', short_one ? nullptr : indent, out,
+           [&](const auto& element, const std::string* inner) { this->value(element, inner, out); });
+    } else {
+      out += json::serialize(value);
+    }
+  }
+
+  [[nodiscard]] const Style& style() const { return style_; }
+
+ private:
+  template <class List, class Each>
+  void list(const List& items, char open, char close, const std::string* indent, std::string& out,
+            const Each& each) const {
+    out += open;
+    const std::string inner = indent == nullptr ? "" : *indent + style_.unit;
+    bool first = true;
+    for (const auto& item : items) {
+      if (!first) out += indent == nullptr && style_.airy ? ", " : ",";
+      first = false;
+      if (indent != nullptr) out += style_.line_end + inner;
+      each(item, indent == nullptr ? nullptr : &inner);
+    }
+    if (indent != nullptr && !first) out += style_.line_end + *indent;
+    out += close;
+  }
+
+  Style style_;
+};
+
+/// The blanks at the start of the line that `at` is in.
+std::string indentation_at(std::string_view text, std::size_t at) {
+  const auto line = text.rfind('\n', at);
+  const auto begin = line == std::string_view::npos || at == 0 ? 0 : line + 1;
+  const auto end = std::min(text.find_first_not_of(" \t", begin), text.size());
+  return std::string{text.substr(begin, end - begin)};
+}
+
+/// Puts items (a key may stand before each) behind the last child of a list.
+class Appender {
+ public:
+  Appender(std::string_view text, const Writer& writer) : text_{text}, writer_{writer} {}
+
+  struct Item {
+    std::string_view key;  // empty: an array's
+    const json::value* value;
+  };
+
+  Edit append(const LayoutNode& list, const std::vector<Item>& items) const {
+    const auto& style = writer_.style();
+    if (list.children.empty()) {
+      const auto outer = indentation_at(text_, list.begin);
+      const auto inner = outer + style.unit;
+      std::string out(1, list.kind);
+      if (style.lines) out += style.line_end + inner;
+      out += joined(items, style.lines ? &inner : nullptr);
+      if (style.lines) out += style.line_end + outer;
+      out += list.kind == '{' ? '}' : ']';
+      return {list.begin, list.end, std::move(out)};
+    }
+    const auto first = list.children.front().begin;
+    const bool on_lines = text_.substr(list.begin, first - list.begin).contains('\n');
+    const auto inner = indentation_at(text_, first);
+    const auto end = list.children.back().value.end;
+    const auto* indent = on_lines ? &inner : nullptr;
+    return {end, end, separator(indent) + joined(items, indent)};
+  }
+
+ private:
+  [[nodiscard]] std::string separator(const std::string* indent) const {
+    if (indent != nullptr) return "," + writer_.style().line_end + *indent;
+    return writer_.style().airy ? ", " : ",";
+  }
+
+  [[nodiscard]] std::string joined(const std::vector<Item>& items, const std::string* indent) const {
+    std::string out;
+    for (const auto& item : items) {
+      if (&item != &items.front()) out += separator(indent);
+      if (!item.key.empty()) {
+        out += json::serialize(json::string{item.key});
+        out += writer_.style().airy ? ": " : ":";
+      }
+      writer_.value(*item.value, indent, out);
+    }
+    return out;
+  }
+
+  std::string_view text_;
+  const Writer& writer_;
+};
+
+/// Cuts the marked children out of a list, with the commas that go with them. Not for a list that loses all of them.
+void cut(const LayoutNode& list, const std::vector<bool>& gone, std::vector<Edit>& edits) {
+  bool kept_one = false;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) {
+      kept_one = true;
+    } else if (kept_one) {
+      edits.push_back({list.children[i - 1].value.end, list.children[i].value.end, ""});
+    } else {
+      edits.push_back({list.children[i].begin, list.children[i + 1].begin, ""});
+    }
+  }
+}
+
+/// Asks every child whether it goes; true when the list is left with none of what it had.
+template <class Goes>
+Result<bool> thin_out(const LayoutNode& list, std::vector<Edit>& edits, const Goes& goes) {
+  std::vector<bool> gone;
+  for (const auto& child : list.children) gone.push_back(RELAY_TRY(goes(child)));
+  if (!gone.empty() && std::ranges::all_of(gone, std::identity{})) return true;
+  cut(list, gone, edits);
+  return false;
+}
+
+}  // namespace
+
+Result<std::string> with_hooks(std::string_view text, const json::object& hooks) {
+  const json::value all = hooks;
+  if (is_blank(text)) {
+    const std::string none;
+    std::string out;
+    Writer{Style{}}.value(json::object{{"hooks", all}}, &none, out);
+    return out + "\n";
+  }
+  const auto root = RELAY_TRY(read_layout(text));
+  if (root.kind != '{') return fail("it is not a JSON object");
+  const Writer writer{style_of(text, root)};
+  const Appender appender{text, writer};
+  const auto* mine = root.member("hooks");
+  if (mine == nullptr) return applied(text, {appender.append(root, {{"hooks", &all}})});
+  if (mine->value.kind != '{') return fail("its \"hooks\" is not an object");
+  std::vector<Edit> edits;
+  std::vector<Appender::Item> fresh;
+  for (const auto& event : hooks) {
+    const std::string_view name = event.key();
+    const auto* there = mine->value.member(name);
+    if (there == nullptr) {
+      fresh.push_back({name, &event.value()});
+      continue;
+    }
+    if (there->value.kind != '[') return fail(format("its hooks for {} are not an array", name));
+    std::vector<Appender::Item> groups;
+    for (const auto& group : event.value().as_array()) groups.push_back({"", &group});
+    edits.push_back(appender.append(there->value, groups));
+  }
+  if (!fresh.empty()) edits.push_back(appender.append(mine->value, fresh));
+  return applied(text, std::move(edits));
+}
+
+Result<std::string> without_hooks(std::string_view text, Agent agent) {
+  if (is_blank(text)) return std::string{text};
+  const auto root = RELAY_TRY(read_layout(text));
+  const auto* hooks = root.member("hooks");
+  if (hooks == nullptr || hooks->value.kind != '{') return std::string{text};
+
+  std::vector<Edit> edits;
+  const auto handler_goes = [&](const LayoutMember& handler) -> Result<bool> {
+    const auto& at = handler.value;
+    return !program_of(agent, RELAY_TRY(parse_json(text.substr(at.begin, at.end - at.begin)))).empty();
+  };
+  const auto group_goes = [&](const LayoutMember& group) -> Result<bool> {
+    const auto* handlers = group.value.member("hooks");
+    if (handlers == nullptr || handlers->value.kind != '[') return false;
+    return thin_out(handlers->value, edits, handler_goes);
+  };
+  const auto event_goes = [&](const LayoutMember& event) -> Result<bool> {
+    if (event.value.kind != '[') return false;
+    return thin_out(event.value, edits, group_goes);
+  };
+  if (!RELAY_TRY(thin_out(hooks->value, edits, event_goes))) return applied(text, std::move(edits));
+
+  edits.clear();
+  std::vector<bool> gone;
+  for (const auto& member : root.children) gone.push_back(&member == hooks);
+  if (root.children.size() == 1) return applied(text, {{root.begin, root.end, "{}"}});
+  cut(root, gone, edits);
+  return applied(text, std::move(edits));
+}
+
+}  // namespace relay::hooks

@@ -1,0 +1,104 @@
+// Hooks in a person's own settings: what is shown, what is written, and that all of it can be taken back.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/format.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream{path}.rdbuf();
+  return out.str();
+}
+
+struct Hooks : testing::Test {
+  Sandbox box;
+  std::string person = box.home() + "/person";
+
+  void SetUp() override {
+    std::filesystem::create_directories(person + "/.claude");
+    box.set("HOME", person);
+  }
+};
+
+TEST_F(Hooks, ADryRunShowsTheDifferenceAndWritesNothing) {
+  const auto path = box.write(person + "/.claude/settings.json", "{\n    \"model\": \"opus\"\n}\n");
+  const auto out = box.ok({"hooks", "install", "claude", "--dry-run"});
+  EXPECT_TRUE(out.starts_with(format("--- {0}\n+++ {0}\n@@ -1,3 +1,", path))) << out;
+  EXPECT_NE(out.find("+    \"hooks\": {\n"), std::string::npos) << out;
+  EXPECT_NE(out.find(format("\"command\": \"{}\"", program())), std::string::npos) << out;
+  EXPECT_EQ(read(path), "{\n    \"model\": \"opus\"\n}\n");
+}
+
+TEST_F(Hooks, InstallAndUninstallGiveTheSameBytesForEveryAgent) {
+  const std::string text = "{\n  \"z\": 1.0, \"a\": [ ],\n  \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}";
+  for (const auto& [agent, file] :
+       {std::pair{"claude", ".claude/settings.json"}, std::pair{"codex", ".codex/hooks.json"},
+        std::pair{"gemini", ".gemini/settings.json"}}) {
+    const auto path = person + "/" + file;
+    std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
+    box.write(path, text);
+    ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+    EXPECT_FALSE(box.ok({"hooks", "install", agent}).empty());
+    EXPECT_EQ(box.run({"hooks", "install", agent}).out, "") << "a second time there is nothing to do";
+    const auto status = box.ok_json({"hooks", "status", agent});
+    const auto& row = status.at("hooks").at(0);
+    EXPECT_EQ(row.at("hooks"), "installed");
+    EXPECT_EQ(row.at("program").as_string(), program());
+    EXPECT_EQ(row.at("stale"), false);
+    EXPECT_FALSE(box.ok({"hooks", "uninstall", agent}).empty());
+    EXPECT_EQ(read(path), text);
+    struct stat modes{};
+    ASSERT_EQ(::stat(path.c_str(), &modes), 0);
+    EXPECT_EQ(modes.st_mode & 0777, 0600U);
+    EXPECT_EQ(box.run({"hooks", "status", agent}).code, 1);
+  }
+}
+
+TEST_F(Hooks, AFileMadeForThemGoesWithThem) {
+  box.ok({"hooks", "install", "codex"});
+  EXPECT_TRUE(std::filesystem::exists(person + "/.codex/hooks.json"));
+  box.ok({"hooks", "uninstall", "codex"});
+  EXPECT_FALSE(std::filesystem::exists(person + "/.codex/hooks.json"));
+}
+
+TEST_F(Hooks, AFileWithCommentsIsLeftAloneInOneSentence) {
+  const auto path = box.write(person + "/.claude/settings.json", "{} // mine\n");
+  const auto ran = box.run({"hooks", "install", "claude"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("it has comments"), std::string::npos) << ran.err;
+  EXPECT_EQ(read(path), "{} // mine\n");
+  EXPECT_NE(box.ok({"hooks", "status"}).find("cannot be read"), std::string::npos);
+}
+
+TEST_F(Hooks, StatusWarnsOfAProgramThatMovedAndOfSettingsThatForbidHooks) {
+  box.write(person + "/.claude/settings.json",
+            R"({"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"type": "command", )"
+            R"("command": "/gone/agent-relay", "args": ["hook", "claude"]}]}]}})");
+  const auto ran = box.run({"hooks", "status", "claude", "--json"});
+  EXPECT_EQ(ran.code, 1);
+  const auto status = parse_json_object(ran.out);
+  ASSERT_TRUE(status) << ran.out;
+  const auto& row = status->at("hooks").at(0).as_object();
+  EXPECT_EQ(row.at("hooks"), "partly");
+  EXPECT_EQ(row.at("stale"), true);
+  EXPECT_NE(string_member(row, "forbidden").value_or("").find("disableAllHooks"), std::string::npos);
+}
+
+TEST_F(Hooks, WhatIsMistypedIsSaid) {
+  EXPECT_EQ(box.run({"hooks", "instal", "claude"}).code, 2);
+  EXPECT_EQ(box.run({"hooks", "install"}).code, 2);
+  EXPECT_EQ(box.run({"hooks", "install", "aider"}).code, 2);
+  EXPECT_EQ(box.run({"hooks", "install", "claude", "--json"}).code, 2);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
