@@ -7,9 +7,9 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,     &kDown,   &kRun,    &kSend,    &kInbox,  &kLog,     &kRead, &kChat,
-    &kStatus, &kAgents, &kSpawn,  &kExplain, &kAttach, &kInput,   &kWait, &kRelease,
-    &kTrace,  &kSearch, &kDoctor, &kConfig,  &kSkill,  &kExtract, &kHook, &kCompletion,
+    &kUp,     &kDown,   &kRun,     &kSend,   &kInbox,   &kLog,  &kRead,       &kChat,  &kStatus,
+    &kAgents, &kSpawn,  &kExplain, &kAttach, &kInput,   &kWait, &kRelease,    &kTrace, &kSearch,
+    &kDoctor, &kConfig, &kSkill,   &kMcp,    &kExtract, &kHook, &kCompletion,
 };
 
 }  // namespace
