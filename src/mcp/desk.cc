@@ -18,6 +18,7 @@ constexpr std::size_t kMaxRemembered = 512;  // letters that can be answered wit
 
 Result<void> check_recipient(std::string_view to) {
   if (to == protocol::kEveryone) return {};
+  if (to == "#") return fail("give the channel's name too, for example #general");
   const auto fine = to.starts_with('#') ? protocol::check_channel_name(to) : protocol::check_agent_name(to);
   if (fine) return {};
   return fail(
@@ -142,7 +143,8 @@ void Desk::whoami(Ticket ticket) {
     else
       text += unread == 0 ? "No message waits."
                           : format("{}{} wait; read them with relay_inbox.", unread, mail->more ? " or more" : "");
-    if (!mail && standing.unsent > 0) text += format(" {} of your messages wait until the daemon is back.", standing.unsent);
+    if (!mail && standing.unsent > 0)
+      text += format(" {} of your messages wait until the daemon is back.", standing.unsent);
     finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
   });
 }

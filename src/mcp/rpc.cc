@@ -19,7 +19,7 @@ RpcMessage read_message(const json::value& value) {
   if (object == nullptr) return invalid(nullptr, "a message is one JSON object per line");
   const auto* id = object->if_contains("id");
   const bool has_id = id != nullptr && is_request_id(*id);
-  const json::value known_id = has_id ? *id : json::value{nullptr};
+  const json::value known_id = has_id ? *id : json::value(nullptr);
   if (string_member(*object, "jsonrpc") != "2.0") return invalid(known_id, R"("jsonrpc" must be "2.0")");
   if (!object->contains("method")) {
     if (object->contains("result") || object->contains("error")) return RpcResponse{};

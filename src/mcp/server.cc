@@ -38,7 +38,7 @@ void make_cacheable(json::object& result, std::int64_t ttl_ms) {
 json::value progress_token(const json::object& params) {
   const auto* meta = object_member(params, "_meta");
   const auto* token = meta != nullptr ? meta->if_contains("progressToken") : nullptr;
-  return token != nullptr && (token->is_string() || token->is_number()) ? *token : json::value{nullptr};
+  return token != nullptr && (token->is_string() || token->is_number()) ? *token : json::value(nullptr);
 }
 
 std::string updated_line(std::string_view uri, json::object meta) {
@@ -103,7 +103,7 @@ std::optional<Era> Server::era_of(const RpcRequest& request) {
   if (revision == nullptr || *revision != kModernRevision) {
     json::object data;
     data["supported"] = supported_revisions();
-    data["requested"] = revision != nullptr ? json::value{shown(*revision)} : json::value{""};
+    data["requested"] = revision != nullptr ? json::value(shown(*revision)) : json::value("");
     refuse(request.id, RpcCode::UnsupportedVersion, "this revision of the protocol is not spoken here",
            std::move(data));
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "capture/event_log.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/failure.h"
@@ -24,8 +25,18 @@ constexpr std::size_t kFullBytes = 1 << 20;     // not yet read by the client: n
 constexpr std::size_t kUnreadBytes = 16 << 20;  // the client does not read at all
 static_assert(kMaxLineBytes == mcp::kMaxLineBytes);
 
-Result<std::string> write_down(const Context&, const std::string&, const mcp::LoggedEvent&) {
-  return fail("events cannot be written down yet");
+/// Beside what the hooks of agents leave there. A client does not say which session of its own it is in, so these notes
+/// have a file of their own, and the name on the relay says whose they are.
+Result<std::string> write_down(const Context& context, const std::string& name, const mcp::LoggedEvent& event) {
+  const auto home = RELAY_TRY(capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME")));
+  auto log = RELAY_TRY(capture::EventLog::open(home));
+  const auto session = relay::format("mcp-{}-{}", context.project.id, name);
+  auto record = RELAY_TRY(
+      capture::note({.session = session, .agent = "mcp", .working_directory = context.project.root, .name = name},
+                    event.kind, event.text));
+  if (!event.paths.empty()) record.data["paths"] = json::array(event.paths.begin(), event.paths.end());
+  RELAY_TRY(log.append(record, context.now()));
+  return session;
 }
 
 /// stdin, stdout, the protocol machine and the desk, on one loop.
