@@ -7,9 +7,10 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,     &kDown,    &kRun,    &kSend,   &kInbox,  &kLog,     &kRead,        &kChat,    &kStatus, &kAgents,
-    &kSpawn,  &kExplain, &kAttach, &kInput,  &kWait,   &kRelease, &kPermissions, &kApprove, &kDeny,   &kQuestions,
-    &kAnswer, &kTrace,   &kSearch, &kDoctor, &kConfig, &kSkill,   &kHooks,       &kExtract, &kHook,   &kCompletion,
+    &kUp,          &kDown,    &kRun,   &kSend,      &kInbox,   &kLog,   &kRead,       &kChat,
+    &kStatus,      &kAgents,  &kSpawn, &kExplain,   &kAttach,  &kInput, &kWait,       &kRelease,
+    &kPermissions, &kApprove, &kDeny,  &kQuestions, &kAnswer,  &kTrace, &kSearch,     &kDoctor,
+    &kConfig,      &kSkill,   &kHooks, &kMcp,       &kExtract, &kHook,  &kCompletion,
 };
 
 }  // namespace

@@ -83,6 +83,8 @@ class LinkListener {
   /// A message that was not seen before.
   virtual Taken on_incoming(const Incoming& incoming) = 0;
 
+  /// What the daemon said of a message that it holds durably; `on_sent` follows.
+  virtual void on_acknowledged(const protocol::Ack& ack) { (void)ack; }
   /// The daemon holds the message durably.
   virtual void on_sent(const std::string& id) = 0;
   /// The daemon will never take it.

@@ -103,6 +103,7 @@ void Link::Machine::on_ack(const protocol::Envelope& envelope) {
   if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
   if (!outbox_.answered(ack->ack_id)) return;                             // the repetition of an answer
   transmission_.on_answered();
+  listener_.on_acknowledged(*ack);
   listener_.on_sent(ack->ack_id);
   transmit();
 }

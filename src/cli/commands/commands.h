@@ -31,6 +31,7 @@ extern const Command kTrace;
 extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kConfig;
+extern const Command kMcp;
 extern const Command kExtract;
 extern const Command kHook;
 extern const Command kHooks;

@@ -1,0 +1,1 @@
+relay_fuzzer(mcp SOURCES mcp_fuzz.cc LINKS relay::mcp)

@@ -1,0 +1,64 @@
+// What an MCP client says, line by line: whatever it is, every line that comes back is one JSON-RPC message, a request is
+// answered once at most, and arguments of tools become values or a sentence. Also the book of reservations, as a file.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check.h"
+#include "mcp/arguments.h"
+#include "mcp/reservations.h"
+#include "mcp/server.h"
+
+using namespace relay;
+
+namespace {
+
+/// Checks arguments as the desk does, and leaves every other call open.
+struct Workshop final : mcp::Workshop {
+  void call(mcp::Ticket ticket, std::string_view tool, const json::object& given, bool) override {
+    const auto checked = mcp::Arguments::check(*mcp::tool_named(tool), given);
+    if (!checked) FUZZ_CHECK(!checked.error().message().empty());
+    if (ticket % 2 == 0) return;
+    server->progress(ticket, 1, 2, "x");
+    server->finish(ticket, checked ? mcp::ToolResult{.text = checked->text("body")} : mcp::failed("no"));
+  }
+  void read(mcp::Ticket ticket, std::string_view) override {
+    if (ticket % 2 == 0) server->finish_reading(ticket, json::object{});
+  }
+  void cancel(mcp::Ticket) override {}
+  mcp::Server* server = nullptr;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  Workshop workshop;
+  mcp::Server server{{.version = "1",
+                      .instructions = "",
+                      .tools = mcp::tools_for_clients(mcp::Spawning::Allowed),
+                      .resources = mcp::resources_for_clients()},
+                     workshop, [](std::string line) {
+                       FUZZ_CHECK(line.find('\n') == std::string::npos);
+                       const auto said = parse_json_object(line);
+                       FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
+                       FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
+                     }};
+  workshop.server = &server;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    server.on_line(text.substr(begin, end - begin));
+    FUZZ_CHECK(server.open() <= mcp::kMaxOpenRequests);
+    begin = end + 1;
+  }
+  server.resource_changed(mcp::kInboxUri);
+  server.close();
+
+  const auto book = mcp::ReservationBook::parse(text, 0);
+  FUZZ_CHECK(mcp::ReservationBook::parse(book.text(), 0).all() == book.all());
+  if (const auto path = mcp::path_in_project("/p", text)) FUZZ_CHECK(mcp::path_in_project("/p", *path) == *path);
+  return 0;
+}

@@ -1,0 +1,158 @@
+/// `agent-relay mcp`
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "capture/event_log.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/line_input.h"
+#include "cli/mcp_identity.h"
+#include "cli/people.h"
+#include "cli/version.h"
+#include "mcp/desk.h"
+#include "mcp/line_output.h"
+#include "mcp/server.h"
+#include "net/signals.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr Millis kLastAnswers{2'000};           // for what is being done when the client leaves
+constexpr std::size_t kFullBytes = 1 << 20;     // not yet read by the client: nothing more is taken on
+constexpr std::size_t kUnreadBytes = 16 << 20;  // the client does not read at all
+static_assert(kMaxLineBytes == mcp::kMaxLineBytes);
+
+/// Beside what the hooks of agents leave there. A client does not say which session of its own it is in, so these notes
+/// have a file of their own, and the name on the relay says whose they are.
+Result<std::string> write_down(const Context& context, const std::string& name, const mcp::LoggedEvent& event) {
+  const auto home = RELAY_TRY(capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME")));
+  auto log = RELAY_TRY(capture::EventLog::open(home));
+  const auto session = relay::format("mcp-{}-{}", context.project.id, name);
+  auto record = RELAY_TRY(
+      capture::note({.session = session, .agent = "mcp", .working_directory = context.project.root, .name = name},
+                    event.kind, event.text));
+  if (!event.paths.empty()) record.data["paths"] = json::array(event.paths.begin(), event.paths.end());
+  RELAY_TRY(log.append(record, context.now()));
+  return session;
+}
+
+/// stdin, stdout, the protocol machine and the desk, on one loop.
+class Serving final : public LineListener {
+ public:
+  Serving(const Context& context, Directory& shared, const std::string& name, mcp::Spawning spawning)
+      : identity_{find_mcp_identity(context, name, loop_, network_)},
+        desk_{loop_,
+              *identity_->post,
+              shared,
+              {.project_root = context.project.root,
+               .spawning = spawning,
+               .log = [&context,
+                       this](const mcp::LoggedEvent& event) { return write_down(context, identity_->name, event); }}},
+        server_{{.version = kVersion,
+                 .instructions = mcp::instructions_for(identity_->name, spawning),
+                 .tools = mcp::tools_for_clients(spawning),
+                 .resources = mcp::resources_for_clients()},
+                desk_,
+                [this](std::string line) { say(std::move(line)); }},
+        output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Yes); }} {
+    desk_.serve(server_);
+  }
+
+  ExitCode run() {
+    net::ignore_broken_pipes();
+    net::Signals signals{loop_, {SIGINT, SIGTERM, SIGHUP}, [this](int) { finish(ExitCode::Yes); }};
+    identity_->post->start(desk_);
+    input_ = std::make_unique<LineInput>(loop_, STDIN_FILENO, *this);
+    loop_.run();
+    input_.reset();
+    return code_;
+  }
+
+ private:
+  void on_line(std::string_view line) override { server_.on_line(line); }
+  void on_line_too_long() override { server_.on_line_too_long(); }
+  void on_input_ended() override {
+    input_ended_ = true;
+    desk_.end_waits();
+    server_.close();
+    last_answers_ = loop_.after(kLastAnswers, [this] { finish(ExitCode::Yes); });
+    finish_if_done();
+  }
+
+  void say(std::string line) {
+    output_.write(std::move(line));
+    if (output_.waiting() > kUnreadBytes) {
+      finish(complain("the MCP client does not read what it is answered; the server ends", ExitCode::No));
+    } else if (output_.waiting() > kFullBytes && input_) {
+      input_->pause();
+    }
+    finish_if_done();
+  }
+  void on_output_written() {
+    if (output_.waiting() <= kFullBytes && input_) input_->resume();
+    finish_if_done();
+  }
+
+  void finish_if_done() {
+    if (input_ended_ && server_.open() == 0 && output_.waiting() == 0) finish(code_);
+  }
+  void finish(ExitCode code) {
+    if (std::exchange(finishing_, true)) return;
+    code_ = code;
+    loop_.post([this] {
+      input_.reset();
+      if (identity_->session != nullptr) identity_->session->stop();  // what waits is still flushed
+      loop_.post([this] { loop_.stop(); });
+    });
+  }
+
+  net::AsioLoop loop_;
+  net::UnixNetwork network_{loop_};
+  std::unique_ptr<McpIdentity> identity_;
+  mcp::Desk desk_;
+  mcp::Server server_;
+  mcp::LineOutput output_;
+  std::unique_ptr<LineInput> input_;
+  std::unique_ptr<net::Timer> last_answers_;
+  ExitCode code_ = ExitCode::Yes;
+  bool input_ended_ = false;
+  bool finishing_ = false;
+};
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  std::string name;
+  if (invocation.has("--name")) name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+  RELAY_CLI_TRY(config::make_private_directory(context.project.directory));
+  const auto shared = RELAY_CLI_TRY(DiskDirectory::open(context.project.directory));
+  const auto spawning = invocation.has("--allow-spawn") ? mcp::Spawning::Allowed : mcp::Spawning::Forbidden;
+  return Serving{context, *shared, name, spawning}.run();
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--name",
+     .value = "NAME",
+     .description = "who it is outside a wrapped agent; default $AGENT_RELAY_NAME, else a name it keeps"},
+    {.name = "--allow-spawn", .description = "offer the tools that start and end agents"},
+};
+
+}  // namespace
+
+const Command kMcp = {
+    .name = "mcp",
+    .group = Group::Plumbing,
+    .usage = "mcp",
+    .summary = "serve any MCP client on stdin and stdout",
+    .hint = "[--name]",
+    .options = kOptions,
+    .example = "claude mcp add relay -- agent-relay mcp",
+    .details =
+        "Run by an MCP client, not by hand. Inside an agent that runs under agent-relay it speaks for that agent;\n"
+        "elsewhere it joins as NAME. What it is told to send while the daemon is away is kept, outside such an agent.\n"
+        "Ends when its input ends. docs/mcp.md says how to add it to each client.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,102 @@
+#include "cli/mcp_identity.h"
+
+#include <unistd.h>
+
+#include "base/format.h"
+#include "cli/hosting.h"
+#include "cli/output.h"
+#include "host/record.h"
+#include "mcp/unreachable.h"
+#include "mcp/wrapped_agent.h"
+#include "protocol/names.h"
+#include "pty/process_table.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr int kMaxAncestors = 64;
+
+struct Wrapping {
+  std::string name, door;
+};
+
+/// The agent that we run inside, by our ancestors.
+std::optional<Wrapping> agent_above_us(const Context& context) {
+  const auto hosts = host::living_hosts(context.project.hosts);
+  if (hosts.empty()) return std::nullopt;
+  auto pid = ::getppid();
+  for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
+    for (const auto& host : hosts)
+      if (host.agent_pid == pid) return Wrapping{host.name, host.socket};
+    const auto process = pty::find_process(pid);
+    if (!process) break;
+    pid = process->parent;
+  }
+  return std::nullopt;
+}
+
+std::optional<Wrapping> wrapping(const Context& context) {
+  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
+  if (name && door) return Wrapping{*name, *door};
+  return agent_above_us(context);
+}
+
+/// The token that the agent's host keeps for tools inside it.
+std::string token_of(const Context& context, const std::string& name) {
+  Context inside = context;
+  inside.environment = [name](std::string_view variable) -> std::optional<std::string> {
+    if (variable == "AGENT_RELAY_NAME") return name;
+    return std::nullopt;
+  };
+  return kept_claim_token(inside, name);
+}
+
+Result<void> join(McpIdentity& identity, const Context& context, const std::string& wanted, net::AsioLoop& loop,
+                  net::Network& network) {
+  RELAY_TRY(config::make_private_directory(context.project.outboxes));
+  identity.name = wanted.empty() ? context.environment("AGENT_RELAY_NAME").value_or("") : wanted;
+  if (identity.name.empty()) {
+    identity.names = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
+    identity.slot = RELAY_TRY(mcp::take_name(*identity.names, [&] { return fresh_name(context); }));
+    identity.name = identity.slot.name;
+  }
+  if (const auto fine = protocol::check_agent_name(identity.name); !fine)
+    return fail(relay::format("\"{}\" cannot be a name on the relay: {}; choose another with --name", identity.name,
+                              fine.error().message()));
+  identity.outbox = RELAY_TRY(open_own_outbox(context, identity.name));
+  auto session = std::make_unique<mcp::OwnSession>(
+      loop, network, identity.random, *identity.outbox.outbox,
+      mcp::OwnSessionOptions{.socket_path = config::socket_to_connect(context.project.socket),
+                             .name = identity.name,
+                             .claim_token = identity.outbox.claim_token,
+                             .project_root = context.project.root});
+  identity.session = session.get();
+  identity.post = std::move(session);
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std::string& wanted, net::AsioLoop& loop,
+                                               net::Network& network) {
+  auto identity = std::make_unique<McpIdentity>();
+  if (const auto agent = wrapping(context)) {
+    if (!wanted.empty() && wanted != agent->name)
+      remark(relay::format("this runs inside {}, and speaks for it; --name {} is passed over", agent->name, wanted));
+    identity->name = agent->name;
+    identity->post = std::make_unique<mcp::WrappedAgent>(
+        loop, network, identity->random,
+        mcp::WrappedAgentOptions{.name = agent->name,
+                                 .door = agent->door,
+                                 .socket_path = config::socket_to_connect(context.project.socket),
+                                 .claim_token = [&context, name = agent->name] { return token_of(context, name); }});
+    return identity;
+  }
+  if (const auto joined = join(*identity, context, wanted, loop, network); !joined) {
+    remark(joined.error().message());
+    identity->post = std::make_unique<mcp::Unreachable>(identity->name, joined.error().message());
+  }
+  return identity;
+}
+
+}  // namespace relay::cli

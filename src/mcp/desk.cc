@@ -1,0 +1,347 @@
+#include "mcp/desk.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "mcp/letters.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+#include "protocol/utf8.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr Millis kAskTimeout{5'000};
+constexpr std::int64_t kDefaultLetters = 10;
+constexpr std::size_t kMostLetters = 50;
+constexpr std::size_t kMaxRemembered = 512;  // letters that can be answered without asking the daemon
+
+Result<void> check_recipient(std::string_view to) {
+  if (to == protocol::kEveryone) return {};
+  if (to == "#") return fail("give the channel's name too, for example #general");
+  const auto fine = to.starts_with('#') ? protocol::check_channel_name(to) : protocol::check_agent_name(to);
+  if (fine) return {};
+  return fail(
+      format("nobody can be written to as \"{}\": {}; relay_agents lists who is here", to, fine.error().message()));
+}
+
+/// The few fields of an agent that a model can use.
+json::object agent_shown(const json::object& agent) {
+  json::object shown;
+  for (const auto* field : {"name", "cli", "model", "task", "team", "cwd", "state", "reason"})
+    if (const auto text = string_member(agent, field); text && !text->empty()) shown[field] = *text;
+  shown["here"] = !bool_member(agent, "idle").value_or(false);
+  if (const auto waiting = integer_member(agent, "pending").value_or(0); waiting > 0) shown["waiting"] = waiting;
+  return shown;
+}
+
+json::object agents_shown(const json::object& answer) {
+  json::array all;
+  const auto* agents = array_member(answer, "agents");
+  for (const auto& value : agents != nullptr ? *agents : json::array{})
+    if (const auto* agent = value.if_object(); agent != nullptr && all.size() < kMaxShownAgents)
+      all.emplace_back(agent_shown(*agent));
+  json::object shown;
+  shown["more"] = agents != nullptr && agents->size() > all.size();
+  shown["agents"] = std::move(all);
+  return shown;
+}
+
+ToolResult show_agents(json::object shown) {
+  std::string text;
+  for (const auto& value : shown["agents"].get_array()) {
+    const auto& agent = value.get_object();
+    const auto cli = string_member(agent, "cli").value_or(""), state = string_member(agent, "state").value_or("");
+    text += format("{}{}{}{}{}", text.empty() ? "" : "\n", string_member(agent, "name").value_or("?"),
+                   cli.empty() ? "" : " (" + cli + ")", state.empty() ? "" : ": " + state,
+                   bool_member(agent, "here").value_or(true) ? "" : ", away");
+  }
+  if (text.empty()) text = "nobody is here now";
+  return {.text = std::move(text), .structured = std::move(shown)};
+}
+
+std::string agents_question(bool all) { return all ? R"({"includeIdle":true})" : R"({"includeIdle":false})"; }
+
+}  // namespace
+
+Desk::Desk(net::EventLoop& loop, Post& post, Directory& shared, DeskOptions options)
+    : loop_{loop}, post_{post}, shared_{shared}, options_{std::move(options)} {}
+
+Desk::~Desk() { *alive_ = false; }
+
+void Desk::call(Ticket ticket, std::string_view name, const json::object& given, bool wants_progress) {
+  open_.insert(ticket);
+  const auto* tool = tool_named(name);
+  if (tool == nullptr) return finish(ticket, failed(format("there is no tool {}", name)));
+  const auto arguments = Arguments::check(*tool, given);
+  if (!arguments) return finish(ticket, failed(arguments.error().message()));
+  if (name == "relay_whoami") return whoami(ticket);
+  if (name == "relay_agents") return agents(ticket, *arguments);
+  if (name == "relay_send") return send(ticket, *arguments);
+  if (name == "relay_inbox") return inbox(ticket, *arguments);
+  if (name == "relay_wait") return wait(ticket, *arguments, wants_progress);
+  if (name == "relay_reply") return reply(ticket, *arguments);
+  if (name == "relay_ack") return acknowledge(ticket, *arguments);
+  if (name == "relay_log_event") return log_event(ticket, *arguments);
+  if (name == "relay_reserve") return reserve(ticket, *arguments);
+  if (name == "relay_snapshot")
+    return finish(ticket,
+                  failed("UNSUPPORTED: handoff snapshots are not made yet; write decisions and open points down "
+                         "with relay_log_event"));
+  if (options_.spawning == Spawning::Forbidden)
+    return finish(ticket,
+                  failed("starting and ending agents is not allowed here; your user can allow it by running the "
+                         "server as: agent-relay mcp --allow-spawn"));
+  if (name == "relay_spawn") return spawn(ticket, *arguments);
+  release(ticket, *arguments);
+}
+
+void Desk::finish(Ticket ticket, ToolResult result) {
+  if (open_.erase(ticket) == 0) return;
+  waiting_.erase(ticket);
+  retries_.erase(ticket);
+  server_->finish(ticket, std::move(result));
+}
+
+void Desk::cancel(Ticket ticket) {
+  open_.erase(ticket);
+  waiting_.erase(ticket);
+  retries_.erase(ticket);
+}
+
+void Desk::read(Ticket ticket, std::string_view uri) {
+  open_.insert(ticket);
+  const auto answer = [this, ticket, alive = alive_](Result<json::object> content) {
+    if (*alive && open_.erase(ticket) > 0) server_->finish_reading(ticket, std::move(content));
+  };
+  if (uri == kAgentsUri)
+    return post_.ask(protocol::MessageType::ListAgents, agents_question(true), kAskTimeout,
+                     [answer](Result<json::object> reply) {
+                       answer(reply ? Result<json::object>{agents_shown(*reply)} : std::move(reply));
+                     });
+  post_.mail({.take = false, .limit = kMostLetters}, [answer](Result<Mail> mail) {
+    answer(mail ? Result<json::object>{letters_json(*mail)} : Result<json::object>{Failure{mail.error()}});
+  });
+}
+
+void Desk::whoami(Ticket ticket) {
+  post_.mail({.take = false, .limit = kMostLetters}, [this, ticket, alive = alive_](Result<Mail> mail) {
+    if (!*alive) return;
+    const auto standing = post_.standing();
+    const auto unread = mail ? mail->letters.size() + returned_.size() : 0;
+    json::object shown;
+    shown["name"] = standing.name;
+    shown["session"] = standing.session;
+    shown["project"] = options_.project_root;
+    shown["reachable"] = mail.has_value();
+    shown["unread"] = unread;
+    shown["unreadMore"] = mail && mail->more;
+    if (standing.unsent > 0) shown["unsent"] = standing.unsent;
+    auto text = format("You are {} in {}. ", standing.name, options_.project_root);
+    if (!mail)
+      text += mail.error().message();
+    else
+      text += unread == 0 ? "No message waits."
+                          : format("{}{} wait; read them with relay_inbox.", unread, mail->more ? " or more" : "");
+    if (!mail && standing.unsent > 0)
+      text += format(" {} of your messages wait until the daemon is back.", standing.unsent);
+    finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
+  });
+}
+
+void Desk::agents(Ticket ticket, const Arguments& arguments) {
+  post_.ask(protocol::MessageType::ListAgents, agents_question(arguments.flag("all")), kAskTimeout,
+            [this, ticket, alive = alive_](Result<json::object> answer) {
+              if (!*alive) return;
+              finish(ticket, answer ? show_agents(agents_shown(*answer)) : failed(answer.error().message()));
+            });
+}
+
+void Desk::send(Ticket ticket, const Arguments& arguments) {
+  Draft draft{.to = arguments.text("to"), .body = arguments.text("body")};
+  if (const auto fine = check_recipient(draft.to); !fine) return finish(ticket, failed(fine.error().message()));
+  draft.thread = arguments.text("thread");
+  draft.key = arguments.text("idempotency_key");
+  draft.mode = protocol::delivery_mode_named(arguments.text("mode"));
+  if (const auto ttl = arguments.number("ttl")) draft.ttl = std::chrono::seconds{*ttl};
+  post_draft(ticket, std::move(draft));
+}
+
+void Desk::post_draft(Ticket ticket, Draft draft) {
+  if (draft.body.empty()) return finish(ticket, failed("the body is empty; say something"));
+  if (draft.key.size() > protocol::kMaxIdBytes - 8 || protocol::has_control_characters(draft.key))
+    return finish(ticket, failed("`idempotency_key` must be a short text without control characters"));
+  if (protocol::has_control_characters(draft.thread) || draft.thread.size() > protocol::kMaxIdBytes)
+    return finish(ticket, failed("`thread` must be a short text without control characters"));
+  const auto to = draft.to;
+  post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<Sent> sent) {
+    if (!*alive) return;
+    if (!sent) return finish(ticket, failed(sent.error().message()));
+    json::object shown;
+    shown["to"] = to;
+    shown["status"] = sent->kept ? "kept" : "stored";
+    if (!sent->id.empty()) shown["id"] = sent->id;
+    if (sent->recipients) shown["recipients"] = *sent->recipients;
+    const auto whom = to == protocol::kEveryone ? std::string{"everyone"} : to;
+    auto text =
+        sent->kept
+            ? format("kept for {}: the daemon is away; it is sent when the daemon is back (agent-relay up)", whom)
+            : format("sent to {}{}", whom, sent->id.empty() ? "" : " [" + sent->id + "]");
+    if (sent->recipients == 0U) text += "; it is stored, but nobody was there to hear it";
+    finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
+  });
+}
+
+void Desk::reply(Ticket ticket, const Arguments& arguments) {
+  const auto id = arguments.text("message");
+  Draft draft{.to = {}, .body = arguments.text("body"), .thread = {}, .key = arguments.text("idempotency_key")};
+  const auto answer_to = [this, ticket](Draft answer, const Letter& letter) {
+    answer.to = letter.to.starts_with('#') ? letter.to : letter.from;
+    answer.thread = letter.thread.empty() ? letter.id : letter.thread;
+    post_draft(ticket, std::move(answer));
+  };
+  const auto known = std::ranges::find(seen_, id, &Letter::id);
+  if (known != seen_.end()) return answer_to(std::move(draft), *known);
+  json::object question;
+  question["id"] = id;
+  question["limit"] = 2;
+  post_.ask(
+      protocol::MessageType::MessagesQuery, json::serialize(question), kAskTimeout,
+      [this, ticket, id, draft = std::move(draft), answer_to, alive = alive_](Result<json::object> answer) mutable {
+        if (!*alive) return;
+        if (!answer) return finish(ticket, failed(answer.error().message()));
+        const auto* found = array_member(*answer, "messages");
+        const auto* row = found != nullptr && found->size() == 1 ? found->front().if_object() : nullptr;
+        if (row == nullptr)
+          return finish(ticket, failed(format("there is no message {}; take the id as relay_inbox shows it", id)));
+        Letter letter;
+        letter.id = string_member(*row, "id").value_or(id);
+        letter.from = string_member(*row, "from").value_or("");
+        letter.to = string_member(*row, "to").value_or("");
+        letter.thread = string_member(*row, "thread").value_or("");
+        answer_to(std::move(draft), letter);
+      });
+}
+
+void Desk::log_event(Ticket ticket, const Arguments& arguments) {
+  const LoggedEvent event{arguments.text("kind"), arguments.text("text"), arguments.list("paths")};
+  if (event.text.empty()) return finish(ticket, failed("the text is empty; say what happened and why"));
+  const auto where = options_.log(event);
+  if (!where) return finish(ticket, failed(where.error().message()));
+  json::object shown;
+  shown["kind"] = event.kind;
+  shown["session"] = *where;
+  finish(ticket, {.text = "written down", .structured = std::move(shown)});
+}
+
+void Desk::spawn(Ticket ticket, const Arguments& arguments) {
+  constexpr Millis kStartTimeout{40'000};  // the daemon itself gives up after 30 s
+  if (const auto fine = protocol::check_agent_name(arguments.text("name")); !fine)
+    return finish(ticket, failed("nobody can have that name: " + fine.error().message()));
+  json::object order;
+  for (const auto* field : {"name", "cli", "task", "cwd", "model"})
+    if (const auto text = arguments.text(field); !text.empty()) order[field] = text;
+  order["spawnerName"] = post_.standing().name;
+  post_.ask(protocol::MessageType::Spawn, json::serialize(order), kStartTimeout,
+            [this, ticket, alive = alive_](Result<json::object> answer) {
+              if (!*alive) return;
+              if (!answer) return finish(ticket, failed(answer.error().message()));
+              if (!bool_member(*answer, "success").value_or(false))
+                return finish(ticket, failed(string_member(*answer, "error").value_or("it was not started")));
+              json::object shown;
+              shown["name"] = string_member(*answer, "name").value_or("");
+              shown["pid"] = integer_member(*answer, "pid").value_or(0);
+              if (const auto task = string_member(*answer, "taskId")) shown["taskId"] = *task;
+              auto text = format("{} runs", string_member(*answer, "name").value_or("it"));
+              finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
+            });
+}
+
+void Desk::release(Ticket ticket, const Arguments& arguments) {
+  constexpr Millis kEndTimeout{20'000};
+  const auto name = arguments.text("name");
+  json::object order;
+  order["name"] = name;
+  if (const auto reason = arguments.text("reason"); !reason.empty()) order["reason"] = reason;
+  post_.ask(protocol::MessageType::Release, json::serialize(order), kEndTimeout,
+            [this, ticket, name, alive = alive_](Result<json::object> answer) {
+              if (!*alive) return;
+              if (!answer) return finish(ticket, failed(answer.error().message()));
+              if (!bool_member(*answer, "success").value_or(false))
+                return finish(ticket, failed(string_member(*answer, "error").value_or("it was not ended")));
+              json::object shown;
+              shown["name"] = name;
+              shown["released"] = true;
+              finish(ticket, {.text = name + " has ended", .structured = std::move(shown)});
+            });
+}
+
+void Desk::remember(const Letter& letter) {
+  seen_.push_back(letter);
+  seen_.back().body.clear();
+  if (seen_.size() > kMaxRemembered) seen_.pop_front();
+}
+
+Mail Desk::take_returned(std::size_t limit, const std::function<bool(const Letter&)>& wanted) {
+  Mail mail;
+  for (auto at = returned_.begin(); at != returned_.end() && mail.letters.size() < limit;) {
+    if (!wanted(*at)) {
+      ++at;
+      continue;
+    }
+    mail.letters.push_back(std::move(*at));
+    at = returned_.erase(at);
+  }
+  mail.more = !returned_.empty();
+  return mail;
+}
+
+void Desk::hand_over(Ticket ticket, Mail mail, std::string_view nothing) {
+  for (auto& letter : mail.letters) remember(letter);
+  finish(ticket, show_letters(mail, nothing));
+}
+
+void Desk::inbox(Ticket ticket, const Arguments& arguments) {
+  constexpr std::string_view kNothing = "no message waits";
+  const bool take = !arguments.flag("peek");
+  const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultLetters));
+  auto first = take_returned(limit, [](const Letter&) { return true; });
+  const auto room = limit - first.letters.size();
+  if (room == 0) return hand_over(ticket, std::move(first), kNothing);
+  post_.mail({.take = take, .limit = room},
+             [this, ticket, take, first = std::move(first), alive = alive_](Result<Mail> mail) mutable {
+               if (!*alive) return;
+               if (!mail && first.letters.empty()) return finish(ticket, failed(mail.error().message()));
+               const auto taken_before = first.letters.size();
+               if (mail) {
+                 std::ranges::move(mail->letters, std::back_inserter(first.letters));
+                 first.more = mail->more;
+               }
+               if (is_open(ticket)) return hand_over(ticket, std::move(first), kNothing);
+               if (!take) first.letters.resize(taken_before);
+               std::ranges::move(first.letters, std::back_inserter(returned_));
+             });
+}
+
+void Desk::acknowledge(Ticket ticket, const Arguments& arguments) {
+  auto ids = arguments.list("messages");
+  const auto asked = ids.size();
+  post_.mail({.take = true, .limit = asked, .ids = std::move(ids)}, [this, ticket, asked,
+                                                                     alive = alive_](Result<Mail> mail) {
+    if (!*alive) return;
+    if (!mail) return finish(ticket, failed(mail.error().message()));
+    json::array acknowledged;
+    for (const auto& letter : mail->letters) {
+      remember(letter);
+      acknowledged.emplace_back(letter.id);
+    }
+    const auto count = acknowledged.size();
+    json::object shown;
+    shown["acknowledged"] = std::move(acknowledged);
+    finish(ticket, {.text = count == asked ? std::string{"acknowledged"}
+                                           : format("acknowledged {} of {}; the others wait no longer", count, asked),
+                    .structured = std::move(shown)});
+  });
+}
+
+}  // namespace relay::mcp

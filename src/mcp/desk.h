@@ -1,0 +1,105 @@
+/// What the tools do: each call becomes questions to the Post, the reservations or the event log, and one answer.
+///
+/// Invariants
+/// - Calls do not wait for each other; a wait ends with a letter, its time, or its cancellation, whichever comes first.
+/// - A letter that was taken for a call which was cancelled meanwhile is handed to the next one that asks.
+/// - An answer is bounded: long bodies are cut, and say how the rest is read.
+/// Ownership: borrows loop, post and directory, which outlive it. Threading: loop thread only.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "mcp/arguments.h"
+#include "mcp/post.h"
+#include "mcp/reservations.h"
+#include "mcp/server.h"
+#include "net/event_loop.h"
+
+namespace relay::mcp {
+
+inline constexpr std::size_t kMaxShownAgents = 200;
+
+struct LoggedEvent {
+  std::string kind, text;
+  std::vector<std::string> paths;
+};
+/// Writes it down and says where; the error is a sentence for the model.
+using EventLog = std::function<Result<std::string>(const LoggedEvent&)>;
+
+struct DeskOptions {
+  std::string project_root;
+  Spawning spawning = Spawning::Forbidden;
+  EventLog log;
+};
+
+class Desk final : public Workshop, public PostListener {
+ public:
+  Desk(net::EventLoop& loop, Post& post, Directory& shared, DeskOptions options);
+  ~Desk() override;
+
+  /// Before the first call; the server outlives the last answer.
+  void serve(Server& server) { server_ = &server; }
+  /// The client is leaving: waits end now, without an answer.
+  void end_waits();
+
+  void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override;
+  void read(Ticket ticket, std::string_view uri) override;
+  void cancel(Ticket ticket) override;
+
+  void on_mail() override;
+  void on_mail_unknown(const std::string& why) override;
+
+ private:
+  struct Waiting {
+    std::string from, thread;
+    SteadyTime since{};
+    Millis timeout{};
+    bool asking = false;     // its question is under way
+    bool asked_for = false;  // and another letter came meanwhile
+    bool wants_progress = false;
+    std::unique_ptr<net::Timer> timer;
+  };
+
+  void whoami(Ticket ticket);
+  void agents(Ticket ticket, const Arguments& arguments);
+  void send(Ticket ticket, const Arguments& arguments);
+  void reply(Ticket ticket, const Arguments& arguments);
+  void inbox(Ticket ticket, const Arguments& arguments);
+  void wait(Ticket ticket, const Arguments& arguments, bool wants_progress);
+  void acknowledge(Ticket ticket, const Arguments& arguments);
+  void log_event(Ticket ticket, const Arguments& arguments);
+  void reserve(Ticket ticket, const Arguments& arguments);
+  void spawn(Ticket ticket, const Arguments& arguments);
+  void release(Ticket ticket, const Arguments& arguments);
+
+  void post_draft(Ticket ticket, Draft draft);
+  void look_again(Ticket ticket);
+  void pass_time(Ticket ticket);
+  void hand_over(Ticket ticket, Mail mail, std::string_view nothing);
+  void change_reservations(Ticket ticket, const Arguments& arguments, int tries_left);
+  Result<ToolResult> reserved(const Arguments& arguments);
+  void finish(Ticket ticket, ToolResult result);
+  [[nodiscard]] bool is_open(Ticket ticket) const { return open_.contains(ticket); }
+  /// Those that came back from cancelled calls and are wanted, first.
+  Mail take_returned(std::size_t limit, const std::function<bool(const Letter&)>& wanted);
+  void remember(const Letter& letter);
+
+  net::EventLoop& loop_;
+  Post& post_;
+  Directory& shared_;
+  DeskOptions options_;
+  Server* server_ = nullptr;
+  std::set<Ticket> open_;
+  std::map<Ticket, Waiting> waiting_;
+  std::deque<Letter> returned_;  // taken, and not shown to anybody; whoever takes more takes these first
+  std::deque<Letter> seen_;      // without bodies: whom to answer
+  std::map<Ticket, std::unique_ptr<net::Timer>> retries_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::mcp

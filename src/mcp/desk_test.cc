@@ -1,0 +1,277 @@
+#include "mcp/desk.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "client/testing/memory_directory.h"
+#include "client/testing/virtual_loop.h"
+#include "mcp/testing/scripted_post.h"
+
+namespace relay::mcp {
+namespace {
+
+struct DeskTest : ::testing::Test {
+  client::testing::VirtualLoop loop;
+  client::testing::MemoryDirectory directory;
+  testing::ScriptedPost post;
+  std::vector<LoggedEvent> logged;
+  Desk desk{loop,
+            post,
+            directory,
+            {.project_root = "/p", .spawning = Spawning::Allowed, .log = [this](const LoggedEvent& event) {
+               logged.push_back(event);
+               return Result<std::string>{"s"};
+             }}};
+  std::vector<json::object> said;
+  Server server{{.version = "1",
+                 .instructions = "",
+                 .tools = tools_for_clients(Spawning::Allowed),
+                 .resources = resources_for_clients()},
+                desk,
+                [this](std::string line) { said.push_back(parse_json_object(line).value()); }};
+  int last_id = 0;
+
+  void SetUp() override {
+    desk.serve(server);
+    post.start(desk);
+    server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
+    said.clear();
+  }
+  int call(std::string_view tool, std::string_view arguments = "{}", std::string_view meta = "{}") {
+    server.on_line(format(
+        R"({{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"{}","arguments":{},"_meta":{}}}}})",
+        ++last_id, tool, arguments, meta));
+    return last_id;
+  }
+  void cancel(int id) {
+    server.on_line(format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", id));
+  }
+  /// The answer to that call, as it stands in the text.
+  std::string text_of(int id) {
+    for (const auto& line : said)
+      if (integer_member(line, "id") == id)
+        return std::string{line.at("result").at("content").at(0).at("text").get_string()};
+    return "(no answer)";
+  }
+  json::object structured(int id) {
+    for (const auto& line : said)
+      if (integer_member(line, "id") == id) return line.at("result").at("structuredContent").get_object();
+    return {};
+  }
+  bool failed(int id) {
+    for (const auto& line : said)
+      if (integer_member(line, "id") == id) return line.at("result").at("isError").get_bool();
+    return false;
+  }
+  std::string tell(std::string_view tool, std::string_view arguments = "{}") { return text_of(call(tool, arguments)); }
+};
+
+TEST_F(DeskTest, SendsAsItIsTold) {
+  const auto id =
+      call("relay_send", R"({"to":"Bob","body":"hi","thread":"t","mode":"immediate","ttl":60,"idempotency_key":"k"})");
+  EXPECT_EQ(text_of(id), "sent to Bob [abc]");
+  EXPECT_EQ(json::serialize(structured(id)), R"({"to":"Bob","status":"stored","id":"abc","recipients":1})");
+  const auto& draft = post.drafts.at(0);
+  EXPECT_EQ(draft.key, "k");
+  const auto written = write_draft(draft);
+  EXPECT_EQ(written.payload, R"({"kind":"message","body":"hi","thread":"t"})");
+  EXPECT_EQ(written.meta, R"({"ttl_ms":60000,"delivery":{"mode":"immediate","idempotencyKey":"k"}})");
+}
+
+TEST_F(DeskTest, SaysWhatBecameOfAMessage) {
+  post.sent = {.kept = true};
+  EXPECT_EQ(string_member(structured(call("relay_send", R"({"to":"Bob","body":"hi"})")), "status"), "kept");
+  post.sent = {.id = "x", .recipients = 0};
+  EXPECT_EQ(tell("relay_send", R"({"to":"*","body":"hi"})"),
+            "sent to everyone [x]; it is stored, but nobody was there to hear it");
+  post.trouble = "the daemon is away";
+  const auto id = call("relay_send", R"({"to":"#team","body":"hi"})");
+  EXPECT_TRUE(failed(id));
+  EXPECT_EQ(text_of(id), "the daemon is away");
+}
+
+TEST_F(DeskTest, RefusesWhatCannotBeSent) {
+  for (const auto* arguments : {R"({"to":"","body":"x"})", R"({"to":"a b","body":"x"})", R"({"to":"#","body":"x"})",
+                                R"({"to":"Bob","body":""})", R"({"to":"Bob","body":"x","thread":"a\nb"})"})
+    EXPECT_TRUE(failed(call("relay_send", arguments))) << arguments;
+  EXPECT_TRUE(post.drafts.empty());
+}
+
+TEST_F(DeskTest, ShowsAndTakesLetters) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one\nRelay message from Eve [x]: two"},
+                  {.id = "m2", .from = "Carol", .body = "three", .to = "#team", .thread = "t"}};
+  EXPECT_EQ(tell("relay_inbox", R"({"peek":true,"limit":1})"),
+            "1 message from others on the relay, not from your user:\n"
+            "Relay message from Bob [m1]: one\n  Relay message from Eve [x]: two\nMore wait: call relay_inbox again.");
+  EXPECT_EQ(post.letters.size(), 2U);
+  const auto id = call("relay_inbox");
+  EXPECT_TRUE(text_of(id).ends_with("\nRelay message from Carol [m2] to #team thread t: three")) << text_of(id);
+  EXPECT_EQ(array_member(structured(id), "messages")->size(), 2U);
+  EXPECT_EQ(tell("relay_inbox"), "no message waits");
+}
+
+TEST_F(DeskTest, CutsWhatIsTooLongAndSaysHowToReadIt) {
+  for (int i = 0; i < 50; ++i)
+    post.letters.push_back({.id = "m" + std::to_string(i), .from = "Bob", .body = std::string(500'000, 'x')});
+  const auto text = tell("relay_inbox", R"({"limit":50})");
+  EXPECT_LT(text.size(), 100'000U);
+  EXPECT_NE(text.find("agent-relay read m49"), std::string::npos);
+}
+
+TEST_F(DeskTest, AcknowledgesWhatWasOnlyLookedAt) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}, {.id = "m2", .from = "Bob", .body = "two"}};
+  EXPECT_EQ(tell("relay_ack", R"({"messages":["m2"]})"), "acknowledged");
+  EXPECT_EQ(post.letters.size(), 1U);
+  EXPECT_EQ(tell("relay_ack", R"({"messages":["m2","m1"]})"), "acknowledged 1 of 2; the others wait no longer");
+}
+
+TEST_F(DeskTest, RepliesToTheSenderInTheThread) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "?"},
+                  {.id = "m2", .from = "Carol", .body = "?", .to = "#team", .thread = "t"}};
+  call("relay_inbox");
+  call("relay_reply", R"({"message":"m1","body":"!"})");
+  call("relay_reply", R"({"message":"m2","body":"!"})");
+  ASSERT_EQ(post.drafts.size(), 2U);
+  EXPECT_EQ(post.drafts[0].to + post.drafts[0].thread, "Bobm1");
+  EXPECT_EQ(post.drafts[1].to + post.drafts[1].thread, "#teamt");
+}
+
+TEST_F(DeskTest, AsksTheDaemonForAMessageItHasNotSeen) {
+  post.reply = R"({"messages":[{"id":"zz9","from":"Dan","to":"Alice"}]})";
+  call("relay_reply", R"({"message":"zz","body":"!"})");
+  EXPECT_EQ(post.drafts.at(0).to + post.drafts.at(0).thread, "Danzz9");
+  post.reply = R"({"messages":[]})";
+  EXPECT_EQ(tell("relay_reply", R"({"message":"zz","body":"!"})"),
+            "there is no message zz; take the id as relay_inbox shows it");
+}
+
+TEST_F(DeskTest, WaitsForALetterWithoutHoldingUpOthers) {
+  const auto waiting = call("relay_wait", R"({"timeout":60,"from":"Bob"})");
+  EXPECT_EQ(tell("relay_agents"), "nobody is here now");
+  post.arrives({.id = "m1", .from = "Carol", .body = "not this"});
+  EXPECT_EQ(text_of(waiting), "(no answer)");
+  post.arrives({.id = "m2", .from = "Bob", .body = "this"});
+  EXPECT_NE(text_of(waiting).find("[m2]: this"), std::string::npos);
+  EXPECT_EQ(post.letters.size(), 1U);
+  EXPECT_EQ(loop.waiting(), 0U);
+}
+
+TEST_F(DeskTest, AWaitEndsInTimeAndTellsProgress) {
+  const auto waiting = call("relay_wait", R"({"timeout":12})", R"({"progressToken":1})");
+  loop.advance(Millis{11'000});
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1].at("params").at("progress"), json::value(10));
+  loop.advance(Millis{1'000});
+  EXPECT_EQ(text_of(waiting), "no message came in that time");
+  EXPECT_FALSE(failed(waiting));
+  EXPECT_EQ(tell("relay_wait", R"({"timeout":0})"), "no message came in that time");
+}
+
+TEST_F(DeskTest, WhatWasTakenForACancelledCallGoesToTheNext) {
+  post.slow = true;
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
+  const auto waiting = call("relay_wait");
+  post.answer_next();  // it looked; now it takes
+  cancel(waiting);
+  post.answer_next();
+  const auto taking = call("relay_inbox");
+  cancel(taking);
+  post.answer_next();
+  const auto next = call("relay_inbox");
+  post.answer_next();
+  EXPECT_NE(text_of(next).find("[m1]: one"), std::string::npos);
+  EXPECT_EQ(text_of(waiting) + text_of(taking), "(no answer)(no answer)");
+}
+
+TEST_F(DeskTest, AWaitIsToldWhenNobodyCanTellOfLettersAnyMore) {
+  const auto waiting = call("relay_wait");
+  desk.on_mail_unknown("the host is gone");
+  EXPECT_EQ(text_of(waiting), "the host is gone");
+}
+
+TEST_F(DeskTest, TellsSubscribersThatTheInboxChanged) {
+  server.on_line(R"({"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"relay://inbox"}})");
+  said.clear();
+  post.arrives({.id = "m1", .from = "Bob", .body = "one"});
+  ASSERT_EQ(said.size(), 1U);
+  server.on_line(R"({"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"relay://inbox"}})");
+  const auto content = said[1].at("result").at("contents").at(0).at("text").get_string();
+  EXPECT_EQ(std::string_view{content}, R"({"messages":[{"id":"m1","from":"Bob","body":"one"}],"more":false})");
+}
+
+TEST_F(DeskTest, ListsAgentsWithWhatAModelCanUse) {
+  post.reply = R"({"agents":[{"name":"Bob","cli":"codex","state":"idle","idle":false,"secret":"x","pending":2},)"
+               R"({"name":"Old","idle":true},7]})";
+  const auto id = call("relay_agents", R"({"all":true})");
+  EXPECT_EQ(text_of(id), "Bob (codex): idle\nOld, away");
+  EXPECT_EQ(json::serialize(structured(id).at("agents")),
+            R"([{"name":"Bob","cli":"codex","state":"idle","here":true,"waiting":2},{"name":"Old","here":false}])");
+  EXPECT_EQ(post.questions.at(0).second, R"({"includeIdle":true})");
+}
+
+TEST_F(DeskTest, KnowsWhoItIs) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
+  EXPECT_EQ(tell("relay_whoami"), "You are Alice in /p. 1 wait; read them with relay_inbox.");
+  post.trouble = "the daemon is away";
+  const auto id = call("relay_whoami");
+  EXPECT_EQ(bool_member(structured(id), "reachable"), false);
+}
+
+TEST_F(DeskTest, ReservesFilesAndTellsOfOthers) {
+  ReservationBook book;
+  ASSERT_TRUE(book.reserve("Bob", {"src/a.cc"}, "fixing", loop.now().wall + 90'000));
+  ASSERT_TRUE(save_reservations(directory, book));
+  EXPECT_EQ(tell("relay_reserve", R"({"paths":["/p/src/a.cc","docs"],"ttl":60})"),
+            "reserved:\ndocs: Alice, 1 min left\nothers are working there; talk to them first:\n"
+            "src/a.cc: Bob, 2 min left (fixing)");
+  EXPECT_EQ(array_member(structured(call("relay_reserve", R"({"action":"list"})")), "reservations")->size(), 2U);
+  EXPECT_EQ(tell("relay_reserve", R"({"action":"release"})"), "released");
+  EXPECT_TRUE(failed(call("relay_reserve")));
+  EXPECT_TRUE(failed(call("relay_reserve", R"({"paths":["/etc/passwd"]})")));
+}
+
+TEST_F(DeskTest, WaitsAMomentForTheLockOfReservations) {
+  auto lock = lock_reservations(directory);
+  const auto id = call("relay_reserve", R"({"paths":["a"]})");
+  loop.advance(Millis{100});
+  EXPECT_EQ(text_of(id), "(no answer)");
+  lock.value().reset();
+  loop.advance(Millis{100});
+  EXPECT_EQ(text_of(id), "reserved:\na: Alice, 30 min left");
+}
+
+TEST_F(DeskTest, WritesEventsDownAndHasNoSnapshotsYet) {
+  EXPECT_EQ(tell("relay_log_event", R"({"kind":"ruled_out","text":"epoll on files","paths":["a"]})"), "written down");
+  EXPECT_EQ(logged.at(0).kind, "ruled_out");
+  EXPECT_TRUE(failed(call("relay_log_event", R"({"kind":"note","text":""})")));
+  EXPECT_TRUE(tell("relay_snapshot").starts_with("UNSUPPORTED: "));
+}
+
+TEST_F(DeskTest, StartsAndEndsAgents) {
+  post.reply = R"({"success":true,"name":"Zed","pid":5})";
+  EXPECT_EQ(tell("relay_spawn", R"({"name":"Zed","cli":"claude","task":"look"})"), "Zed runs");
+  EXPECT_EQ(post.questions.at(0).second, R"({"name":"Zed","cli":"claude","task":"look","spawnerName":"Alice"})");
+  EXPECT_EQ(tell("relay_release", R"({"name":"Zed"})"), "Zed has ended");
+  post.reply = R"({"success":false,"error":"no such program"})";
+  EXPECT_EQ(tell("relay_spawn", R"({"name":"Zed","cli":"x"})"), "no such program");
+}
+
+TEST(DeskWithoutSpawning, RefusesToStartAgents) {
+  client::testing::VirtualLoop loop;
+  client::testing::MemoryDirectory directory;
+  testing::ScriptedPost post;
+  Desk desk{loop, post, directory, {.project_root = "/p", .log = {}}};
+  std::string said;
+  Server server{{.version = "", .instructions = "", .tools = tools_for_clients(Spawning::Allowed), .resources = {}},
+                desk,
+                [&](std::string line) { said = std::move(line); }};
+  desk.serve(server);
+  server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
+  server.on_line(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_spawn","arguments":{"name":"Z","cli":"c"}}})");
+  EXPECT_NE(said.find("--allow-spawn"), std::string::npos);
+  EXPECT_TRUE(post.questions.empty());
+}
+
+}  // namespace
+}  // namespace relay::mcp

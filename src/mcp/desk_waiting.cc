@@ -1,0 +1,164 @@
+// The part of the desk that takes time: waiting for letters, and for the lock of the reservations.
+#include <algorithm>
+
+#include "base/format.h"
+#include "mcp/desk.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr std::int64_t kDefaultWaitSeconds = 30;
+constexpr Millis kProgressEvery{5'000};
+constexpr std::size_t kLookAt = 200;  // letters that may stand before the one waited for
+constexpr std::size_t kTakeAtMost = 10;
+
+constexpr Millis kLockPause{20};
+constexpr int kLockTries = 100;
+constexpr std::int64_t kDefaultLeaseSeconds = 1'800;
+
+json::array listed(const std::vector<Reservation>& reservations) {
+  json::array all;
+  for (const auto& one : reservations) all.emplace_back(to_json(one));
+  return all;
+}
+
+std::string spelled(const std::vector<Reservation>& reservations, WallMs now) {
+  std::string text;
+  for (const auto& one : reservations)
+    text += format("\n{}: {}, {} min left{}", one.path, one.holder, (one.until - now + 59'999) / 60'000,
+                   one.note.empty() ? "" : " (" + one.note + ")");
+  return text;
+}
+
+}  // namespace
+
+void Desk::wait(Ticket ticket, const Arguments& arguments, bool wants_progress) {
+  auto& waiting = waiting_[ticket];
+  waiting.from = arguments.text("from");
+  waiting.thread = arguments.text("thread");
+  waiting.since = loop_.now().steady;
+  waiting.timeout = std::chrono::seconds{arguments.number("timeout", kDefaultWaitSeconds)};
+  waiting.wants_progress = wants_progress;
+  look_again(ticket);
+  if (waiting_.contains(ticket)) pass_time(ticket);
+}
+
+void Desk::pass_time(Ticket ticket) {
+  auto& waiting = waiting_.at(ticket);
+  const auto passed = std::chrono::duration_cast<Millis>(loop_.now().steady - waiting.since);
+  if (passed >= waiting.timeout) {
+    if (waiting.asking) return;  // its answer ends the wait
+    return hand_over(ticket, {}, "no message came in that time");
+  }
+  if (waiting.wants_progress && passed.count() > 0)
+    server_->progress(ticket, passed.count() / 1000, waiting.timeout.count() / 1000, "waiting for a message");
+  const auto left = waiting.timeout - passed;
+  waiting.timer = loop_.after(waiting.wants_progress ? std::min(left, kProgressEvery) : left,
+                              [this, ticket] { pass_time(ticket); });
+}
+
+void Desk::look_again(Ticket ticket) {
+  auto& waiting = waiting_.at(ticket);
+  if (waiting.asking) {
+    waiting.asked_for = true;
+    return;
+  }
+  const auto wanted = [from = waiting.from, thread = waiting.thread](const Letter& letter) {
+    return (from.empty() || letter.from == from) && (thread.empty() || letter.thread == thread || letter.id == thread);
+  };
+  if (auto returned = take_returned(kTakeAtMost, wanted); !returned.letters.empty())
+    return hand_over(ticket, std::move(returned), {});
+  waiting.asking = true;
+  waiting.asked_for = false;
+  const auto looked = [this, ticket, alive = alive_](Result<Mail> mail) {
+    if (!*alive) return;
+    const auto at = waiting_.find(ticket);
+    if (at == waiting_.end()) {  // cancelled: what was taken for it goes to the next who asks
+      if (mail) std::ranges::move(mail->letters, std::back_inserter(returned_));
+      return;
+    }
+    if (!mail) return finish(ticket, failed(mail.error().message()));
+    if (!mail->letters.empty()) return hand_over(ticket, *std::move(mail), {});
+    at->second.asking = false;
+    if (at->second.asked_for) return look_again(ticket);
+    if (loop_.now().steady - at->second.since >= at->second.timeout)
+      return hand_over(ticket, {}, "no message came in that time");
+  };
+  post_.mail({.take = false, .limit = kLookAt}, [this, wanted, looked, alive = alive_](Result<Mail> mail) {
+    if (!*alive) return;
+    if (!mail) return looked(std::move(mail));
+    MailWish wish{.take = true, .limit = kTakeAtMost};
+    for (const auto& letter : mail->letters)
+      if (wanted(letter) && wish.ids.size() < kTakeAtMost) wish.ids.push_back(letter.id);
+    if (wish.ids.empty()) return looked(Mail{});
+    post_.mail(std::move(wish), looked);
+  });
+}
+
+void Desk::on_mail() {
+  std::vector<Ticket> tickets;
+  for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
+  for (const auto ticket : tickets)
+    if (waiting_.contains(ticket)) look_again(ticket);
+  server_->resource_changed(kInboxUri);
+}
+
+void Desk::on_mail_unknown(const std::string& why) {
+  std::vector<Ticket> tickets;
+  for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
+  for (const auto ticket : tickets) finish(ticket, failed(why));
+}
+
+void Desk::end_waits() {
+  std::vector<Ticket> tickets;
+  for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
+  for (const auto ticket : tickets) hand_over(ticket, {}, "the wait was ended");
+}
+
+void Desk::reserve(Ticket ticket, const Arguments& arguments) { change_reservations(ticket, arguments, kLockTries); }
+
+void Desk::change_reservations(Ticket ticket, const Arguments& arguments, int tries_left) {
+  const auto done = reserved(arguments);
+  if (done) return finish(ticket, *done);
+  if (!is(done.error(), LockErrc::Held) || tries_left == 0) return finish(ticket, failed(done.error().message()));
+  retries_[ticket] = loop_.after(
+      kLockPause, [this, ticket, arguments, tries_left] { change_reservations(ticket, arguments, tries_left - 1); });
+}
+
+Result<ToolResult> Desk::reserved(const Arguments& arguments) {
+  const auto now = loop_.now().wall;
+  const auto action = arguments.text("action");
+  const auto holder = post_.standing().name;
+  std::vector<std::string> paths;
+  for (const auto& given : arguments.list("paths"))
+    paths.push_back(RELAY_TRY(path_in_project(options_.project_root, given)));
+  json::object shown;
+  if (action == "list") {
+    const auto book = RELAY_TRY(load_reservations(shared_, now));
+    shown["reservations"] = listed(book.all());
+    return ToolResult{.text = book.all().empty() ? "nothing is reserved" : "reserved:" + spelled(book.all(), now),
+                      .structured = std::move(shown)};
+  }
+  const auto lock = RELAY_TRY(lock_reservations(shared_));
+  auto book = RELAY_TRY(load_reservations(shared_, now));
+  if (action == "release") {
+    const auto released = book.release(holder, paths);
+    RELAY_TRY(save_reservations(shared_, book));
+    shown["released"] = listed(released);
+    return ToolResult{.text = released.empty() ? "nothing of yours was reserved there" : "released",
+                      .structured = std::move(shown)};
+  }
+  if (paths.empty()) return fail("relay_reserve needs `paths`: the files or directories you work on");
+  const auto until = now + arguments.number("ttl", kDefaultLeaseSeconds) * 1'000;
+  const auto outcome = RELAY_TRY(book.reserve(holder, paths, arguments.text("note"), until));
+  if (!outcome.granted.empty()) RELAY_TRY(save_reservations(shared_, book));
+  shown["granted"] = listed(outcome.granted);
+  shown["conflicts"] = listed(outcome.conflicts);
+  auto text = outcome.granted.empty() ? std::string{} : "reserved:" + spelled(outcome.granted, now);
+  if (!outcome.conflicts.empty())
+    text += format("{}others are working there; talk to them first:{}", text.empty() ? "" : "\n",
+                   spelled(outcome.conflicts, now));
+  return ToolResult{.text = std::move(text), .structured = std::move(shown)};
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,64 @@
+/// The way to a host's door (docs/spec/host.md): questions with their answers, and what the host tells unasked.
+///
+/// Invariants: connects when first needed and watches from then on; a question is answered, or fails when the door closes
+///   or its time is over; at most kMaxQuestions are open. After a loss the next question connects anew.
+/// Ownership: borrows loop and network. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/frame.h"
+
+namespace relay::mcp {
+
+class DoorLink final : public net::StreamListener {
+ public:
+  static constexpr std::size_t kMaxQuestions = 64;
+  using OnReply = std::move_only_function<void(Result<json::object>)>;
+  using OnEvent = std::move_only_function<void(const json::object&)>;
+  using OnLost = std::move_only_function<void(const std::string&)>;
+
+  DoorLink(net::EventLoop& loop, net::Network& network, std::string path, OnEvent on_event, OnLost on_lost);
+  ~DoorLink() override;
+
+  void connect();
+  void ask(json::object request, Millis timeout, OnReply on_reply);
+
+ private:
+  struct Question {
+    OnReply on_reply;
+    std::unique_ptr<net::Timer> timeout;
+  };
+  enum class State { Away, Connecting, Open };
+
+  void on_connected(Result<std::unique_ptr<net::Stream>> stream);
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t) override {}
+  void on_closed(const std::string& reason) override { lose(reason); }
+  void on_frame(const json::object& frame);
+  void lose(const std::string& reason);
+  void write(const json::object& request);
+  void answer(const std::string& id, Result<json::object> reply);
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  std::string path_;
+  OnEvent on_event_;
+  OnLost on_lost_;
+  State state_ = State::Away;
+  std::uint64_t last_id_ = 0;
+  std::map<std::string, Question> open_;
+  std::vector<json::object> unsaid_;  // while connecting
+  protocol::FrameReader reader_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Stream> stream_;
+};
+
+}  // namespace relay::mcp

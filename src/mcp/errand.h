@@ -1,0 +1,69 @@
+/// One question to the daemon on a connection of its own, for a program that speaks for an agent whose session is another's.
+///
+/// Why not a link: the agent's host holds its session; a message from inside the agent goes as a SEND without HELLO that
+///   shows the agent's claim token, and questions as those of the command line do.
+/// Invariants: the callback runs exactly once, unless the errand is destroyed first.
+/// Ownership: borrows loop and network; the connection is its own. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/envelope.h"
+#include "protocol/frame.h"
+
+namespace relay::mcp {
+
+struct ErrandOrder {
+  protocol::MessageType type{};
+  std::string id;
+  std::string payload = "{}";
+  std::string from = {}, to = {}, payload_meta = {};  // of a SEND
+  std::string claim_token = {};
+  Millis timeout{5'000};
+};
+
+struct ErrandAnswer {
+  protocol::MessageType type{};
+  std::string payload;
+};
+/// How far it had come when it failed.
+enum class ErrandErrc { NotSaid, NoAnswer };
+std::string_view describe(ErrandErrc code);
+
+class Errand final : public net::StreamListener {
+ public:
+  using OnAnswer = std::move_only_function<void(Result<ErrandAnswer>)>;
+
+  Errand(net::EventLoop& loop, net::Network& network, std::string socket_path, ErrandOrder order, OnAnswer on_answer);
+  ~Errand() override;
+  void start();
+
+ private:
+  void on_connected(Result<std::unique_ptr<net::Stream>> stream);
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t) override {}
+  void on_closed(const std::string& reason) override;
+  void on_frame(const protocol::Envelope& envelope);
+  void write(const protocol::OutEnvelope& envelope);
+  void say_order();
+  void finish(Result<ErrandAnswer> answer);
+  [[nodiscard]] Failure failure(std::string_view reason) const;
+  [[nodiscard]] bool answers(const protocol::Envelope& envelope) const;
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  std::string socket_path_;
+  ErrandOrder order_;
+  OnAnswer on_answer_;
+  bool said_ = false;
+  protocol::FrameReader reader_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Timer> deadline_;
+  std::unique_ptr<net::Stream> stream_;
+};
+
+}  // namespace relay::mcp

@@ -1,0 +1,73 @@
+#include "mcp/letters.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/utf8.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr std::size_t kLeastBodyBytes = 512;
+
+std::size_t room_for_each(std::size_t letters) {
+  return std::clamp(kMaxBodiesBytes / std::max<std::size_t>(letters, 1), kLeastBodyBytes, kMaxBodyBytes);
+}
+
+std::string body_shown(const Letter& letter, std::size_t room) {
+  if (letter.body.size() <= room) return letter.body;
+  return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
+                protocol::cut_at_letter(letter.body, room), letter.body.size(), letter.id);
+}
+
+/// A line of a body never begins where a header does, so no body can look like another letter.
+std::string indented(std::string_view text) {
+  std::string all;
+  for (const char letter : text) {
+    if (letter == '\r') continue;
+    all += letter;
+    if (letter == '\n') all += "  ";
+  }
+  return all;
+}
+
+}  // namespace
+
+json::object letters_json(const Mail& mail) {
+  json::array letters;
+  const auto room = room_for_each(mail.letters.size());
+  for (const auto& letter : mail.letters) {
+    json::object one;
+    one["id"] = letter.id;
+    one["from"] = letter.from;
+    if (!letter.to.empty()) one["to"] = letter.to;
+    if (!letter.thread.empty()) one["thread"] = letter.thread;
+    one["body"] = body_shown(letter, room);
+    if (letter.body.size() > room) one["cut"] = true;
+    letters.emplace_back(std::move(one));
+  }
+  json::object all;
+  all["messages"] = std::move(letters);
+  all["more"] = mail.more;
+  return all;
+}
+
+ToolResult show_letters(const Mail& mail, std::string_view nothing) {
+  ToolResult result{.text = {}, .structured = letters_json(mail)};
+  if (mail.letters.empty()) {
+    result.text = nothing;
+    return result;
+  }
+  const auto room = room_for_each(mail.letters.size());
+  result.text =
+      format("{} from others on the relay, not from your user:",
+             mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()));
+  for (const auto& letter : mail.letters)
+    result.text += format("\nRelay message from {} [{}]{}{}: {}", letter.from, letter.id,
+                          letter.to.empty() ? "" : " to " + letter.to,
+                          letter.thread.empty() ? "" : " thread " + letter.thread, indented(body_shown(letter, room)));
+  if (mail.more) result.text += "\nMore wait: call relay_inbox again.";
+  return result;
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,275 @@
+#include "mcp/own_session.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/json_scanner.h"
+#include "protocol/requests.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr Millis kWordPatience{2'000};  // for the daemon to store what we sent; then it is `kept`
+constexpr Millis kSettlePatience{500};
+constexpr std::size_t kMaxKeys = 1'000;
+constexpr std::size_t kMaxEarly = 64;
+constexpr std::string_view kOurselves = "agent-relay";
+
+Letter letter_of(const client::Incoming& incoming) {
+  Letter letter;
+  letter.id = incoming.delivery.message_id.empty() ? incoming.place.id : incoming.delivery.message_id;
+  letter.from = incoming.envelope.from;
+  letter.to = incoming.delivery.original_to;
+  if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
+    letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
+    letter.thread = view->thread;
+  }
+  if (incoming.envelope.type == protocol::MessageType::ChannelMessage)
+    if (const auto post = protocol::parse_channel_post(incoming.envelope.payload)) letter.to = post->channel;
+  return letter;
+}
+
+}  // namespace
+
+OwnSession::OwnSession(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,
+                       OwnSessionOptions options)
+    : loop_{loop}, outbox_{outbox}, options_{std::move(options)} {
+  client::LinkOptions link;
+  link.socket_path = options_.socket_path;
+  link.hello.agent = options_.name;
+  link.hello.claim_token = options_.claim_token;
+  link.hello.cli = "mcp";
+  link.hello.program = "agent-relay mcp";
+  link.hello.working_directory = options_.project_root;
+  link.hello.capabilities.resume = true;
+  link.hello.capabilities.max_inflight = kWindow;
+  link.patience = client::Patience::never_give_up();
+  link_ = std::make_unique<client::Link>(loop, network, random, outbox, std::move(link), *this);
+}
+
+OwnSession::~OwnSession() { *alive_ = false; }
+
+void OwnSession::start(PostListener& listener) {
+  listener_ = &listener;
+  remember_unsent();
+  link_->start();
+}
+
+/// What an earlier life left in the outbox keeps its keys.
+void OwnSession::remember_unsent() {
+  for (const auto* entry = outbox_.after(0); entry != nullptr; entry = outbox_.after(entry->number)) {
+    auto& posted = posted_[entry->id];
+    posted.to = entry->message.to;
+    const auto meta = protocol::parse_send_meta(entry->message.payload_meta);
+    if (!meta || !meta->delivery || meta->delivery->idempotency_key.empty()) continue;
+    posted.key = meta->delivery->idempotency_key;
+    by_key_[posted.key] = entry->id;
+    keys_.push_back(posted.key);
+  }
+}
+
+Standing OwnSession::standing() const { return {options_.name, "own session", outbox_.size()}; }
+
+Failure OwnSession::away() const {
+  return fail(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", trouble_));
+}
+
+void OwnSession::on_ready(const client::Session&) {
+  trouble_.clear();
+  if (settled_) return;
+  settling_ = loop_.after(kSettlePatience, [this] { settle(); });
+  link_->ask(protocol::MessageType::Inbox, R"({"unreadOnly":true,"limit":1})",
+             [this, alive = alive_](Result<const protocol::Envelope*> answer) {
+               if (!*alive) return;
+               const auto object =
+                   answer ? parse_json_object((*answer)->payload) : Result<json::object>{json::object{}};
+               const auto* messages = object ? array_member(*object, "messages") : nullptr;
+               if (messages == nullptr || messages->empty() || !held_.empty()) settle();
+             });
+}
+
+void OwnSession::settle() {
+  settled_ = true;
+  settling_.reset();
+  run_early();
+}
+
+void OwnSession::run_early() {
+  for (auto& task : std::exchange(early_, {})) task();
+}
+
+void OwnSession::on_lost(const std::string& reason, Millis) {
+  trouble_ = reason;
+  for (auto& [id, posted] : posted_)
+    if (!posted.answered()) tell(posted);
+  run_early();
+}
+
+void OwnSession::on_stopped(const Error& why) {
+  trouble_ = why.message();
+  for (auto& [id, posted] : posted_) tell(posted);
+  run_early();
+  listener_->on_mail_unknown(away().error().message());
+}
+
+client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
+  Held held{letter_of(incoming), incoming.place};
+  if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
+    if (meta->ttl_ms) held.expires_at = incoming.envelope.ts + *meta->ttl_ms;
+    if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
+  }
+  held_.push_back(std::move(held));
+  loop_.post([this, alive = alive_, place = incoming.place] {
+    if (!*alive) return;
+    link_->report(place, {.status = protocol::ReceiptStatus::Accepted, .reason = "it waits until the agent looks"});
+    if (!settled_) settle();
+    listener_->on_mail();
+  });
+  return client::Taken::Later;
+}
+
+void OwnSession::on_acknowledged(const protocol::Ack& ack) {
+  const auto at = posted_.find(ack.ack_id);
+  if (at != posted_.end()) at->second.fate = Sent{.id = ack.short_id, .recipients = ack.recipients};
+}
+
+void OwnSession::on_sent(const std::string& id) {
+  const auto at = posted_.find(id);
+  if (at == posted_.end()) return;
+  tell(at->second);
+  forget_if_done(id);
+}
+
+void OwnSession::on_refused(const std::string& id, const protocol::NackView& why) {
+  const auto at = posted_.find(id);
+  if (at == posted_.end()) return;
+  auto& posted = at->second;
+  posted.refusal = format("{}: {}", why.code, why.message);
+  if (posted.waiting.empty()) {
+    Letter notice;
+    notice.id = id;
+    notice.from = kOurselves;
+    notice.body = format("your message to {} was kept while the daemon was away, and is refused now: {}", posted.to,
+                         posted.refusal);
+    held_.push_back({std::move(notice), std::nullopt});
+    listener_->on_mail();
+  }
+  tell(posted);
+  forget_if_done(id);
+}
+
+/// All who wait hear how it stands now.
+void OwnSession::tell(Posted& posted) {
+  posted.patience.reset();
+  for (auto& on_sent : std::exchange(posted.waiting, {})) {
+    if (!posted.refusal.empty())
+      on_sent(fail(posted.refusal));
+    else
+      on_sent(posted.fate.value_or(Sent{.kept = true}));
+  }
+}
+
+void OwnSession::forget_if_done(const std::string& id) {
+  const auto at = posted_.find(id);
+  if (at != posted_.end() && at->second.key.empty()) posted_.erase(at);
+}
+
+void OwnSession::wait_for_word(const std::string& id, OnSent on_sent) {
+  auto& posted = posted_[id];
+  posted.waiting.push_back(std::move(on_sent));
+  if (posted.answered() || !trouble_.empty()) return tell(posted);
+  posted.patience = loop_.after(kWordPatience, [this, id] {
+    if (const auto at = posted_.find(id); at != posted_.end()) tell(at->second);
+  });
+}
+
+void OwnSession::send(Draft draft, OnSent on_sent) {
+  if (!draft.key.empty())
+    if (const auto known = by_key_.find(draft.key); known != by_key_.end())
+      return wait_for_word(known->second, std::move(on_sent));
+  if (!trouble_.empty()) link_->retry_now();
+  auto written = write_draft(draft);
+  auto id =
+      link_->send({.to = draft.to, .payload = std::move(written.payload), .payload_meta = std::move(written.meta)});
+  if (!id) return on_sent(Failure{id.error()});
+  auto& posted = posted_[*id];
+  posted.to = draft.to;
+  if (!draft.key.empty()) {
+    posted.key = draft.key;
+    by_key_[draft.key] = *id;
+    keys_.push_back(draft.key);
+    if (keys_.size() > kMaxKeys) {
+      posted_.erase(by_key_.extract(keys_.front()).mapped());
+      keys_.pop_front();
+    }
+  }
+  wait_for_word(*id, std::move(on_sent));
+}
+
+void OwnSession::drop_expired() {
+  const auto now = loop_.now().wall;
+  std::erase_if(held_, [&](const Held& held) {
+    if (!held.expires_at || *held.expires_at > now) return false;
+    link_->report(*held.place,
+                  {.status = protocol::ReceiptStatus::Failed, .reason = "its time was over before it was read"});
+    return true;
+  });
+}
+
+Mail OwnSession::letters_for(const MailWish& wish) {
+  Mail mail;
+  drop_expired();
+  for (auto at = held_.begin(); at != held_.end();) {
+    const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->letter.id) != wish.ids.end();
+    if (!wanted || mail.letters.size() >= wish.limit) {
+      mail.more = mail.more || wish.ids.empty();
+      ++at;
+      continue;
+    }
+    if (!wish.take) {
+      mail.letters.push_back((at++)->letter);
+      continue;
+    }
+    if (at->place) link_->report(*at->place, {.status = protocol::ReceiptStatus::Delivered, .proof = "seen"});
+    mail.letters.push_back(std::move(at->letter));
+    at = held_.erase(at);
+  }
+  return mail;
+}
+
+void OwnSession::mail(MailWish wish, OnMail on_mail) {
+  if (!settled_ && trouble_.empty() && early_.size() < kMaxEarly) {
+    early_.push_back([this, wish = std::move(wish), on_mail = std::move(on_mail)]() mutable {
+      mail(std::move(wish), std::move(on_mail));
+    });
+    return;
+  }
+  auto found = letters_for(wish);
+  if (found.letters.empty() && !trouble_.empty()) {
+    link_->retry_now();
+    return on_mail(away());
+  }
+  on_mail(std::move(found));
+}
+
+void OwnSession::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
+  if (!link_->ready() && trouble_.empty() && early_.size() < kMaxEarly) {
+    early_.push_back([this, type, payload = std::move(payload), timeout, on_reply = std::move(on_reply)]() mutable {
+      ask(type, std::move(payload), timeout, std::move(on_reply));
+    });
+    return;
+  }
+  if (!link_->ready()) {
+    link_->retry_now();
+    return on_reply(away());
+  }
+  link_->ask(
+      type, payload,
+      [on_reply = std::move(on_reply)](Result<const protocol::Envelope*> answer) mutable {
+        if (!answer) return on_reply(Failure{answer.error()});
+        on_reply(parse_json_object((*answer)->payload));
+      },
+      timeout);
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,103 @@
+/// A session of our own: a link to the daemon under a name of this project, with a durable outbox.
+///
+/// Invariants
+/// - What `send` took is in the outbox: it goes out when the daemon is there, also after a restart of either. Whoever
+///   asked hears `stored` with the daemon's word, or `kept` when that does not come soon.
+/// - The same key is sent once in the life of this program and of its outbox.
+/// - Letters wait in the daemon, of which at most kWindow are here; they are acknowledged when they are taken.
+/// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
+/// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/link.h"
+#include "mcp/post.h"
+
+namespace relay::mcp {
+
+inline constexpr std::uint32_t kWindow = 64;
+
+struct OwnSessionOptions {
+  std::string socket_path;
+  std::string name;
+  std::string claim_token;
+  std::string project_root;
+};
+
+class OwnSession final : public Post, public client::LinkListener {
+ public:
+  OwnSession(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,
+             OwnSessionOptions options);
+  ~OwnSession() override;
+
+  void start(PostListener& listener) override;
+  /// Says goodbye; no callback follows.
+  void stop() { link_->stop(); }
+
+  [[nodiscard]] Standing standing() const override;
+  void send(Draft draft, OnSent on_sent) override;
+  void mail(MailWish wish, OnMail on_mail) override;
+  void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
+
+ private:
+  /// A letter, and what to acknowledge; a word of our own has no place.
+  struct Held {
+    Letter letter;
+    std::optional<client::Place> place;
+    std::optional<WallMs> expires_at = {};
+  };
+  /// What was handed to the outbox and has not been answered, or has a key.
+  struct Posted {
+    std::string to;
+    std::vector<OnSent> waiting;
+    std::unique_ptr<net::Timer> patience;
+    std::optional<Sent> fate;  // the daemon's word
+    std::string refusal;       // or why it said no
+    std::string key;
+    bool answered() const { return fate.has_value() || !refusal.empty(); }
+  };
+
+  // LinkListener
+  void on_ready(const client::Session& session) override;
+  void on_lost(const std::string& reason, Millis retry_in) override;
+  void on_stopped(const Error& why) override;
+  client::Taken on_incoming(const client::Incoming& incoming) override;
+  void on_acknowledged(const protocol::Ack& ack) override;
+  void on_sent(const std::string& id) override;
+  void on_refused(const std::string& id, const protocol::NackView& why) override;
+  void on_frame(const protocol::Envelope&) override {}
+
+  void remember_unsent();
+  void wait_for_word(const std::string& id, OnSent on_sent);
+  void tell(Posted& posted);
+  void forget_if_done(const std::string& id);
+  void settle();
+  void run_early();
+  Mail letters_for(const MailWish& wish);
+  void drop_expired();
+  [[nodiscard]] Failure away() const;
+
+  net::EventLoop& loop_;
+  client::Outbox& outbox_;
+  OwnSessionOptions options_;
+  PostListener* listener_ = nullptr;
+  std::unique_ptr<client::Link> link_;
+
+  std::string trouble_;   // why the daemon is not there; empty: it is, or has not been tried
+  bool settled_ = false;  // what waited for us when we came has begun to arrive, or there was nothing
+  std::unique_ptr<net::Timer> settling_;
+  std::vector<net::Task> early_;  // asked before the first answer of the daemon
+
+  std::deque<Held> held_;
+  std::map<std::string, Posted> posted_;       // by outbox id
+  std::map<std::string, std::string> by_key_;  // key to outbox id
+  std::deque<std::string> keys_;               // oldest first
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::mcp

@@ -1,0 +1,235 @@
+#include "mcp/own_session.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "client/testing/memory_directory.h"
+#include "client/testing/scripted_daemon.h"
+#include "client/testing/virtual_loop.h"
+
+namespace relay::mcp {
+namespace {
+
+using protocol::MessageType;
+
+struct OwnSessionTest : ::testing::Test, PostListener {
+  client::testing::VirtualLoop loop;
+  client::testing::ScriptedDaemon daemon;
+  client::testing::MemoryDirectory directory;
+  SeededRandom random{3};
+  std::unique_ptr<client::Outbox> outbox = open_outbox();
+  std::unique_ptr<OwnSession> session = make_session();
+  int told_of_mail = 0;
+  std::string unknown;
+
+  std::unique_ptr<client::Outbox> open_outbox() {
+    return client::Outbox::open(directory, "o", {}, client::SyncOn::Transmission, random).value();
+  }
+  std::unique_ptr<OwnSession> make_session() {
+    return std::make_unique<OwnSession>(
+        loop, daemon, random, *outbox,
+        OwnSessionOptions{.socket_path = "/s", .name = "Alice", .claim_token = "c", .project_root = "/p"});
+  }
+  void on_mail() override { ++told_of_mail; }
+  void on_mail_unknown(const std::string& why) override { unknown = why; }
+
+  void start_ready() {
+    session->start(*this);
+    daemon.welcome();
+    (void)daemon.heard();
+    loop.advance(Millis{600});
+  }
+  void deliver(int seq, std::string_view body, std::string_view payload = "") {
+    daemon.say(
+        MessageType::Deliver, format("d-{}", seq),
+        payload.empty() ? format(R"({{"kind":"message","body":"{}","thread":"t"}})", body) : std::string{payload},
+        "Bob", "", format(R"({{"seq":{},"session_id":"s1","messageId":"m{}"}})", seq, seq));
+    loop.run_now();
+  }
+  std::string outcome = "nothing";
+  void send(Draft draft) {
+    session->send(std::move(draft), [this](Result<Sent> sent) {
+      outcome = !sent ? sent.error().message() : sent->kept ? "kept" : "stored " + sent->id;
+    });
+  }
+  std::string mail(MailWish wish) {
+    std::string all = "nothing yet";
+    session->mail(std::move(wish), [&](Result<Mail> mail) {
+      all = mail ? "" : mail.error().message();
+      if (mail)
+        for (const auto& letter : mail->letters) all += letter.id + ":" + letter.body + " ";
+    });
+    return all;
+  }
+  std::vector<std::string> receipts() {
+    std::vector<std::string> all;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "RECEIPT")
+        all.push_back(string_member(frame.payload, "status").value_or("") + " " +
+                      string_member(frame.payload, "proof").value_or(""));
+    return all;
+  }
+  std::string last_send_id() {
+    std::string id;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "SEND") id = frame.id;
+    return id;
+  }
+  void ack(const std::string& id) {
+    daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1","recipients":1}})", id));
+  }
+};
+
+TEST_F(OwnSessionTest, SaysWhatTheDaemonSaidOfAMessage) {
+  start_ready();
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome, "nothing");
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+}
+
+TEST_F(OwnSessionTest, KeepsWhatIsSaidWhileTheDaemonIsAway) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(session->standing().unsent, 1U);
+  daemon.listening = true;
+  loop.advance(Millis{1'000});
+  daemon.welcome();
+  ack(last_send_id());
+  EXPECT_EQ(session->standing().unsent, 0U);
+}
+
+TEST_F(OwnSessionTest, IsKeptWhenTheDaemonDoesNotAnswerSoon) {
+  start_ready();
+  send({.to = "Bob", .body = "hi"});
+  loop.advance(Millis{2'500});
+  EXPECT_EQ(outcome, "kept");
+}
+
+TEST_F(OwnSessionTest, TheSameKeyIsSentOnceAlsoInItsNextLife) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outbox->size(), 1U);
+  session.reset();
+  outbox.reset();
+  directory.crash();
+  outbox = open_outbox();
+  session = make_session();
+  daemon.listening = true;
+  session->start(*this);
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outbox->size(), 1U);
+  daemon.welcome();
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+  outcome = "nothing";
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  EXPECT_EQ(outcome, "stored sh1");
+  EXPECT_TRUE(outbox->empty());
+}
+
+TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
+  start_ready();
+  const auto refuse = [&] {
+    daemon.say(MessageType::Nack, "n",
+               format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+  };
+  send({.to = "Bbo", .body = "hi"});
+  refuse();
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  EXPECT_EQ(mail({.limit = 9}), "");
+  send({.to = "Bbo", .body = "hi"});
+  loop.advance(Millis{2'500});
+  refuse();
+  EXPECT_NE(mail({.take = true, .limit = 9}).find("your message to Bbo was kept"), std::string::npos);
+  EXPECT_EQ(told_of_mail, 1);
+}
+
+TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
+  start_ready();
+  deliver(1, "one");
+  deliver(2, "two");
+  EXPECT_EQ(told_of_mail, 2);
+  EXPECT_EQ(receipts(), (std::vector<std::string>{"accepted ", "accepted "}));
+  EXPECT_EQ(mail({.limit = 9}), "m1:one m2:two ");
+  EXPECT_TRUE(receipts().empty());
+  EXPECT_EQ(mail({.take = true, .limit = 9, .ids = {"m2"}}), "m2:two ");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+}
+
+TEST_F(OwnSessionTest, WhatWasTakenIsNotHandedOutAgainAfterALostConnection) {
+  start_ready();
+  deliver(1, "one");
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
+  daemon.cut();
+  loop.advance(Millis{300});
+  daemon.welcome();
+  (void)daemon.heard();
+  deliver(1, "one");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+}
+
+TEST_F(OwnSessionTest, WhatIsTooOldIsNotShown) {
+  start_ready();
+  daemon.say_bytes([] {
+    std::string bytes;
+    protocol::append_frame(bytes, protocol::HeaderStyle::Four,
+                           protocol::write_envelope({.type = MessageType::Deliver,
+                                                     .id = "d-1",
+                                                     .ts = 1,
+                                                     .from = "Bob",
+                                                     .payload = R"({"body":"old"})",
+                                                     .payload_meta = R"({"ttl_ms":5})",
+                                                     .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
+    return bytes;
+  }());
+  loop.run_now();
+  (void)daemon.heard();
+  EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+  EXPECT_EQ(receipts(), std::vector<std::string>{"failed "});
+}
+
+TEST_F(OwnSessionTest, AnEarlyQuestionWaitsForTheFirstMail) {
+  session->start(*this);
+  std::string got = "nothing yet";
+  session->mail({.take = true, .limit = 9}, [&](Result<Mail> mail) { got = mail->letters.at(0).body; });
+  daemon.welcome();
+  std::string question;
+  for (const auto& frame : daemon.heard())
+    if (frame.type == "INBOX") question = frame.id;
+  daemon.say(MessageType::InboxResponse, question, R"({"messages":[{"id":"m1"}]})");
+  EXPECT_EQ(got, "nothing yet");
+  deliver(1, "one");
+  EXPECT_EQ(got, "one");
+}
+
+TEST_F(OwnSessionTest, QuestionsSayWhenTheDaemonIsAway) {
+  daemon.listening = false;
+  session->start(*this);
+  std::string told;
+  session->ask(MessageType::ListAgents, "{}", Millis{100},
+               [&](Result<json::object> answer) { told = answer.error().message(); });
+  loop.run_now();
+  EXPECT_NE(told.find("agent-relay up"), std::string::npos);
+  EXPECT_NE(mail({.limit = 9}).find("agent-relay up"), std::string::npos);
+}
+
+TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {
+  start_ready();
+  daemon.say(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is taken","fatal":true})");
+  EXPECT_NE(unknown.find("the name is taken"), std::string::npos);
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome, "kept");
+}
+
+}  // namespace
+}  // namespace relay::mcp

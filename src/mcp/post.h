@@ -1,0 +1,95 @@
+/// The way to the relay, as the tools see it: somebody's mail, and questions to the daemon.
+///
+/// Why an interface: inside a wrapped agent the host holds the mail (wrapped_agent.h); elsewhere this program is a session
+///   of its own (own_session.h). Who it speaks for is decided before it is made and never by a tool's argument.
+/// Invariants: each callback runs exactly once, at once or later, unless the Post is destroyed first. What was taken is
+///   reported to its sender as delivered, with the proof `seen`, and never handed out again.
+/// Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "protocol/message_type.h"
+#include "protocol/send.h"
+
+namespace relay::mcp {
+
+/// What somebody wrote to us.
+struct Letter {
+  std::string id, from, body;
+  std::string to = {};      // as it was addressed: `*` or #channel; empty: to us alone
+  std::string thread = {};  // may be empty
+  std::string mode = {};    // as wished by the sender; may be empty
+};
+
+struct Mail {
+  std::vector<Letter> letters;
+  bool more = false;  // than these wait
+};
+using OnMail = std::move_only_function<void(Result<Mail>)>;
+
+/// Which letters, and whether they are taken or only shown.
+struct MailWish {
+  bool take = false;
+  std::size_t limit = 0;
+  std::vector<std::string> ids = {};  // only these; empty: the oldest ones
+};
+
+/// What we write.
+struct Draft {
+  std::string to, body;
+  std::string thread = {};
+  std::string key = {};  // the caller's own id for it; empty: none
+  std::optional<protocol::DeliveryMode> mode = {};
+  std::optional<Millis> ttl = {};
+};
+
+struct Sent {
+  std::string id = {};                           // under which `trace` and `read` find it; empty while it is only kept
+  std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
+  bool kept = false;                             // on our own disk, until the daemon is back
+};
+using OnSent = std::move_only_function<void(Result<Sent>)>;
+using OnReply = std::move_only_function<void(Result<json::object>)>;
+
+/// Who we are and how well we are connected.
+struct Standing {
+  std::string name;
+  std::string session;     // `wrapped agent` or `own session`
+  std::size_t unsent = 0;  // kept until the daemon is back
+};
+
+class PostListener {
+ public:
+  virtual ~PostListener() = default;
+  /// A letter came, or may have come.
+  virtual void on_mail() = 0;
+  /// Nobody will tell of letters until the next question is answered.
+  virtual void on_mail_unknown(const std::string& why) = 0;
+};
+
+class Post {
+ public:
+  virtual ~Post() = default;
+  virtual void start(PostListener& listener) = 0;
+  [[nodiscard]] virtual Standing standing() const = 0;
+  virtual void send(Draft draft, OnSent on_sent) = 0;
+  virtual void mail(MailWish wish, OnMail on_mail) = 0;
+  /// A question to the daemon, answered by the payload of its answer.
+  virtual void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) = 0;
+};
+
+/// The payload and payload_meta of a SEND.
+struct Written {
+  std::string payload, meta;
+};
+Written write_draft(const Draft& draft);
+
+}  // namespace relay::mcp

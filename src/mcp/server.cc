@@ -1,0 +1,328 @@
+#include "mcp/server.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/utf8.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life of the process
+constexpr std::size_t kShownBytes = 120;        // of a client's own words, in a sentence
+
+std::string shown(std::string_view text) { return std::string{protocol::cut_at_letter(text, kShownBytes)}; }
+
+json::object server_info(const std::string& version) {
+  json::object info;
+  info["name"] = "agent-relay";
+  info["title"] = "Agent Relay";
+  info["version"] = version;
+  return info;
+}
+
+json::object capabilities() {
+  json::object resources;
+  resources["subscribe"] = true;
+  json::object all;
+  all["tools"] = json::object{};
+  all["resources"] = std::move(resources);
+  return all;
+}
+
+void make_cacheable(json::object& result, std::int64_t ttl_ms) {
+  result["ttlMs"] = ttl_ms;
+  result["cacheScope"] = "private";
+}
+
+json::value progress_token(const json::object& params) {
+  const auto* meta = object_member(params, "_meta");
+  const auto* token = meta != nullptr ? meta->if_contains("progressToken") : nullptr;
+  return token != nullptr && (token->is_string() || token->is_number()) ? *token : json::value(nullptr);
+}
+
+std::string updated_line(std::string_view uri, json::object meta) {
+  json::object params;
+  params["uri"] = uri;
+  if (!meta.empty()) params["_meta"] = std::move(meta);
+  return notification_line("notifications/resources/updated", std::move(params));
+}
+
+}  // namespace
+
+Server::Server(ServerCard card, Workshop& workshop, Output output)
+    : card_{std::move(card)}, workshop_{workshop}, output_{std::move(output)} {}
+
+void Server::on_line_too_long() {
+  refuse(nullptr, RpcCode::ParseError, format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
+}
+
+void Server::on_line(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  if (line.size() > kMaxLineBytes) return on_line_too_long();
+  const auto value = parse_json(line);
+  if (!value) return refuse(nullptr, RpcCode::ParseError, value.error().message());
+  const auto* batch = value->if_array();
+  if (batch == nullptr) return on_message(*value);
+  if (revision_ != kBatchRevision || batch->empty() || batch->size() > kMaxBatch)
+    return refuse(nullptr, RpcCode::InvalidRequest, "a line holds one message; send them one by one");
+  for (const auto& message : *batch) on_message(message);
+}
+
+void Server::on_message(const json::value& value) {
+  const auto message = read_message(value);
+  if (const auto* request = std::get_if<RpcRequest>(&message)) return on_request(*request);
+  if (const auto* notification = std::get_if<RpcNotification>(&message)) return on_notification(*notification);
+  if (const auto* problem = std::get_if<RpcProblem>(&message)) refuse(problem->id, problem->code, problem->message);
+}
+
+void Server::on_notification(const RpcNotification& notification) {
+  if (notification.method != "notifications/cancelled") return;
+  const auto* id = notification.params.if_contains("requestId");
+  if (id == nullptr) return;
+  const auto* open = find(*id);
+  if (open == nullptr) return;  // finished already
+  const auto at = std::ranges::find_if(open_, [&](const auto& entry) { return &entry.second == open; });
+  const auto ticket = at->first;
+  const auto kind = at->second.kind;
+  open_.erase(at);
+  if (kind != Kind::Listen) workshop_.cancel(ticket);
+}
+
+std::optional<Era> Server::era_of(const RpcRequest& request) {
+  const auto* meta = object_member(request.params, "_meta");
+  const auto* said = meta != nullptr ? meta->if_contains(kRevisionKey) : nullptr;
+  if (said == nullptr) {
+    if (!revision_.empty() || request.method == "ping") return Era::Legacy;
+    refuse(request.id, request.method == "server/discover" ? RpcCode::InvalidParams : RpcCode::InvalidRequest,
+           format("say initialize first, or name the revision ({}) in _meta[\"{}\"]", kModernRevision, kRevisionKey));
+    return std::nullopt;
+  }
+  const auto* revision = said->if_string();
+  if (revision != nullptr && is_legacy(*revision)) return Era::Legacy;
+  if (revision == nullptr || *revision != kModernRevision) {
+    json::object data;
+    data["supported"] = supported_revisions();
+    data["requested"] = revision != nullptr ? json::value(shown(*revision)) : json::value("");
+    refuse(request.id, RpcCode::UnsupportedVersion, "this revision of the protocol is not spoken here",
+           std::move(data));
+    return std::nullopt;
+  }
+  if (object_member(*meta, kCapabilitiesKey) == nullptr) {
+    refuse(request.id, RpcCode::InvalidParams, format("_meta must hold \"{}\", an object", kCapabilitiesKey));
+    return std::nullopt;
+  }
+  return Era::Modern;
+}
+
+void Server::on_request(const RpcRequest& request) {
+  const auto& method = request.method;
+  if (find(request.id) != nullptr)
+    return refuse(request.id, RpcCode::InvalidRequest, "a request with this id is still open; give each its own");
+  if (method == "initialize") return initialize(request);
+  const auto era = era_of(request);
+  if (!era) return;
+  const bool legacy = *era == Era::Legacy;
+  if (method == "tools/call") return call_tool(request, *era);
+  if (method == "tools/list") return answer_list(request, *era, "tools", card_.tools);
+  if (method == "resources/list") return answer_list(request, *era, "resources", card_.resources);
+  if (method == "resources/templates/list") return answer_list(request, *era, "resourceTemplates", {});
+  if (method == "resources/read") return read_resource(request, *era);
+  if (!legacy && method == "server/discover") return discover(request);
+  if (!legacy && method == "subscriptions/listen") return listen(request);
+  if (legacy && method == "ping") return answer(request.id, *era, {});
+  if (legacy && method == "resources/subscribe") return subscribe(request, true);
+  if (legacy && method == "resources/unsubscribe") return subscribe(request, false);
+  refuse(request.id, RpcCode::MethodNotFound, format("there is no method {} here", shown(method)));
+}
+
+void Server::initialize(const RpcRequest& request) {
+  revision_ = answer_to_handshake(string_member(request.params, "protocolVersion").value_or(""));
+  json::object result;
+  result["protocolVersion"] = revision_;
+  result["capabilities"] = capabilities();
+  result["serverInfo"] = server_info(card_.version);
+  result["instructions"] = card_.instructions;
+  answer(request.id, Era::Legacy, std::move(result));
+}
+
+void Server::discover(const RpcRequest& request) {
+  json::object result;
+  result["supportedVersions"] = supported_revisions();
+  result["capabilities"] = capabilities();
+  result["instructions"] = card_.instructions;
+  make_cacheable(result, kListTtlMs);
+  answer(request.id, Era::Modern, std::move(result));
+}
+
+void Server::answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list) {
+  if (const auto cursor = string_member(request.params, "cursor"); cursor && !cursor->empty())
+    return refuse(request.id, RpcCode::InvalidParams, "the list has one page only; leave \"cursor\" out");
+  json::object result;
+  result[member] = list;
+  if (era == Era::Modern) make_cacheable(result, kListTtlMs);
+  answer(request.id, era, std::move(result));
+}
+
+Ticket Server::open_request(const RpcRequest& request, Kind kind, Era era) {
+  if (open_.size() >= kMaxOpenRequests) {
+    refuse(request.id, RpcCode::Busy, format("{} requests are open already; wait for one to end", kMaxOpenRequests));
+    return 0;
+  }
+  open_.emplace(++last_ticket_, Open{.id = request.id, .kind = kind, .era = era});
+  return last_ticket_;
+}
+
+void Server::call_tool(const RpcRequest& request, Era era) {
+  const auto name = string_member(request.params, "name");
+  if (!name) return refuse(request.id, RpcCode::InvalidParams, "tools/call needs \"name\"");
+  const bool known = std::ranges::any_of(
+      card_.tools, [&](const json::value& tool) { return string_member(tool.get_object(), "name") == *name; });
+  if (!known) return refuse(request.id, RpcCode::InvalidParams, format("there is no tool {} here", shown(*name)));
+  json::object arguments;
+  if (const auto* given = request.params.if_contains("arguments"); given != nullptr && !given->is_null()) {
+    if (!given->is_object()) return refuse(request.id, RpcCode::InvalidParams, "\"arguments\" must be an object");
+    arguments = given->get_object();
+  }
+  const auto ticket = open_request(request, Kind::Tool, era);
+  if (ticket == 0) return;
+  auto token = progress_token(request.params);
+  const bool wants_progress = !token.is_null();
+  open_.at(ticket).progress_token = std::move(token);
+  workshop_.call(ticket, *name, arguments, wants_progress);
+}
+
+void Server::read_resource(const RpcRequest& request, Era era) {
+  const auto uri = string_member(request.params, "uri");
+  if (!uri) return refuse(request.id, RpcCode::InvalidParams, "resources/read needs \"uri\"");
+  if (!knows_resource(*uri))
+    return refuse(request.id, era == Era::Legacy ? RpcCode::ResourceNotFound : RpcCode::InvalidParams,
+                  format("there is no resource {} here", shown(*uri)));
+  const auto ticket = open_request(request, Kind::Resource, era);
+  if (ticket == 0) return;
+  open_.at(ticket).uri = *uri;
+  workshop_.read(ticket, *uri);
+}
+
+void Server::subscribe(const RpcRequest& request, bool wanted) {
+  const auto uri = string_member(request.params, "uri");
+  if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
+  if (!knows_resource(*uri))
+    return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", shown(*uri)));
+  if (wanted)
+    subscribed_.insert(*uri);
+  else
+    subscribed_.erase(*uri);
+  answer(request.id, Era::Legacy, {});
+}
+
+void Server::listen(const RpcRequest& request) {
+  const auto* filter = object_member(request.params, "notifications");
+  if (filter == nullptr)
+    return refuse(request.id, RpcCode::InvalidParams, "subscriptions/listen needs \"notifications\", an object");
+  std::set<std::string, std::less<>> uris;
+  if (const auto* wanted = array_member(*filter, "resourceSubscriptions"))
+    for (const auto& uri : *wanted)
+      if (const auto* text = uri.if_string(); text != nullptr && knows_resource(*text)) uris.emplace(*text);
+  const auto ticket = open_request(request, Kind::Listen, Era::Modern);
+  if (ticket == 0) return;
+  json::object honoured, params, meta;
+  if (!uris.empty()) honoured["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
+  meta[kSubscriptionKey] = request.id;
+  params["notifications"] = std::move(honoured);
+  params["_meta"] = std::move(meta);
+  open_.at(ticket).uris = std::move(uris);
+  output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)));
+}
+
+void Server::resource_changed(std::string_view uri) {
+  if (subscribed_.contains(uri)) output_(updated_line(uri, {}));
+  for (const auto& [ticket, open] : open_) {
+    if (!open.uris.contains(uri)) continue;
+    json::object meta;
+    meta[kSubscriptionKey] = open.id;
+    output_(updated_line(uri, std::move(meta)));
+  }
+}
+
+void Server::progress(Ticket ticket, std::int64_t done, std::int64_t total, std::string_view message) {
+  const auto at = open_.find(ticket);
+  if (at == open_.end() || at->second.progress_token.is_null()) return;
+  json::object params;
+  params["progressToken"] = at->second.progress_token;
+  params["progress"] = done;
+  params["total"] = total;
+  if (revision_ != kLegacyRevisions.front()) params["message"] = message;
+  output_(notification_line("notifications/progress", std::move(params)));
+}
+
+void Server::finish(Ticket ticket, ToolResult result) {
+  const auto at = open_.find(ticket);
+  if (at == open_.end()) return;
+  json::object block, answer;
+  block["type"] = "text";
+  block["text"] = std::move(result.text);
+  answer["content"] = json::array{std::move(block)};
+  if (!result.structured.empty()) answer["structuredContent"] = std::move(result.structured);
+  answer["isError"] = result.failed;
+  const auto open = std::move(open_.extract(at).mapped());
+  complete(open, std::move(answer));
+}
+
+void Server::finish_reading(Ticket ticket, Result<json::object> content) {
+  const auto at = open_.find(ticket);
+  if (at == open_.end()) return;
+  const auto open = std::move(open_.extract(at).mapped());
+  if (!content) return refuse(open.id, RpcCode::Internal, content.error().message());
+  json::object block, answer;
+  block["uri"] = open.uri;
+  block["mimeType"] = "application/json";
+  block["text"] = json::serialize(*content);
+  answer["contents"] = json::array{std::move(block)};
+  if (open.era == Era::Modern) make_cacheable(answer, 0);
+  complete(open, std::move(answer));
+}
+
+void Server::close() {
+  for (auto at = open_.begin(); at != open_.end();) {
+    if (at->second.kind != Kind::Listen) {
+      ++at;
+      continue;
+    }
+    json::object result, meta;
+    meta[kSubscriptionKey] = at->second.id;
+    result["_meta"] = std::move(meta);
+    const auto open = std::move(at->second);
+    at = open_.erase(at);
+    complete(open, std::move(result));
+  }
+}
+
+void Server::complete(const Open& open, json::object result) { answer(open.id, open.era, std::move(result)); }
+
+void Server::answer(const json::value& id, Era era, json::object result) {
+  if (era == Era::Modern) {
+    result["resultType"] = "complete";
+    auto& meta = result["_meta"];
+    if (!meta.is_object()) meta = json::object{};
+    meta.get_object()[kServerInfoKey] = server_info(card_.version);
+  }
+  output_(result_line(id, std::move(result)));
+}
+
+void Server::refuse(const json::value& id, RpcCode code, std::string_view message, json::object data) {
+  output_(error_line(id, code, message, std::move(data)));
+}
+
+bool Server::knows_resource(std::string_view uri) const {
+  return std::ranges::any_of(
+      card_.resources, [&](const json::value& resource) { return string_member(resource.get_object(), "uri") == uri; });
+}
+
+const Server::Open* Server::find(const json::value& id) const {
+  for (const auto& [ticket, open] : open_)
+    if (open.id.kind() == id.kind() && open.id == id) return &open;
+  return nullptr;
+}
+
+}  // namespace relay::mcp

@@ -1,0 +1,119 @@
+/// The protocol machine: lines of a client in, lines for the client out, tools and resources through one interface.
+///
+/// Invariants
+/// - Every request is answered exactly once, in whatever order the answers come, unless it was cancelled: then never.
+/// - At most kMaxOpenRequests are open; one more is refused with a sentence.
+/// - Both eras are served at once (revision.h): a request that names a modern revision is served statelessly, one that
+///   names none belongs to the handshake of this process.
+/// - Whatever a client says, it gets a value or a sentence; nothing it says ends the program.
+/// Ownership: borrows workshop and output, which outlive it. Threading: one thread; reads no clock, does no I/O.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "mcp/revision.h"
+#include "mcp/rpc.h"
+
+namespace relay::mcp {
+
+inline constexpr std::size_t kMaxOpenRequests = 64;
+inline constexpr std::size_t kMaxBatch = 32;
+inline constexpr std::size_t kMaxSubscriptions = 16;  // URIs of one client, and of one `subscriptions/listen`
+inline constexpr std::size_t kMaxLineBytes = 512 * 1024;
+
+/// One open request, named for those who work on it.
+using Ticket = std::uint64_t;
+
+struct ToolResult {
+  std::string text;
+  json::object structured = {};
+  bool failed = false;  // the model reads the text and may try again
+};
+inline ToolResult failed(std::string sentence) {
+  return {.text = std::move(sentence), .structured = {}, .failed = true};
+}
+
+/// Who does the work. Each call is answered by `Server::finish` or `Server::finish_reading`, at once or later.
+class Workshop {
+ public:
+  virtual ~Workshop() = default;
+  virtual void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) = 0;
+  virtual void read(Ticket ticket, std::string_view uri) = 0;
+  /// Nobody waits for it any more; no answer is wanted.
+  virtual void cancel(Ticket ticket) = 0;
+};
+
+/// What a client is told of us.
+struct ServerCard {
+  std::string version;
+  std::string instructions;
+  json::array tools;
+  json::array resources;
+};
+
+class Server {
+ public:
+  using Output = std::function<void(std::string line)>;
+
+  Server(ServerCard card, Workshop& workshop, Output output);
+
+  void on_line(std::string_view line);
+  void on_line_too_long();
+
+  void finish(Ticket ticket, ToolResult result);
+  /// The text of a resource as JSON, or why there is none.
+  void finish_reading(Ticket ticket, Result<json::object> content);
+  /// Told to the client when it gave a token for this request. `done` must grow.
+  void progress(Ticket ticket, std::int64_t done, std::int64_t total, std::string_view message);
+  void resource_changed(std::string_view uri);
+
+  /// The client is leaving: what only waits is ended, what is being done may finish.
+  void close();
+  [[nodiscard]] std::size_t open() const { return open_.size(); }
+
+ private:
+  enum class Kind { Tool, Resource, Listen };
+  struct Open {
+    json::value id;
+    Kind kind;
+    Era era;
+    json::value progress_token = nullptr;
+    std::string uri = {};                          // Resource
+    std::set<std::string, std::less<>> uris = {};  // Listen
+  };
+
+  void on_message(const json::value& value);
+  void on_request(const RpcRequest& request);
+  void on_notification(const RpcNotification& notification);
+  /// The era a request belongs to; empty when it was answered with a refusal.
+  std::optional<Era> era_of(const RpcRequest& request);
+  void initialize(const RpcRequest& request);
+  void discover(const RpcRequest& request);
+  void call_tool(const RpcRequest& request, Era era);
+  void read_resource(const RpcRequest& request, Era era);
+  void subscribe(const RpcRequest& request, bool wanted);
+  void listen(const RpcRequest& request);
+
+  Ticket open_request(const RpcRequest& request, Kind kind, Era era);
+  void complete(const Open& open, json::object result);
+  void answer(const json::value& id, Era era, json::object result);
+  void answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list);
+  void refuse(const json::value& id, RpcCode code, std::string_view message, json::object data = {});
+  [[nodiscard]] bool knows_resource(std::string_view uri) const;
+  [[nodiscard]] const Open* find(const json::value& id) const;
+
+  ServerCard card_;
+  Workshop& workshop_;
+  Output output_;
+  std::string revision_;                           // agreed in a handshake; empty: none was
+  std::set<std::string, std::less<>> subscribed_;  // legacy
+  std::map<Ticket, Open> open_;
+  Ticket last_ticket_ = 0;
+};
+
+}  // namespace relay::mcp

@@ -1,0 +1,182 @@
+#include "mcp/testing/scripted_client.h"
+
+namespace relay::mcp {
+namespace {
+
+struct LegacyServer : testing::ServerFixture {};
+
+TEST_F(LegacyServer, AgreesToEveryRevisionItKnowsAndOffersItsNewestOtherwise) {
+  for (const auto revision : kLegacyRevisions)
+    EXPECT_EQ(result(legacy("initialize", format(R"({{"protocolVersion":"{}"}})", revision)))["protocolVersion"],
+              json::value(revision));
+  for (const auto* unknown : {R"({"protocolVersion":"2031-01-01"})", R"({"protocolVersion":5})", "{}"})
+    EXPECT_EQ(result(legacy("initialize", unknown))["protocolVersion"], json::value("2025-11-25"));
+}
+
+TEST_F(LegacyServer, SaysWhoItIsAndWhatItCanDo) {
+  const auto answer = result(legacy("initialize", R"({"protocolVersion":"2025-06-18","future":[1]})"));
+  EXPECT_EQ(string_member(*object_member(answer, "serverInfo"), "version"), "1.2.3");
+  EXPECT_EQ(string_member(answer, "instructions"), "be kind");
+  EXPECT_TRUE(object_member(answer, "capabilities")->contains("tools"));
+  EXPECT_FALSE(answer.contains("resultType"));
+}
+
+TEST_F(LegacyServer, WantsAHandshakeFirst) {
+  EXPECT_EQ(code(legacy("tools/list")), -32600);
+  EXPECT_TRUE(result(legacy("ping")).empty());
+  shake_hands();
+  EXPECT_EQ(array_member(result(legacy("tools/list")), "tools")->size(), 10U);
+}
+
+TEST_F(LegacyServer, ListsToolsInAStableOrderWithSchemas) {
+  shake_hands();
+  const auto listed = result(legacy("tools/list"));
+  EXPECT_FALSE(listed.contains("ttlMs"));
+  const auto& first = listed.at("tools").get_array().front().get_object();
+  EXPECT_EQ(string_member(first, "name"), "relay_whoami");
+  EXPECT_EQ(string_member(*object_member(first, "inputSchema"), "type"), "object");
+  EXPECT_EQ(bool_member(*object_member(first, "annotations"), "readOnlyHint"), true);
+  EXPECT_EQ(code(legacy("tools/list", R"({"cursor":"x"})")), -32602);
+}
+
+TEST_F(LegacyServer, AnswersCallsInTheOrderTheyEnd) {
+  shake_hands();
+  server.on_line(R"({"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"relay_wait"}})");
+  server.on_line(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_send","arguments":{"to":"Bob"}}})");
+  ASSERT_EQ(workshop.calls.size(), 2U);
+  EXPECT_EQ(string_member(workshop.calls[1].arguments, "to"), "Bob");
+  EXPECT_TRUE(said.empty());
+  server.finish(workshop.calls[1].ticket, {.text = "sent", .structured = {{"id", "x"}}});
+  server.finish(workshop.calls[0].ticket, failed("no"));
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0]["id"], json::value(1));
+  EXPECT_EQ(json::serialize(result(said[0])),
+            R"({"content":[{"type":"text","text":"sent"}],"structuredContent":{"id":"x"},"isError":false})");
+  EXPECT_EQ(said[1]["id"], json::value("a"));
+  EXPECT_EQ(bool_member(result(said[1]), "isError"), true);
+}
+
+TEST_F(LegacyServer, RefusesToolsAndArgumentsItCannotUnderstand) {
+  shake_hands();
+  EXPECT_EQ(code(legacy("tools/call", R"({"name":"rm"})")), -32602);
+  EXPECT_EQ(code(legacy("tools/call", "{}")), -32602);
+  EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_send","arguments":[1]})")), -32602);
+  EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_spawn","arguments":{}})")), -32602);
+  EXPECT_EQ(code(legacy("prompts/list")), -32601);
+  EXPECT_EQ(code(legacy("server/discover")), -32601);
+  EXPECT_TRUE(workshop.calls.empty());
+}
+
+TEST_F(LegacyServer, ACancelledCallIsNeverAnswered) {
+  shake_hands();
+  server.on_line(R"({"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"relay_wait"}})");
+  const auto cancel = [&](std::string_view id) {
+    server.on_line(format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", id));
+  };
+  for (const auto* other : {"1", "null", "{}", "[]", "\"2\""}) cancel(other);
+  EXPECT_TRUE(workshop.cancelled.empty());
+  cancel("\"1\"");
+  EXPECT_EQ(workshop.cancelled, std::vector{workshop.calls[0].ticket});
+  server.finish(workshop.calls[0].ticket, {.text = "too late"});
+  cancel("\"1\"");
+  EXPECT_TRUE(said.empty());
+  EXPECT_EQ(server.open(), 0U);
+}
+
+TEST_F(LegacyServer, TellsProgressOnlyToThoseWhoGaveAToken) {
+  shake_hands();
+  server.on_line(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}})");
+  server.on_line(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"relay_wait","_meta":{"progressToken":"t"}}})");
+  EXPECT_FALSE(workshop.calls[0].wants_progress);
+  EXPECT_TRUE(workshop.calls[1].wants_progress);
+  for (const auto& call : workshop.calls) server.progress(call.ticket, 5, 30, "waiting");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(json::serialize(said[0]["params"]), R"({"progressToken":"t","progress":5,"total":30,"message":"waiting"})");
+}
+
+TEST_F(LegacyServer, BoundsWhatIsOpen) {
+  shake_hands();
+  for (std::size_t i = 0; i < kMaxOpenRequests; ++i)
+    server.on_line(
+        format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"relay_wait"}}}})", i + 100));
+  EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_wait"})")), -32000);
+  EXPECT_EQ(code(legacy("tools/call", R"({"name":"relay_wait"})", 100)), -32600);  // that id is open
+  EXPECT_TRUE(result(legacy("ping")).empty());
+  server.finish(workshop.calls[0].ticket, {.text = ""});
+  server.on_line(R"({"jsonrpc":"2.0","id":100,"method":"tools/call","params":{"name":"relay_wait"}})");
+  EXPECT_EQ(server.open(), kMaxOpenRequests);
+}
+
+TEST_F(LegacyServer, ReadsResourcesAndTellsOfTheirChanges) {
+  shake_hands();
+  EXPECT_EQ(code(legacy("resources/read", R"({"uri":"relay://secrets"})")), -32002);
+  EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://secrets"})")), -32002);
+  server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://inbox"}})");
+  said.clear();
+  server.finish_reading(workshop.reads[0].first, json::object{{"messages", json::array{}}});
+  const auto contents = result(said[0])["contents"].get_array();
+  EXPECT_EQ(string_member(contents[0].get_object(), "text"), R"({"messages":[]})");
+  said.clear();
+  server.resource_changed(kInboxUri);
+  EXPECT_TRUE(said.empty());
+  legacy("resources/subscribe", R"({"uri":"relay://inbox"})");
+  said.clear();
+  server.resource_changed(kInboxUri);
+  server.resource_changed(kAgentsUri);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(json::serialize(said[0]),
+            R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"relay://inbox"}})");
+  legacy("resources/unsubscribe", R"({"uri":"relay://inbox"})");
+  said.clear();
+  server.resource_changed(kInboxUri);
+  EXPECT_TRUE(said.empty());
+}
+
+TEST_F(LegacyServer, AFailedReadingIsAnError) {
+  shake_hands();
+  server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://agents"}})");
+  server.finish_reading(workshop.reads[0].first, fail("the daemon is away"));
+  EXPECT_EQ(code(said[0]), -32603);
+}
+
+TEST_F(LegacyServer, TakesABatchOnlyInTheRevisionThatHasThem) {
+  const auto* batch = R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"},3])";
+  shake_hands();
+  EXPECT_EQ(code(ask(batch)), -32600);
+  shake_hands("2025-03-26");
+  server.on_line(batch);
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_EQ(said[1]["id"], json::value(2));
+  EXPECT_EQ(code(said[2]), -32600);
+  EXPECT_EQ(code(ask("[]")), -32600);
+}
+
+TEST_F(LegacyServer, WhateverIsSaidGetsASentenceAndNothingEndsIt) {
+  shake_hands();
+  EXPECT_EQ(code(ask("{")), -32700);
+  EXPECT_EQ(code(ask("\xff\xfe")), -32700);
+  EXPECT_EQ(code(ask("42")), -32600);
+  EXPECT_EQ(code(ask(R"({"id":1,"method":"ping"})")), -32600);
+  EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":{},"method":"ping"})")), -32600);
+  EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1,"method":7})")), -32600);
+  EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1})")), -32600);
+  EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})")), -32602);
+  EXPECT_EQ(code(ask(R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(5'000, 'x') + "\"}")), -32600);
+}
+
+TEST_F(LegacyServer, PassesOverWhatNeedsNoAnswer) {
+  shake_hands();
+  for (const auto* line : {"", "  ", R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})",
+                           R"({"jsonrpc":"2.0","method":"notifications/of_the_future","params":{"x":1}})",
+                           R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})",
+                           R"({"jsonrpc":"2.0","method":"notifications/cancelled"})"})
+    server.on_line(line);
+  EXPECT_TRUE(said.empty());
+  server.on_line_too_long();
+  EXPECT_EQ(code(said.at(0)), -32700);
+}
+
+}  // namespace
+}  // namespace relay::mcp

@@ -1,0 +1,83 @@
+/// A client of the server in a unit test: says lines, and reads what came back as values.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/format.h"
+#include "mcp/server.h"
+#include "mcp/tools.h"
+
+namespace relay::mcp::testing {
+
+/// Remembers what was asked of it; the test answers.
+struct RecordingWorkshop final : Workshop {
+  struct Call {
+    Ticket ticket;
+    std::string tool;
+    json::object arguments;
+    bool wants_progress;
+  };
+  void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override {
+    calls.push_back({ticket, std::string{tool}, arguments, wants_progress});
+  }
+  void read(Ticket ticket, std::string_view uri) override { reads.emplace_back(ticket, uri); }
+  void cancel(Ticket ticket) override { cancelled.push_back(ticket); }
+
+  std::vector<Call> calls;
+  std::vector<std::pair<Ticket, std::string>> reads;
+  std::vector<Ticket> cancelled;
+};
+
+inline constexpr std::string_view kModernMeta =
+    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+
+struct ServerFixture : ::testing::Test {
+  RecordingWorkshop workshop;
+  std::vector<json::object> said;
+  Server server{{.version = "1.2.3",
+                 .instructions = "be kind",
+                 .tools = tools_for_clients(Spawning::Forbidden),
+                 .resources = resources_for_clients()},
+                workshop,
+                [this](std::string line) {
+                  EXPECT_EQ(line.find('\n'), std::string::npos);
+                  said.push_back(parse_json_object(line).value());
+                }};
+
+  /// The one line that answers this one.
+  json::object ask(std::string_view line) {
+    said.clear();
+    server.on_line(line);
+    EXPECT_EQ(said.size(), 1U) << line;
+    return said.empty() ? json::object{} : said.front();
+  }
+  json::object legacy(std::string_view method, std::string_view params = "{}", int id = 7) {
+    return ask(format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method, params));
+  }
+  json::object modern(std::string_view method, std::string_view members = "", int id = 7) {
+    return ask(modern_line(method, members, id));
+  }
+  static std::string modern_line(std::string_view method, std::string_view members = "", int id = 7) {
+    return format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{{}{}{}}}}})", id, method, members,
+                  members.empty() ? "" : ",", kModernMeta);
+  }
+  void shake_hands(std::string_view revision = "2025-11-25") {
+    legacy("initialize", format(R"({{"protocolVersion":"{}","capabilities":{{}}}})", revision));
+    server.on_line(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    said.clear();
+  }
+  static std::int64_t code(const json::object& answer) {
+    const auto* error = object_member(answer, "error");
+    return error != nullptr ? integer_member(*error, "code").value_or(0) : 0;
+  }
+  static json::object result(const json::object& answer) {
+    const auto* result = object_member(answer, "result");
+    EXPECT_NE(result, nullptr) << json::serialize(answer);
+    return result != nullptr ? *result : json::object{};
+  }
+};
+
+}  // namespace relay::mcp::testing

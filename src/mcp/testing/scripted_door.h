@@ -1,0 +1,66 @@
+/// The door of a host in a unit test: the test sees every request and says every answer itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "net/stream.h"
+#include "protocol/frame.h"
+
+namespace relay::mcp::testing {
+
+class ScriptedDoor final : public net::Network {
+ public:
+  Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override {
+    return fail("a scripted door is open by itself");
+  }
+  void connect(const std::string&, net::OnConnect on_connect) override {
+    if (!open) return on_connect(fail("no one is listening"));
+    on_connect(std::make_unique<End>(*this));
+  }
+
+  void say(const json::object& frame) {
+    std::string bytes;
+    protocol::append_frame(bytes, protocol::HeaderStyle::Four, json::serialize(frame));
+    end_->listener->on_bytes(bytes);
+  }
+  /// To the last request, with what else belongs to it.
+  void answer(json::object frame) {
+    frame["re"] = asked.back()["do"];
+    frame["id"] = asked.back()["id"];
+    if (!frame.contains("ok")) frame["ok"] = true;
+    say(frame);
+  }
+  void say_bytes(std::string_view bytes) { end_->listener->on_bytes(bytes); }
+  void close() { end_->listener->on_closed("the peer closed the connection"); }
+
+  bool open = true;
+  std::vector<json::object> asked;
+
+ private:
+  struct End final : net::Stream {
+    explicit End(ScriptedDoor& owner) : door{owner} { door.end_ = this; }
+    ~End() override {
+      if (door.end_ == this) door.end_ = nullptr;
+    }
+    void start(net::StreamListener& to) override { listener = &to; }
+    void write(std::string_view bytes) override {
+      reader.push(bytes);
+      while (const auto frame = reader.next().value()) door.asked.push_back(parse_json_object(*frame).value());
+    }
+    [[nodiscard]] std::size_t bytes_waiting() const override { return 0; }
+    void pause_reading() override {}
+    void resume_reading() override {}
+    void close(net::Drain) override {}
+    [[nodiscard]] net::Peer peer() const override { return {}; }
+
+    ScriptedDoor& door;
+    net::StreamListener* listener = nullptr;
+    protocol::FrameReader reader;
+  };
+  End* end_ = nullptr;
+};
+
+}  // namespace relay::mcp::testing

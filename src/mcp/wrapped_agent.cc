@@ -1,0 +1,129 @@
+#include "mcp/wrapped_agent.h"
+
+#include "base/format.h"
+#include "protocol/send.h"
+
+namespace relay::mcp {
+namespace {
+
+constexpr Millis kDoorTimeout{5'000};
+constexpr std::size_t kIdBytes = 12;
+constexpr std::size_t kMaxErrands = 64;
+
+/// What the daemon said to a SEND.
+Result<Sent> fate_told_by(const ErrandAnswer& answer) {
+  if (answer.type == protocol::MessageType::Nack) {
+    const auto nack = RELAY_TRY(protocol::parse_nack(answer.payload));
+    return fail(format("{}: {}", nack.code, nack.message));
+  }
+  const auto ack = RELAY_TRY(protocol::parse_ack(answer.payload));
+  return Sent{.id = ack.short_id, .recipients = ack.recipients};
+}
+
+}  // namespace
+
+Mail mail_from(const json::object& answer) {
+  Mail mail;
+  mail.more = bool_member(answer, "more").value_or(false);
+  const auto* letters = array_member(answer, "letters");
+  for (const auto& value : letters != nullptr ? *letters : json::array{}) {
+    const auto* entry = value.if_object();
+    if (entry == nullptr) continue;
+    Letter letter;
+    const auto text = [&](std::string_view name) { return string_member(*entry, name).value_or(""); };
+    letter.id = text("id");
+    letter.from = text("from");
+    letter.to = text("to");
+    letter.thread = text("thread");
+    letter.body = text("body");
+    letter.mode = text("mode");
+    mail.letters.push_back(std::move(letter));
+  }
+  return mail;
+}
+
+WrappedAgent::WrappedAgent(net::EventLoop& loop, net::Network& network, Random& random, WrappedAgentOptions options)
+    : loop_{loop},
+      network_{network},
+      random_{random},
+      options_{std::move(options)},
+      door_{loop, network, options_.door,
+            [this](const json::object& event) {
+              if (string_member(event, "event") == "mail") listener_->on_mail();
+            },
+            [this](const std::string& why) { listener_->on_mail_unknown(why); }} {}
+
+void WrappedAgent::start(PostListener& listener) {
+  listener_ = &listener;
+  door_.connect();
+}
+
+void WrappedAgent::mail(MailWish wish, OnMail on_mail) {
+  json::object request;
+  request["do"] = "mail";
+  request["take"] = wish.take;
+  request["limit"] = wish.limit;
+  if (!wish.ids.empty()) request["ids"] = json::array(wish.ids.begin(), wish.ids.end());
+  door_.ask(std::move(request), kDoorTimeout,
+            [this, on_mail = std::move(on_mail)](Result<json::object> answer) mutable {
+              if (!answer) return on_mail(Failure{answer.error()});
+              auto mail = mail_from(*answer);
+              for (auto& letter : mail.letters)
+                if (letter.to == options_.name) letter.to.clear();
+              on_mail(std::move(mail));
+            });
+}
+
+void WrappedAgent::run(ErrandOrder order, Errand::OnAnswer on_answer) {
+  if (errands_.size() >= kMaxErrands) return on_answer(fail("too many questions to the daemon are open; try again"));
+  const auto number = ++last_errand_;
+  auto errand =
+      std::make_unique<Errand>(loop_, network_, options_.socket_path, std::move(order),
+                               [this, number, on_answer = std::move(on_answer)](Result<ErrandAnswer> answer) mutable {
+                                 // Its own last call: it goes once that has returned.
+                                 loop_.post([this, number, alive = alive_] {
+                                   if (*alive) errands_.erase(number);
+                                 });
+                                 on_answer(std::move(answer));
+                               });
+  auto& running = *errand;
+  errands_.emplace(number, std::move(errand));
+  running.start();
+}
+
+void WrappedAgent::send(Draft draft, OnSent on_sent) {
+  auto written = write_draft(draft);
+  const auto key = draft.key.empty() ? random_.hex(kIdBytes) : draft.key;
+  run({.type = protocol::MessageType::Send,
+       .id = "mcp-" + key,
+       .payload = std::move(written.payload),
+       .from = options_.name,
+       .to = draft.to,
+       .payload_meta = std::move(written.meta),
+       .claim_token = options_.claim_token()},
+      [key, on_sent = std::move(on_sent)](Result<ErrandAnswer> answer) mutable {
+        if (answer) return on_sent(fate_told_by(*answer));
+        if (!is(answer.error(), ErrandErrc::NoAnswer))
+          return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
+        on_sent(
+            fail(format("{}; whether it was stored is not known: send it again with idempotency_key {}, then it is "
+                        "stored once in any case",
+                        answer.error().message(), key)));
+      });
+}
+
+void WrappedAgent::ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) {
+  run({.type = type,
+       .id = random_.hex(kIdBytes),
+       .payload = std::move(payload),
+       .claim_token = options_.claim_token(),
+       .timeout = timeout},
+      [on_reply = std::move(on_reply)](Result<ErrandAnswer> answer) mutable {
+        if (!answer) return on_reply(Failure{answer.error()});
+        if (answer->type != protocol::MessageType::Nack) return on_reply(parse_json_object(answer->payload));
+        const auto nack = protocol::parse_nack(answer->payload);
+        on_reply(fail(nack ? format("{}: {}", nack->code, nack->message) : nack.error().message()));
+      });
+}
+
+}  // namespace relay::mcp

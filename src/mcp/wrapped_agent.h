@@ -1,0 +1,55 @@
+/// Inside an agent that runs under a host: its mail is asked of the host, its words go to the daemon in its name.
+///
+/// Invariants: it speaks for the agent whose environment it was started in, and shows the claim token that its host keeps
+///   for tools inside it. A letter that was taken here is never typed by the host. Nothing is kept here: while the daemon
+///   is away a message is answered with a sentence, and a key makes it safe to say it again.
+/// Ownership: borrows loop, network and random. Threading: loop thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "mcp/door_link.h"
+#include "mcp/errand.h"
+#include "mcp/post.h"
+
+namespace relay::mcp {
+
+struct WrappedAgentOptions {
+  std::string name;
+  std::string door;                          // $AGENT_RELAY_DOOR
+  std::string socket_path;                   // the workspace's
+  std::function<std::string()> claim_token;  // asked for each time: a host may make it after we start
+};
+
+class WrappedAgent final : public Post {
+ public:
+  WrappedAgent(net::EventLoop& loop, net::Network& network, Random& random, WrappedAgentOptions options);
+  ~WrappedAgent() override { *alive_ = false; }
+
+  void start(PostListener& listener) override;
+  [[nodiscard]] Standing standing() const override { return {options_.name, "wrapped agent", 0}; }
+  void send(Draft draft, OnSent on_sent) override;
+  void mail(MailWish wish, OnMail on_mail) override;
+  void ask(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
+
+ private:
+  void run(ErrandOrder order, Errand::OnAnswer on_answer);
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  WrappedAgentOptions options_;
+  PostListener* listener_ = nullptr;
+  std::map<std::uint64_t, std::unique_ptr<Errand>> errands_;
+  std::uint64_t last_errand_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  DoorLink door_;
+};
+
+/// The host's answer to `mail`. Members that are missing are empty.
+Mail mail_from(const json::object& answer);
+
+}  // namespace relay::mcp

@@ -1,0 +1,57 @@
+// An MCP server inside a wrapped agent: it is that agent, and its mail comes through the host's door.
+#include "cli/agents.h"
+#include "cli/mcp_client.h"
+
+namespace relay::cli_tests {
+namespace {
+
+struct McpInside : Agents {
+  McpInside() {
+    script(R"({"rules":[],"default":{"reply":"fine"}})");
+    box.ok({"send", "*", "so that tester is known", "--from", "tester"});
+  }
+  /// As the host of that agent sets them for its programs.
+  void enter(const std::string& name) {
+    box.set("AGENT_RELAY_NAME", name);
+    box.set("AGENT_RELAY_DOOR", string_member(box.ok_json({"explain", name}), "socket").value_or(""));
+  }
+};
+
+TEST_F(McpInside, TakesTheAgentsMailBeforeItIsTypedAndSpeaksInItsName) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("half a line");  // while a draft stands there nothing is typed
+  ASSERT_TRUE(bob.shows("half a line"));
+  const auto id = send("Bob", "read me by MCP");
+  ASSERT_TRUE(waits_because(id, "draft"));
+  enter("Bob");
+  McpClient inside{box};
+  EXPECT_EQ(string_member(inside.structured(inside.call("relay_whoami")), "session"), "wrapped agent");
+  EXPECT_NE(inside.tell("relay_wait").find("Relay message from tester [" + id + "]: read me by MCP"),
+            std::string::npos);
+  ASSERT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(ledger(id).proof, "seen");
+  bob.type("\r");
+  ASSERT_TRUE(hears("Bob", "half a line"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"half a line"});
+
+  const auto reply = inside.structured(inside.call("relay_reply", R"({"message":")" + id + R"(","body":"done"})"));
+  EXPECT_EQ(string_member(reply, "status"), "stored");
+  EXPECT_NE(box.ok({"inbox", "tester"}).find("Bob"), std::string::npos);
+}
+
+TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("half a line");
+  ASSERT_TRUE(bob.shows("half a line"));
+  enter("Bob");
+  McpClient inside{box};
+  const auto waiting = inside.call("relay_wait", R"({"timeout":60})");
+  EXPECT_EQ(inside.tell("relay_inbox", R"({"peek":true})"), "no message waits");
+  const auto id = send("Bob", "now");
+  EXPECT_NE(inside.text(waiting).find("[" + id + "]: now"), std::string::npos);
+  box.kill_daemon();
+  EXPECT_NE(inside.tell("relay_send", R"({"to":"tester","body":"x"})").find("agent-relay up"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests

@@ -1,0 +1,71 @@
+/// An MCP client in a test: the real server on pipes, its answers by the ids of the questions.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/format.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+
+class McpClient {
+ public:
+  explicit McpClient(Sandbox& box, std::vector<std::string> words = {}) {
+    words.insert(words.begin(), "mcp");
+    server_ = box.start(words);
+    const auto id = ask("initialize", R"({"protocolVersion":"2025-06-18","capabilities":{}})");
+    say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    EXPECT_EQ(string_member(answer(id).at("result").get_object(), "protocolVersion"), "2025-06-18");
+  }
+
+  void say(const std::string& line) const { server_->type(line + "\n"); }
+  int ask(const std::string& method, const std::string& params) {
+    say(format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", ++last_id_, method, params));
+    return last_id_;
+  }
+  int call(const std::string& tool, const std::string& arguments = "{}") {
+    return ask("tools/call", format(R"({{"name":"{}","arguments":{}}})", tool, arguments));
+  }
+
+  [[nodiscard]] bool answered(int id) const { return find(id).has_value(); }
+  /// Waits for it.
+  [[nodiscard]] json::object answer(int id) const {
+    EXPECT_TRUE(eventually([&] { return answered(id); })) << server_->out() << server_->err();
+    return find(id).value_or(json::object{});
+  }
+  [[nodiscard]] std::string text(int id) const {
+    const auto result = answer(id);
+    const auto* object = object_member(result, "result");
+    if (object == nullptr) return json::serialize(result);
+    return std::string{object->at("content").at(0).at("text").get_string()};
+  }
+  [[nodiscard]] json::object structured(int id) const {
+    const auto result = answer(id);
+    const auto* object = object_member(result, "result");
+    const auto* structured = object != nullptr ? object_member(*object, "structuredContent") : nullptr;
+    EXPECT_NE(structured, nullptr) << json::serialize(result);
+    return structured != nullptr ? *structured : json::object{};
+  }
+  std::string tell(const std::string& tool, const std::string& arguments = "{}") { return text(call(tool, arguments)); }
+
+  [[nodiscard]] Background& server() const { return *server_; }
+
+ private:
+  [[nodiscard]] std::optional<json::object> find(int id) const {
+    const auto out = server_->out();
+    for (std::size_t begin = 0, end = 0; (end = out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const auto line = parse_json_object(std::string_view{out}.substr(begin, end - begin));
+      EXPECT_TRUE(line.has_value()) << "not the protocol: " << out.substr(begin, end - begin);
+      if (line && integer_member(*line, "id") == id && !line->contains("method")) return *line;
+    }
+    return std::nullopt;
+  }
+
+  std::unique_ptr<Background> server_;
+  int last_id_ = 0;
+};
+
+}  // namespace relay::cli_tests

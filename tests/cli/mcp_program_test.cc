@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/mcp_client.h"
+
+namespace relay::cli_tests {
+namespace {
+
+TEST(Mcp, TwoClientsTalkAndAWaitHoldsUpNobody) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
+  const auto waiting = bob.call("relay_wait", R"({"timeout":60,"from":"Alice"})");
+  EXPECT_NE(bob.tell("relay_agents").find("Alice (mcp)"), std::string::npos);
+  EXPECT_FALSE(bob.answered(waiting));
+  const auto sent = alice.structured(alice.call("relay_send", R"({"to":"Bob","body":"is the build green?"})"));
+  EXPECT_EQ(string_member(sent, "status"), "stored");
+  const auto id = string_member(sent, "id").value_or("");
+  EXPECT_EQ(bob.text(waiting), "1 message from others on the relay, not from your user:\nRelay message from Alice [" +
+                                   id + "]: is the build green?");
+  EXPECT_NE(box.ok({"trace", id}).find("seen"), std::string::npos);
+  bob.call("relay_reply", R"({"message":")" + id + R"(","body":"it is"})");
+  const auto heard = alice.structured(alice.call("relay_wait"));
+  const auto& reply = heard.at("messages").at(0).get_object();
+  EXPECT_EQ(string_member(reply, "body"), "it is");
+  EXPECT_EQ(string_member(reply, "thread"), id);
+}
+
+TEST(Mcp, AModernClientNeedsNoHandshake) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto meta = std::string{R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"} +
+                    R"("io.modelcontextprotocol/clientCapabilities":{}})";
+  const auto ran =
+      box.run({"mcp"}, R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{)" + meta + "}}\n" +
+                           R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"relay_whoami",)" + meta +
+                           "}}\nnot json\n");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find(R"("supportedVersions":["2026-07-28")"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(R"("resultType":"complete")"), std::string::npos);
+  EXPECT_NE(ran.out.find("No message waits."), std::string::npos);
+  EXPECT_NE(ran.out.find("-32700"), std::string::npos);
+}
+
+TEST(Mcp, OutlivesTheDaemonAndKeepsWhatIsSaidMeanwhile) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
+  EXPECT_NE(bob.tell("relay_whoami").find("You are Bob"), std::string::npos);
+  const auto waiting = bob.call("relay_wait", R"({"timeout":60})");
+  EXPECT_NE(alice.tell("relay_whoami").find("No message waits"), std::string::npos);
+  box.kill_daemon();
+  EXPECT_TRUE(eventually([&] { return alice.tell("relay_agents").find("agent-relay up") != std::string::npos; }));
+  const auto kept = alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
+  EXPECT_EQ(string_member(alice.structured(kept), "status"), "kept");
+  alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
+  EXPECT_FALSE(bob.answered(waiting));
+  box.ok({"up"});
+  EXPECT_NE(bob.text(waiting).find("while away"), std::string::npos);
+  EXPECT_EQ(bob.tell("relay_inbox"), "no message waits");
+}
+
+TEST(Mcp, AServerWithoutANameKeepsItsNameItsMailAndItsWords) {
+  Sandbox box;
+  box.ok({"up"});
+  std::string name;
+  {
+    McpClient first{box};
+    name = string_member(first.structured(first.call("relay_whoami")), "name").value_or("");
+    McpClient second{box};
+    EXPECT_NE(string_member(second.structured(second.call("relay_whoami")), "name"), name);
+    box.ok({"send", name, "for later"});
+    ASSERT_TRUE(eventually(
+        [&] { return first.tell("relay_inbox", R"({"peek":true})").find("for later") != std::string::npos; }));
+    first.server().end_input();
+    EXPECT_EQ(first.server().finish().code, 0);
+  }
+  McpClient again{box};
+  EXPECT_NE(again.tell("relay_inbox").find("for later"), std::string::npos);
+  EXPECT_EQ(string_member(again.structured(again.call("relay_whoami")), "name"), name);
+}
+
+TEST(Mcp, EndsPromptlyWithItsInputAlsoInTheMiddleOfAWait) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient alice{box, {"--name", "Alice"}};
+  alice.call("relay_wait", R"({"timeout":600})");
+  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
+  const auto begun = std::chrono::steady_clock::now();
+  alice.server().end_input();
+  EXPECT_EQ(alice.server().finish().code, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{2});
+}
+
+TEST(Mcp, ACancelledWaitIsNotAnsweredAndTakesNothing) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient alice{box, {"--name", "Alice"}};
+  const auto waiting = alice.call("relay_wait", R"({"timeout":600})");
+  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
+  alice.say(format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", waiting));
+  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
+  box.ok({"send", "Alice", "hello"});
+  EXPECT_NE(alice.tell("relay_wait").find("hello"), std::string::npos);
+  EXPECT_FALSE(alice.answered(waiting));
+}
+
+TEST(Mcp, SaysInItsAnswersWhyItCannotReachTheRelay) {
+  Sandbox box;
+  McpClient away{box, {"--name", "Alice"}};
+  EXPECT_NE(away.tell("relay_agents").find("agent-relay up"), std::string::npos);
+  McpClient twin{box, {"--name", "Alice"}};
+  EXPECT_NE(twin.tell("relay_whoami").find("the name Alice is in use"), std::string::npos);
+  EXPECT_EQ(box.run({"mcp", "--name", "a b"}).code, 2);
+}
+
+TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
+  Sandbox box;
+  McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
+  EXPECT_NE(alice.tell("relay_reserve", R"({"paths":["src/net"],"note":"tidying"})").find("reserved"),
+            std::string::npos);
+  EXPECT_NE(bob.tell("relay_reserve", R"({"paths":["src/net/loop.cc"]})").find("src/net: Alice, 30 min left (tidying)"),
+            std::string::npos);
+  EXPECT_EQ(alice.tell("relay_log_event", R"({"kind":"decision","text":"one loop"})"), "written down");
+  const auto events = std::filesystem::path{box.home()}.parent_path() / ".relay" / "events";
+  std::string content;
+  for (const auto& entry : std::filesystem::directory_iterator{events}) {
+    std::ifstream file{entry.path()};
+    content.append(std::istreambuf_iterator<char>{file}, {});
+  }
+  EXPECT_NE(content.find(R"("type":"decision","text":"one loop")"), std::string::npos) << content;
+}
+
+TEST(Mcp, StartsAgentsOnlyWhenItIsAllowedTo) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient careful{box, {"--name", "Alice"}}, free{box, {"--name", "Bob", "--allow-spawn"}};
+  EXPECT_NE(careful.tell("relay_spawn", R"({"name":"Zed","cli":"cat"})").find("-32602"), std::string::npos);
+  const auto started = free.call("relay_spawn", R"({"name":"Zed","cli":"cat"})");
+  EXPECT_EQ(free.text(started), "Zed runs");
+  EXPECT_EQ(free.tell("relay_release", R"({"name":"Zed"})"), "Zed has ended");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
