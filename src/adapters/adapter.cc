@@ -1,6 +1,7 @@
 #include "adapters/adapter.h"
 
 #include "adapters/agents.h"
+#include "adapters/opencode.h"
 
 namespace relay::adapters {
 
@@ -12,6 +13,7 @@ std::unique_ptr<Adapter> adapter_for(std::string_view profile) {
   if (profile == "claude") return claude();
   if (profile == "codex") return codex();
   if (profile == "gemini") return gemini();
+  if (profile == "opencode") return make_opencode();
   return nullptr;
 }
 

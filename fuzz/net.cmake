@@ -1,0 +1,1 @@
+relay_fuzzer(event_stream SOURCES event_stream_fuzz.cc LINKS relay::net)

@@ -1,0 +1,277 @@
+#include "adapters/opencode.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "adapters/opencode_launch.h"
+#include "adapters/opencode_messenger.h"
+#include "adapters/opencode_talk.h"
+#include "base/format.h"
+#include "net/event_stream.h"
+
+namespace relay::adapters {
+namespace {
+
+using net::HttpAnswer;
+using net::HttpErrc;
+using protocol::DeliveryMode;
+
+constexpr std::size_t kMaxHeldEvents = 20'000;
+constexpr net::HttpLimits kAskLimits{.body_bytes = 64U << 20U};  // a hundred messages with all their tools' output
+constexpr WallMs kNever = std::numeric_limits<WallMs>::max();
+
+json::array chosen(const Question& question, const std::string& answer) {
+  const auto is_choice = [&](const std::string& text) {
+    return std::ranges::find(question.choices, text) != question.choices.end();
+  };
+  if (!question.several || is_choice(answer)) return {answer};
+  std::vector<std::string> several;
+  for (std::size_t at = 0; at <= answer.size();) {
+    const auto comma = std::min(answer.find(", ", at), answer.size());
+    several.push_back(answer.substr(at, comma - at));
+    at = comma + 2;
+  }
+  if (!std::ranges::all_of(several, is_choice)) return {answer};
+  return json::array(several.begin(), several.end());
+}
+
+class OpenCode final : public Adapter, net::HttpStreamListener {
+ public:
+  explicit OpenCode(const OpenCodePace& pace) : pace_{pace} {}
+
+  void prepare(pty::Command& command, const Surroundings&) override {
+    SystemRandom random;
+    auto launch = open_server(command, random);
+    if (launch)
+      launch_ = *std::move(launch);
+    else
+      why_not_ = launch.error().message();
+  }
+
+  void start(net::AsioLoop& loop, Listener& listener, pid_t) override {
+    loop_ = &loop;
+    listener_ = &listener;
+    if (!launch_) {
+      timer_ = loop.after(Millis{0}, [this] { listener_->on_broken(way::kServer, why_not_); });
+      return;
+    }
+    client_ = std::make_unique<net::HttpClient>(loop, launch_->place);
+    talk_ = std::make_unique<OpenCodeTalk>(listener, loop.now().wall);
+    talk_->set_session(launch_->session);
+    messenger_ = std::make_unique<OpenCodeMessenger>(loop, *client_, *talk_, *launch_, pace_.look_again);
+    lost_at_ = loop.now().steady;
+    retry_ = pace_.first_retry;
+    timer_ = loop.after(retry_, [this] { connect(); });
+  }
+
+  [[nodiscard]] Capabilities capabilities() const override {
+    Capabilities can;
+    if (!usable_) return can;
+    can.hear = can.know = can.answer = can.count = way::kServer;
+    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kServer};  // the turn is aborted first
+    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kServer};
+    can.by(DeliveryMode::NextMessage) = {Moment::Idle, way::kServer};  // in a turn it would be answered in that turn
+    can.by(DeliveryMode::NextToolCall) = {Moment::Working, way::kServer};  // the model sees it with the tool's result
+    return can;
+  }
+
+  [[nodiscard]] std::optional<Known> known() const override {
+    if (phase_ != Phase::Online) return std::nullopt;
+    return talk_->known();
+  }
+
+  void speak(const Words& words, OnHanded done) override {
+    if (usable_) return messenger_->speak(words, std::move(done));
+    loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
+  }
+
+  Result<void> answer(const std::string& prompt, const Reply& reply) override;
+
+ private:
+  enum class Phase : std::uint8_t { Away, Syncing, Online };
+  using OnJson = std::move_only_function<void(const json::value&)>;
+
+  void on_header(int status, std::string_view) override {
+    if (status == 200) return;
+    const auto why = status == 401 ? std::string{"it refuses our password; another program may listen there"}
+                                   : format("its events answer with {}", status);
+    lose(format("OpenCode's server at port {}: {}", launch_->place.port, why));
+  }
+
+  void on_piece(std::string_view bytes) override {
+    for (const auto& event : events_.feed(bytes)) {
+      if (!stream_) return;
+      if (auto told = parse_json_object(event.data)) on_event(*std::move(told));
+    }
+  }
+
+  void on_end(Result<void> how) override {
+    lose(how ? std::string{"OpenCode's server ended its events"} : how.error().message());
+  }
+
+  void connect() {
+    events_ = net::EventStream{};
+    stream_ = client_->stream({.target = "/event"}, {.silence = pace_.silence}, *this);
+  }
+
+  /// What comes while we ask for what is missing waits: it is newer.
+  void on_event(json::object event) {
+    if (phase_ == Phase::Online) return talk_->on_event(event);
+    if (phase_ == Phase::Syncing) {
+      if (held_.size() >= kMaxHeldEvents) return lose("OpenCode's server says more than can be kept while it is asked");
+      return held_.push_back(std::move(event));
+    }
+    phase_ = Phase::Syncing;  // the first event: from here on nothing is missed
+    ask_for_sessions();
+  }
+
+  void get(std::string target, OnJson done);
+  void ask_for_sessions();
+  void ask_for_state();
+  void ask_for_messages();
+  void come_online();
+  void lose(std::string why);
+  void give_up(std::string why);
+
+  OpenCodePace pace_;
+  std::optional<OpenCodeLaunch> launch_;
+  std::string why_not_ = "OpenCode was started without its server";
+  net::AsioLoop* loop_ = nullptr;
+  Listener* listener_ = nullptr;
+  std::unique_ptr<net::HttpClient> client_;
+  std::unique_ptr<OpenCodeTalk> talk_;
+  std::unique_ptr<OpenCodeMessenger> messenger_;
+
+  Phase phase_ = Phase::Away;
+  bool usable_ = false;  // it has been online, and was not given up
+  bool told_broken_ = false;
+  SteadyTime lost_at_{};
+  WallMs elsewhere_since_ = 0;  // since when the screen is heard instead; kNever: it is not
+  Millis retry_{};
+  net::EventStream events_;
+  std::vector<json::object> held_;
+  std::map<std::string, std::unique_ptr<net::HttpExchange>> answers_;  // by prompt
+  std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::HttpExchange> stream_;
+  std::unique_ptr<net::HttpExchange> asking_;
+};
+
+void OpenCode::get(std::string target, OnJson done) {
+  asking_ = client_->ask(
+      {.target = std::move(target)}, kAskLimits, [this, done = std::move(done)](Result<HttpAnswer> answer) mutable {
+        if (!answer) return lose(answer.error().message());
+        if (answer->status != 200)
+          return lose(format("OpenCode's server does not tell its state: {}", refusal(*answer)));
+        const auto value = parse_json(answer->body);
+        if (!value) return lose(format("OpenCode's server tells its state in no JSON: {}", value.error().message()));
+        done(*value);
+      });
+}
+
+void OpenCode::ask_for_sessions() {
+  get("/session?limit=100", [this](const json::value& sessions) {
+    if (const auto* list = sessions.if_array()) talk_->on_sessions(*list, launch_->continues);
+    ask_for_state();
+  });
+}
+
+void OpenCode::ask_for_state() {
+  get("/session/status", [this](const json::value& statuses) {
+    if (const auto* each = statuses.if_object()) talk_->on_statuses(*each);
+    get("/permission", [this](const json::value& permissions) {
+      get("/question", [this, permissions](const json::value& questions) {
+        const json::array none;
+        const auto *first = permissions.if_array(), *second = questions.if_array();
+        talk_->on_prompts(first != nullptr ? *first : none, second != nullptr ? *second : none);
+        ask_for_messages();
+      });
+    });
+  });
+}
+
+void OpenCode::ask_for_messages() {
+  if (talk_->session().empty()) return come_online();
+  get(format("/session/{}/message?limit=100", talk_->session()), [this](const json::value& messages) {
+    if (const auto* list = messages.if_array()) talk_->on_messages(talk_->session(), *list, elsewhere_since_);
+    come_online();
+  });
+}
+
+void OpenCode::come_online() {
+  phase_ = Phase::Online;
+  retry_ = pace_.first_retry;
+  elsewhere_since_ = kNever;
+  told_broken_ = false;
+  for (const auto& event : std::exchange(held_, {})) talk_->on_event(event);
+  if (!std::exchange(usable_, true)) listener_->on_capabilities();
+  listener_->on_known();
+  messenger_->on_online();
+}
+
+void OpenCode::lose(std::string why) {
+  stream_.reset();
+  asking_.reset();
+  held_.clear();
+  const auto now = loop_->now().steady;
+  messenger_->on_offline();
+  if (std::exchange(phase_, Phase::Away) == Phase::Online) {
+    lost_at_ = now;
+    listener_->on_known();
+  }
+  const auto patience = usable_ ? pace_.gap_patience : pace_.start_patience;
+  if (!told_broken_ && now - lost_at_ >= patience) give_up(std::move(why));
+  timer_ = loop_->after(told_broken_ ? pace_.slow_retry : retry_, [this] { connect(); });
+  retry_ = std::min(retry_ * 2, pace_.last_retry);
+}
+
+void OpenCode::give_up(std::string why) {
+  told_broken_ = true;
+  elsewhere_since_ = usable_ ? loop_->now().wall : 0;
+  if (std::exchange(usable_, false)) listener_->on_capabilities();
+  messenger_->give_up(why);
+  listener_->on_broken(way::kServer, std::move(why));
+}
+
+Result<void> OpenCode::answer(const std::string& prompt, const Reply& reply) {
+  const auto* open = talk_ ? talk_->asked(prompt) : nullptr;
+  if (open == nullptr || open->answered) return fail("that prompt is answered already, or gone");
+  const bool allow = reply.verdict == Reply::Verdict::Allow;
+  json::object body;
+  std::string target;
+  if (open->prompt.kind == PromptKind::Permission) {
+    target = format("/permission/{}/reply", open->request);
+    body["reply"] = allow ? "once" : "reject";
+    if (!allow && !reply.message.empty()) body["message"] = reply.message;
+  } else if (allow) {
+    const auto& questions = open->prompt.questions;
+    if (reply.answers.size() != questions.size())
+      return fail(format("it asks {} questions, and got {} answers", questions.size(), reply.answers.size()));
+    json::array answers;
+    for (std::size_t i = 0; i < questions.size(); ++i) answers.push_back(chosen(questions[i], reply.answers[i]));
+    target = format("/question/{}/reply", open->request);
+    body["answers"] = std::move(answers);
+  } else {
+    if (!reply.message.empty())
+      return fail("OpenCode's question can be dismissed, but not with a message; answer it instead");
+    target = format("/question/{}/reject", open->request);
+  }
+  talk_->set_answered(prompt, true);
+  answers_[prompt] = client_->ask({.method = "POST", .target = target, .json = json::serialize(body)}, kAskLimits,
+                                  [this, prompt](const Result<HttpAnswer>& answer) {
+                                    const auto over = answers_.extract(prompt);
+                                    if (answer && answer->status == 200) return;  // the server's event closes it
+                                    if (answer && answer->status == 404) return talk_->gone(prompt);
+                                    talk_->set_answered(prompt, false);
+                                    listener_->on_failure(format("the answer to {} did not reach OpenCode: {}", prompt,
+                                                                 answer ? refusal(*answer) : answer.error().message()),
+                                                          way::kServer);
+                                  });
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Adapter> make_opencode(const OpenCodePace& pace) { return std::make_unique<OpenCode>(pace); }
+
+}  // namespace relay::adapters

@@ -1,0 +1,27 @@
+/// OpenCode through its own server: heard, known, spoken to and answered by HTTP, nothing typed (docs/agents.md).
+///
+/// Invariants
+/// - The event stream is opened again when it breaks, at a bounded pace, and what was said meanwhile is asked for.
+/// - A server that stays away is given up with the reason, and the host sees and types; it is tried again, slowly, and
+///   what was heard on the screen meanwhile is not heard again.
+#pragma once
+
+#include <memory>
+
+#include "adapters/adapter.h"
+
+namespace relay::adapters {
+
+struct OpenCodePace {
+  Millis first_retry{250};
+  Millis last_retry{2'000};
+  Millis slow_retry{15'000};       // once given up
+  Millis start_patience{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
+  Millis gap_patience{15'000};
+  Millis silence{35'000};    // the server says something every 10 s
+  Millis look_again{1'000};  // for a message whose answer was lost
+};
+
+std::unique_ptr<Adapter> make_opencode(const OpenCodePace& pace = {});
+
+}  // namespace relay::adapters

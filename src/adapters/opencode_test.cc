@@ -1,0 +1,267 @@
+#include "adapters/opencode.h"
+
+#include <gtest/gtest.h>
+
+#include "adapters/testing/captures.h"
+#include "adapters/testing/fake_opencode.h"
+#include "adapters/testing/recorder.h"
+#include "net/testing/loop_driver.h"
+
+namespace relay::adapters {
+namespace {
+
+using net::testing::run_until;
+using profiles::State;
+using protocol::DeliveryMode;
+using testing::FakeOpenCode;
+using Texts = std::vector<std::string>;
+
+constexpr OpenCodePace kPace{.first_retry = Millis{1},
+                             .last_retry = Millis{4},
+                             .slow_retry = Millis{5},
+                             .start_patience = Millis{60'000},
+                             .gap_patience = Millis{60'000},
+                             .silence = Millis{60'000},
+                             .look_again = Millis{1}};
+constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
+
+struct OpenCodeTest : ::testing::Test {
+  net::AsioLoop loop;
+  FakeOpenCode fake{loop};
+  testing::Recorder told;
+  std::unique_ptr<Adapter> adapter;
+  std::vector<std::string> handed;
+
+  void start(OpenCodePace pace = kPace, std::vector<std::string> arguments = {}) {
+    adapter = make_opencode(pace);
+    pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
+                         .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
+                         .directory = {}};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    adapter->prepare(command, {});
+    adapter->start(loop, told, 1);
+  }
+  bool until(const std::function<bool()>& check) { return run_until(loop, check); }
+  bool online() {
+    return until([&] { return adapter->known().has_value(); });
+  }
+  void speak(std::string text, DeliveryMode mode = DeliveryMode::OnIdle) {
+    adapter->speak({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
+      handed.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
+    });
+  }
+  void replay(const std::string& name) {
+    for (const auto& line : testing::captured_lines(name)) fake.emit(line);
+  }
+  bool all_handed(std::size_t count) {
+    return until([&] { return handed.size() == count; });
+  }
+};
+
+TEST_F(OpenCodeTest, HearsKnowsAndCountsWhatTheServerTells) {
+  start();
+  EXPECT_EQ(adapter->capabilities().hear, "");
+  ASSERT_TRUE(online());
+  EXPECT_EQ(told.capabilities, 1);
+  EXPECT_EQ(adapter->capabilities().hear, way::kServer);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Idle);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Manual).moment, Moment::Never);
+  replay("permission");
+  ASSERT_TRUE(until([&] { return told.heard.size() == 2 && told.usage.size() == 2; }));
+  EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
+  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Idle; }));
+}
+
+TEST_F(OpenCodeTest, AFirstMessageMakesASessionAndShowsIt) {
+  start(kPace, {"--agent", "plan", "--model", "local/fast"});
+  ASSERT_TRUE(online());
+  speak("hello");
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed, Texts{"hello"});
+  ASSERT_EQ(fake.asked.size(), 3U);
+  EXPECT_EQ(fake.asked[0], "/session {}");
+  EXPECT_EQ(fake.asked[1], R"(/tui/select-session {"sessionID":"ses_made"})");
+  EXPECT_TRUE(fake.asked[2].starts_with("/session/ses_made/prompt_async"));
+  const auto& prompt = fake.prompts.at(0);
+  EXPECT_TRUE(string_member(prompt, "messageID")->starts_with("msg_"));
+  EXPECT_EQ(string_member(prompt, "agent"), "plan");
+  EXPECT_EQ(json::serialize(*prompt.if_contains("model")), R"({"providerID":"local","modelID":"fast"})");
+  EXPECT_EQ(string_member(array_member(prompt, "parts")->at(0).as_object(), "text"), "hello");
+  EXPECT_FALSE(prompt.contains("noReply"));
+}
+
+TEST_F(OpenCodeTest, GoesToTheSessionSomebodyWroteToWithTheSameAgent) {
+  start();
+  ASSERT_TRUE(online());
+  fake.emit(
+      R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m","variant":"v"}}}})");
+  fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
+  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  speak("steer", DeliveryMode::NextToolCall);
+  speak("context", DeliveryMode::NextMessage);
+  speak("stop", DeliveryMode::Immediate);
+  ASSERT_TRUE(all_handed(3));
+  EXPECT_EQ(handed, (Texts{"steer", "context", "stop"}));
+  ASSERT_EQ(fake.asked.size(), 4U);
+  EXPECT_EQ(fake.asked[2], "/session/ses_x/abort {}");
+  EXPECT_EQ(string_member(fake.prompts[0], "agent"), "plan");
+  EXPECT_EQ(string_member(fake.prompts[0], "variant"), "v");
+  EXPECT_EQ(bool_member(fake.prompts[1], "noReply"), true);
+  EXPECT_LT(*string_member(fake.prompts[0], "messageID"), *string_member(fake.prompts[1], "messageID"));
+}
+
+TEST_F(OpenCodeTest, AnAnswerThatIsLostIsLookedUpAndNothingIsSentTwice) {
+  start();
+  ASSERT_TRUE(online());
+  fake.post = FakeOpenCode::Post::TakesAndBreaks;
+  speak("one");
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed, Texts{"one"});
+  fake.post = FakeOpenCode::Post::Breaks;
+  speak("two");
+  ASSERT_TRUE(all_handed(2));
+  EXPECT_TRUE(handed[1].contains("has no such message")) << handed[1];
+  EXPECT_EQ(fake.prompts.size(), 2U);
+  speak("one");
+  ASSERT_TRUE(all_handed(3));
+  EXPECT_EQ(handed[2], "one");
+  EXPECT_EQ(fake.prompts.size(), 2U) << "it has that delivery already";
+}
+
+TEST_F(OpenCodeTest, WhatTheServerRefusesIsNotHandedOver) {
+  start(kPace, {"-s", "ses_old"});
+  ASSERT_TRUE(online());
+  fake.post = FakeOpenCode::Post::Refuses;
+  speak("one");
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed[0], "one: OpenCode's server did not take the message: 404 Session not found");
+  EXPECT_TRUE(fake.asked[0].starts_with("/session/ses_old/prompt_async"));
+}
+
+TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
+  start();
+  ASSERT_TRUE(online());
+  fake.emit(
+      R"({"type":"permission.asked","properties":{"id":"per_1","sessionID":"s","permission":"bash","metadata":{"command":"ls"}}})");
+  fake.emit(R"({"type":"permission.asked","properties":{"id":"per_2","sessionID":"s","permission":"bash"}})");
+  fake.emit(
+      R"({"type":"question.asked","properties":{"id":"que_3","sessionID":"s","questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"B?","multiple":true,"options":[{"label":"y"},{"label":"z"}]}]}})");
+  fake.emit(R"({"type":"question.asked","properties":{"id":"que_4","sessionID":"s","questions":[{"question":"C?"}]}})");
+  fake.emit(R"({"type":"permission.asked","properties":{"id":"per_gone","sessionID":"s","permission":"bash"}})");
+  ASSERT_TRUE(until([&] { return told.prompts.size() == 5; }));
+  using Verdict = Reply::Verdict;
+  EXPECT_TRUE(adapter->answer("p1", {.verdict = Verdict::Allow}).has_value());
+  EXPECT_FALSE(adapter->answer("p1", {.verdict = Verdict::Deny}).has_value()) << "one answer is on its way";
+  EXPECT_TRUE(adapter->answer("p2", {.verdict = Verdict::Deny, .message = "not now"}).has_value());
+  EXPECT_FALSE(adapter->answer("p3", {.answers = {"x"}}).has_value()) << "it asks two";
+  EXPECT_TRUE(adapter->answer("p3", {.answers = {"free text", "y, z"}}).has_value());
+  EXPECT_FALSE(adapter->answer("p4", {.verdict = Verdict::Deny, .message = "why"}).has_value());
+  EXPECT_TRUE(adapter->answer("p4", {.verdict = Verdict::Deny}).has_value());
+  EXPECT_TRUE(adapter->answer("p5", {}).has_value());
+  EXPECT_FALSE(adapter->answer("p9", {}).has_value());
+  ASSERT_TRUE(until([&] { return fake.asked.size() == 5 && told.gone.size() == 1; }));
+  EXPECT_EQ(told.gone, Texts{"p5 by person"});
+  std::ranges::sort(fake.asked);
+  EXPECT_EQ(fake.asked, (Texts{R"(/permission/per_1/reply {"reply":"once"})",
+                               R"(/permission/per_2/reply {"reply":"reject","message":"not now"})",
+                               R"(/permission/per_gone/reply {"reply":"once"})",
+                               "/question/que_3/reply {\"answers\":[[\"free text\"],[\"y\",\"z\"]]}",
+                               "/question/que_4/reject {}"}));
+  fake.emit(R"({"type":"permission.replied","properties":{"sessionID":"s","requestID":"per_1","reply":"once"}})");
+  ASSERT_TRUE(until([&] { return told.gone.size() == 2; }));
+  EXPECT_EQ(told.gone[1], "p1 by server");
+}
+
+TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
+  start();
+  ASSERT_TRUE(online());
+  replay("first_message");
+  ASSERT_TRUE(until([&] { return told.heard.size() == 1; }));
+  const auto soon = std::to_string(loop.now().wall + 1'000);
+  fake.messages[kSession] = R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} +
+                            R"(","role":"assistant","time":{"created":)" + soon + R"(,"completed":)" + soon +
+                            R"(}},"parts":[{"id":"prt_2","messageID":"msg_2","sessionID":")" + kSession +
+                            R"(","type":"text","text":"said in the gap","time":{"start":1,"end":2}}]}])";
+  fake.permissions = R"([{"id":"per_7","sessionID":"s","permission":"bash","metadata":{"command":"ls"}}])";
+  fake.statuses = std::string{"{\""} + kSession + R"(":{"type":"busy"}})";
+  fake.end_events();
+  ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
+  EXPECT_EQ(told.heard[1], "said in the gap");
+  ASSERT_TRUE(until([&] { return adapter->known().has_value(); }));
+  EXPECT_EQ(adapter->known()->state, State::Blocked);
+  EXPECT_EQ(fake.connections, 2);
+  fake.permissions = "[]";
+  fake.end_events();
+  ASSERT_TRUE(until([&] { return fake.connections == 3 && adapter->known().has_value(); }));
+  EXPECT_EQ(told.heard.size(), 2U);
+  EXPECT_EQ(told.gone, Texts{"p1 by person"});
+  EXPECT_TRUE(told.broken.empty());
+}
+
+TEST_F(OpenCodeTest, WordsWaitThroughAShortBreak) {
+  start();
+  ASSERT_TRUE(online());
+  fake.server.stop();
+  ASSERT_TRUE(until([&] { return !adapter->known().has_value(); }));
+  speak("patient");
+  EXPECT_TRUE(handed.empty());
+  fake.server.restart();
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed, Texts{"patient"});
+}
+
+TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
+  auto pace = kPace;
+  pace.gap_patience = Millis{10};
+  start(pace);
+  ASSERT_TRUE(online());
+  fake.server.stop();
+  speak("lost");
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_EQ(told.broken.size(), 1U);
+  EXPECT_TRUE(told.broken[0].starts_with("server: the server at 127.0.0.1:")) << told.broken[0];
+  EXPECT_EQ(adapter->capabilities().hear, "");
+  ASSERT_EQ(handed.size(), 1U);
+  EXPECT_TRUE(handed[0].starts_with("lost: ")) << handed[0];
+  speak("later");
+  ASSERT_TRUE(all_handed(2));
+  EXPECT_TRUE(handed[1].contains("cannot be reached")) << handed[1];
+  fake.server.restart();
+  ASSERT_TRUE(online());
+  EXPECT_EQ(adapter->capabilities().hear, way::kServer);
+  EXPECT_EQ(told.broken.size(), 1U);
+}
+
+TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
+  auto pace = kPace;
+  pace.start_patience = Millis{0};
+  fake.authorization = "of somebody else";
+  start(pace);
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_TRUE(told.broken[0].contains("refuses our password")) << told.broken[0];
+  EXPECT_FALSE(told.broken[0].contains("mine"));
+}
+
+TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
+  start();
+  ASSERT_TRUE(online());
+  for (const auto* event : {"not json", "[]", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
+    fake.emit(event);
+  replay("question");
+  ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
+  EXPECT_EQ(told.heard[1], "Thank you for answering.");
+}
+
+TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
+  adapter = make_opencode();
+  pty::Command command{.argv = {"opencode", "run", "x"}, .environment = {}, .directory = {}};
+  adapter->prepare(command, {});
+  adapter->start(loop, told, 1);
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_EQ(told.broken[0], "server: `opencode run` has no server of its own to talk to");
+  EXPECT_EQ(command.argv.size(), 3U);
+  EXPECT_FALSE(adapter->answer("p1", {}).has_value());
+}
+
+}  // namespace
+}  // namespace relay::adapters

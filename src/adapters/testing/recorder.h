@@ -1,0 +1,33 @@
+/// Remembers all that an adapter told, as lines in order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "adapters/adapter.h"
+
+namespace relay::adapters::testing {
+
+class Recorder final : public Listener {
+ public:
+  void on_heard(std::string_view markdown, std::string_view) override { heard.emplace_back(markdown); }
+  void on_given(std::string_view text, std::string_view) override { given.emplace_back(text); }
+  void on_known() override { ++known; }
+  void on_capabilities() override { ++capabilities; }
+  void on_prompt(const Prompt& prompt) override { prompts.push_back(prompt); }
+  void on_prompt_gone(const std::string& id, std::string_view by) override {
+    gone.push_back(id + " by " + std::string{by});
+  }
+  void on_usage(const Usage& told) override { usage.push_back(told); }
+  void on_failure(std::string_view what, std::string_view) override { failures.emplace_back(what); }
+  void on_broken(std::string_view way, std::string why) override { broken.push_back(std::string{way} + ": " + why); }
+  std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
+
+  std::vector<std::string> heard, given, gone, failures, broken;
+  std::vector<Prompt> prompts;
+  std::vector<Usage> usage;
+  int known = 0, capabilities = 0;
+};
+
+}  // namespace relay::adapters::testing
