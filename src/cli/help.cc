@@ -10,8 +10,6 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::string_view kCommandHelp = "COMMAND --help";
-
 std::string shown(const Option& option) {
   return option.value.empty() ? std::string{option.name} : relay::format("{} {}", option.name, option.value);
 }
@@ -46,9 +44,9 @@ std::vector<Line> lines_of(const Command& command) {
 
 std::string overview() {
   std::string text =
-      "usage: agent-relay <command> [options]\n\n"
+      "usage: agent-relay <command> [options]; <command> --help says more\n\n"
       "Let the command-line agents on this machine talk to each other.\n";
-  std::size_t usage = kCommandHelp.size(), summary = 0;
+  std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
     usage = std::max(usage, command->usage.size());
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
@@ -63,7 +61,6 @@ std::string overview() {
       text += "\n";
     }
   }
-  text += relay::format("\n  {:<{}}  what it does, its options, an example\n", kCommandHelp, usage);
   text +=
       relay::format("\nexample: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
   return text;

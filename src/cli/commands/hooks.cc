@@ -145,7 +145,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "ACTION", .description = "install, uninstall or status"},
+    {.name = "VERB", .description = "install, uninstall or status"},
     {.name = "AGENT", .arity = Arity::Optional, .description = "claude, codex or gemini; status: all when left out"},
 };
 
@@ -159,17 +159,18 @@ constexpr Option kOptions[] = {
 const Command kHooks = {
     .name = "hooks",
     .group = Group::Plumbing,
-    .usage = "hooks ACTION AGENT",
-    .summary = "let an agent tell us what it does, also when it is started without us",
+    .usage = "hooks VERB AGENT",
+    .summary = "let agents report when started without us",
     .hint = "[--dry-run]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay hooks install claude --dry-run",
     .details =
-        "Agents started with agent-relay need none of this. `install` adds our hooks to your own settings of the agent "
-        "(~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json), prints the difference first, keeps "
-        "everything that is there and a copy beside it. `uninstall` takes out exactly those. `status` ends with 1 when "
-        "the agent you name does not have all of them.",
+        "Agents started with agent-relay need none of this. `install` adds our hooks to your own settings of the "
+        "agent\n"
+        "(~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json): it prints the difference, keeps all\n"
+        "that is there, and leaves a copy of how it was beside it. `uninstall` takes out exactly those. `status` ends\n"
+        "with 1 when the agent you name does not have all of them.",
     .run = run,
 };
 
