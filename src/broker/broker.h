@@ -80,8 +80,9 @@ struct RosterEntry {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   std::uint64_t pending = 0;
-  std::string state = {};   // of its session, as it told; empty when it is not connected or never did
-  std::string reason = {};  // why what is for it waits
+  std::string state = {};         // of its session, as it told; empty when it is not connected or never did
+  std::string reason = {};        // why what is for it waits
+  std::string capabilities = {};  // what it can do, as it told: a JSON object
 };
 
 class Broker {

@@ -422,7 +422,8 @@ std::vector<RosterEntry> Core::roster() const {
   for (const auto& [name, agent] : agents_) {
     const bool here = agent.connected();
     entries.push_back({agent.record, here, agent.sent, agent.received, agent.mailbox.pending,
-                       here ? agent.activity.state : "", here ? agent.activity.reason : ""});
+                       here ? agent.activity.state : "", here ? agent.activity.reason : "",
+                       here ? agent.activity.capabilities : ""});
   }
   std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
   return entries;

@@ -237,6 +237,7 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
     payload.optional("state", entry.state).optional("reason", entry.reason);
+    if (!entry.capabilities.empty()) payload.raw("capabilities", entry.capabilities);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
   payload.end();
@@ -385,7 +386,11 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   const auto change = protocol::parse_session_state(envelope.payload);
   if (!change) return error(connection, ErrorCode::BadRequest, change.error().message());
   note(Note::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
-  if (AgentState* agent = find_agent(connection.agent.value())) agent->activity = *change;
+  AgentState* const agent = find_agent(connection.agent.value());
+  if (agent == nullptr) return;
+  auto told = *change;
+  if (told.capabilities.empty()) told.capabilities = std::move(agent->activity.capabilities);  // said once is enough
+  agent->activity = std::move(told);
 }
 
 }  // namespace relay::broker

@@ -25,6 +25,13 @@ std::string cell(std::string text) {
   return text;
 }
 
+std::string names_in(Group group) {
+  std::string names;
+  for (const auto* command : command_table())
+    if (command->group == group) names += (names.empty() ? "" : ", ") + std::string{command->name};
+  return names;
+}
+
 }  // namespace
 
 std::string sentence(std::string_view summary) {
@@ -48,11 +55,16 @@ std::string overview() {
       "Let the command-line agents on this machine talk to each other.\n";
   std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
+    if (command->group == Group::Plumbing) continue;  // only named
     usage = std::max(usage, command->usage.size());
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
   }
   for (const auto group : kGroups) {
     text += relay::format("\n{}\n", title_of(group));
+    if (group == Group::Plumbing) {
+      text += relay::format("  {}\n", names_in(group));
+      continue;
+    }
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
       text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);

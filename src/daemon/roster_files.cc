@@ -23,7 +23,7 @@ void add_names(protocol::JsonWriter& json, const std::vector<broker::RosterEntry
 std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
   protocol::JsonWriter json;
   json.begin_array("agents");
-  for (const auto& [agent, connected, sent, received, pending, state, reason] : roster) {
+  for (const auto& [agent, connected, sent, received, pending, state, reason, capabilities] : roster) {
     json.begin_element()
         .field("id", "agent-" + sha256_hex(agent.name.value()).substr(0, kAgentIdDigits))
         .field("name", agent.name.value())

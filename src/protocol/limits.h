@@ -21,6 +21,7 @@ inline constexpr std::size_t kMaxOutboxBytes = 64;  // the epoch of a durable ou
 inline constexpr std::size_t kMaxKindBytes = 64;
 inline constexpr std::size_t kMaxDescriptionBytes = 4'096;  // task, model, team ...: longer ones are cut for display
 inline constexpr std::size_t kMaxPathBytes = 4'096;
+inline constexpr std::size_t kMaxCapabilitiesBytes = 2'048;
 inline constexpr std::size_t kMaxReasonBytes = 4'096;  // reasons and error sentences: longer ones are cut
 inline constexpr std::size_t kMaxSearchBytes = 1'024;
 

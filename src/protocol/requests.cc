@@ -191,9 +191,12 @@ Result<LogLine> parse_log(std::string_view payload) {
 }
 
 Result<SessionStateChange> parse_session_state(std::string_view payload) {
-  Field state{"state"}, reason{"reason"};
-  RELAY_TRY(read_fields(payload, {&state, &reason}));
+  Field state{"state"}, reason{"reason"}, capabilities{"capabilities"};
+  RELAY_TRY(read_fields(payload, {&state, &reason, &capabilities}));
   SessionStateChange change;
+  change.capabilities = RELAY_TRY(object_in(capabilities));
+  if (change.capabilities.size() > kMaxCapabilitiesBytes)
+    return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
   change.state = RELAY_TRY(required_text_in(state, kMaxKindBytes));
   if (std::find(kSessionStates.begin(), kSessionStates.end(), change.state) == kSessionStates.end()) {
     return fail(Errc::BadField, "the field \"state\" must be starting, active, idle, waiting, blocked or paused");

@@ -93,6 +93,7 @@ Result<LogLine> parse_log(std::string_view payload);
 struct SessionStateChange {
   std::string state;  // starting, active, idle, waiting, blocked, paused
   std::string reason;
+  std::string capabilities = {};  // what the session can do and how: a JSON object as it came; empty when not told
 };
 Result<SessionStateChange> parse_session_state(std::string_view payload);
 

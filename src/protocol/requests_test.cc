@@ -135,6 +135,11 @@ TEST(SessionRequests, LogAndState) {
     EXPECT_EQ(parse_session_state(format(R"({{"state":"{}"}})", state))->state, state);
   }
   EXPECT_EQ(parse_session_state(R"({"state":"idle","reason":"done"})")->reason, "done");
+  EXPECT_EQ(parse_session_state(R"({"state":"idle","capabilities":{"hear":"screen"}})")->capabilities,
+            R"({"hear":"screen"})");
+  EXPECT_FALSE(parse_session_state(R"({"state":"idle","capabilities":"all"})"));
+  EXPECT_FALSE(parse_session_state(
+      format(R"({{"state":"idle","capabilities":{{"a":"{}"}}}})", std::string(kMaxCapabilitiesBytes, 'a'))));
   EXPECT_FALSE(parse_session_state("{}"));
   EXPECT_FALSE(parse_session_state(R"({"state":"dreaming"})"));
 }
