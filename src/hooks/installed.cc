@@ -40,16 +40,24 @@ std::optional<json::object> settings_at(const std::string& path, Comments commen
 
 constexpr std::string_view kClaudePolicy = "/etc/claude-code/managed-settings.json";
 
-std::string claude_forbids(const Environment& environment) {
+std::string claude_forbids(const Environment& environment, std::string_view directory) {
   const auto policy = settings_at(std::string{kClaudePolicy}, Comments::Refused);
   for (const std::string_view word : {"allowManagedHooksOnly", "disableAllHooks"}) {
     if (policy && bool_member(*policy, word).value_or(false)) {
       return format("{} says {}, so only hooks of the administrator run", kClaudePolicy, word);
     }
   }
-  const auto path = user_hooks_file(Agent::Claude, environment);
-  const auto own = settings_at(path, Comments::Refused);
-  if (own && bool_member(*own, "disableAllHooks").value_or(false)) return format("{} says disableAllHooks", path);
+  std::vector<std::string> files{user_hooks_file(Agent::Claude, environment)};
+  if (!directory.empty()) {
+    files.push_back(format("{}/.claude/settings.json", directory));
+    files.push_back(format("{}/.claude/settings.local.json", directory));
+  }
+  for (const auto& path : files) {
+    const auto settings = settings_at(path, Comments::Refused);
+    if (settings && bool_member(*settings, "disableAllHooks").value_or(false)) {
+      return format("{} says disableAllHooks", path);
+    }
+  }
   return {};
 }
 
@@ -144,9 +152,9 @@ std::vector<InstalledHook> hooks_of_ours(Agent agent, const json::object& settin
   return found;
 }
 
-std::string hooks_forbidden(Agent agent, const Environment& environment) {
+std::string hooks_forbidden(Agent agent, const Environment& environment, std::string_view directory) {
   switch (agent) {
-    case Agent::Claude: return claude_forbids(environment);
+    case Agent::Claude: return claude_forbids(environment, directory);
     case Agent::Codex: return codex_forbids(environment);
     case Agent::Gemini: return gemini_forbids(environment);
   }

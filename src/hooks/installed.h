@@ -32,7 +32,7 @@ struct InstalledHook {
 std::vector<InstalledHook> hooks_of_ours(Agent agent, const json::object& settings);
 
 /// One sentence when the person's settings or the machine's policy keep hooks from running; empty when nothing does.
-/// A file that cannot be read forbids nothing.
-std::string hooks_forbidden(Agent agent, const Environment& environment);
+/// A file that cannot be read forbids nothing. With a directory, what Claude Code reads there counts too.
+std::string hooks_forbidden(Agent agent, const Environment& environment, std::string_view directory = {});
 
 }  // namespace relay::hooks

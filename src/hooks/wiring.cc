@@ -1,6 +1,7 @@
 #include "hooks/wiring.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "base/format.h"
@@ -146,9 +147,16 @@ std::vector<CodexSilence> silenced(const Environment& environment) {
   if (!text || !*text) return out;
   const auto settings = parse_settings(**text, Comments::Refused);
   if (!settings) return out;
+  // Codex resolves links in a CODEX_HOME it was given, and leaves its usual home as it is.
+  std::vector<std::string> names{file};
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed) / "hooks.json";
+  if (!failed && real != file) names.push_back(real.string());
   for (const auto& hook : hooks_of_ours(Agent::Codex, *settings)) {
-    out.push_back({.key = codex_hook_key(file, hook.event, hook.group, hook.handler),
-                   .hash = codex_trusted_hash(hook.event, hook.written)});
+    for (const auto& name : names) {
+      out.push_back({.key = codex_hook_key(name, hook.event, hook.group, hook.handler),
+                     .hash = codex_trusted_hash(hook.event, hook.written)});
+    }
   }
   return out;
 }
@@ -225,7 +233,8 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
 }  // namespace
 
 Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish) {
-  if (const auto forbidden = hooks_forbidden(agent, environment); !forbidden.empty()) {
+  if (const auto forbidden = hooks_forbidden(agent, environment, wish.directory.empty() ? "." : wish.directory);
+      !forbidden.empty()) {
     return unwired(format("no hooks: {}", forbidden));
   }
   switch (agent) {

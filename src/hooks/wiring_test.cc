@@ -112,6 +112,8 @@ TEST_F(Wiring, SaysWhichOptionOrSettingSwitchesHooksOff) {
   argv = {"codex", "--disable", "hooks"};
   EXPECT_FALSE(wired(Agent::Codex).hooks);
   argv = {"claude"};
+  write(".claude/settings.local.json", R"({"disableAllHooks":true})");
+  EXPECT_NE(wired(Agent::Claude).why_not.find("settings.local.json"), std::string::npos);
   write(".claude/settings.json", R"({"disableAllHooks":true})");
   EXPECT_NE(wired(Agent::Claude).why_not.find("disableAllHooks"), std::string::npos);
   write(".codex/config.toml", "[features]\nhooks = false\n");
