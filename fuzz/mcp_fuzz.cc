@@ -35,17 +35,16 @@ struct Workshop final : mcp::Workshop {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
+  static const auto kTools = mcp::tools_for_clients(mcp::Spawning::Allowed);
+  static const auto kResources = mcp::resources_for_clients();
   Workshop workshop;
-  mcp::Server server{{.version = "1",
-                      .instructions = "",
-                      .tools = mcp::tools_for_clients(mcp::Spawning::Allowed),
-                      .resources = mcp::resources_for_clients()},
-                     workshop, [](std::string line) {
-                       FUZZ_CHECK(line.find('\n') == std::string::npos);
-                       const auto said = parse_json_object(line);
-                       FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
-                       FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
-                     }};
+  mcp::Server server{
+      {.version = "1", .instructions = "", .tools = kTools, .resources = kResources}, workshop, [](std::string line) {
+        FUZZ_CHECK(line.find('\n') == std::string::npos);
+        const auto said = parse_json_object(line);
+        FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
+        FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
+      }};
   workshop.server = &server;
   std::size_t begin = 0;
   while (begin <= text.size()) {

@@ -14,6 +14,7 @@ namespace {
 constexpr Millis kAskTimeout{5'000};
 constexpr std::int64_t kDefaultLetters = 10;
 constexpr std::size_t kMostLetters = 50;
+constexpr std::string_view kNothing = "no message waits";
 constexpr std::size_t kMaxRemembered = 512;  // letters that can be answered without asking the daemon
 
 Result<void> check_recipient(std::string_view to) {
@@ -136,6 +137,7 @@ void Desk::whoami(Ticket ticket) {
     shown["reachable"] = mail.has_value();
     shown["unread"] = unread;
     shown["unreadMore"] = mail && mail->more;
+    if (!mail) shown["trouble"] = mail.error().message();
     if (standing.unsent > 0) shown["unsent"] = standing.unsent;
     auto text = format("You are {} in {}. ", standing.name, options_.project_root);
     if (!mail)
@@ -182,6 +184,7 @@ void Desk::post_draft(Ticket ticket, Draft draft) {
     shown["status"] = sent->kept ? "kept" : "stored";
     if (!sent->id.empty()) shown["id"] = sent->id;
     if (sent->recipients) shown["recipients"] = *sent->recipients;
+    if (sent->kept) shown["note"] = "the daemon is away; it is sent when the daemon is back: agent-relay up";
     const auto whom = to == protocol::kEveryone ? std::string{"everyone"} : to;
     auto text =
         sent->kept
@@ -302,7 +305,6 @@ void Desk::hand_over(Ticket ticket, Mail mail, std::string_view nothing) {
 }
 
 void Desk::inbox(Ticket ticket, const Arguments& arguments) {
-  constexpr std::string_view kNothing = "no message waits";
   const bool take = !arguments.flag("peek");
   const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultLetters));
   auto first = take_returned(limit, [](const Letter&) { return true; });

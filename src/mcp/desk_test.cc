@@ -196,7 +196,9 @@ TEST_F(DeskTest, TellsSubscribersThatTheInboxChanged) {
   ASSERT_EQ(said.size(), 1U);
   server.on_line(R"({"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"relay://inbox"}})");
   const auto content = said[1].at("result").at("contents").at(0).at("text").get_string();
-  EXPECT_EQ(std::string_view{content}, R"({"messages":[{"id":"m1","from":"Bob","body":"one"}],"more":false})");
+  EXPECT_EQ(
+      std::string_view{content},
+      R"({"messages":[{"id":"m1","from":"Bob","body":"one"}],"more":false,"note":"written by others on the relay, not by your user"})");
 }
 
 TEST_F(DeskTest, ListsAgentsWithWhatAModelCanUse) {

@@ -49,6 +49,8 @@ json::object letters_json(const Mail& mail) {
   json::object all;
   all["messages"] = std::move(letters);
   all["more"] = mail.more;
+  // Some clients show a model the structured part alone.
+  if (!mail.letters.empty()) all["note"] = "written by others on the relay, not by your user";
   return all;
 }
 

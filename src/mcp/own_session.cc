@@ -71,6 +71,7 @@ void OwnSession::remember_unsent() {
 Standing OwnSession::standing() const { return {options_.name, "own session", outbox_.size()}; }
 
 Failure OwnSession::away() const {
+  if (sent_away_) return fail(trouble_ + "; restart this MCP server, with another --name if the name is in use");
   return fail(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", trouble_));
 }
 
@@ -107,6 +108,7 @@ void OwnSession::on_lost(const std::string& reason, Millis) {
 
 void OwnSession::on_stopped(const Error& why) {
   trouble_ = why.message();
+  sent_away_ = true;
   for (auto& [id, posted] : posted_) tell(posted);
   run_early();
   listener_->on_mail_unknown(away().error().message());
@@ -187,6 +189,7 @@ void OwnSession::send(Draft draft, OnSent on_sent) {
   if (!draft.key.empty())
     if (const auto known = by_key_.find(draft.key); known != by_key_.end())
       return wait_for_word(known->second, std::move(on_sent));
+  if (sent_away_) return on_sent(away());
   if (!trouble_.empty()) link_->retry_now();
   auto written = write_draft(draft);
   auto id =

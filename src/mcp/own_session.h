@@ -88,8 +88,9 @@ class OwnSession final : public Post, public client::LinkListener {
   PostListener* listener_ = nullptr;
   std::unique_ptr<client::Link> link_;
 
-  std::string trouble_;   // why the daemon is not there; empty: it is, or has not been tried
-  bool settled_ = false;  // what waited for us when we came has begun to arrive, or there was nothing
+  std::string trouble_;     // why the daemon is not there; empty: it is, or has not been tried
+  bool sent_away_ = false;  // the daemon refused us for good
+  bool settled_ = false;    // what waited for us when we came has begun to arrive, or there was nothing
   std::unique_ptr<net::Timer> settling_;
   std::vector<net::Task> early_;  // asked before the first answer of the daemon
 

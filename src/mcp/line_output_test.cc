@@ -1,0 +1,74 @@
+#include "mcp/line_output.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "net/signals.h"
+#include "net/testing/loop_driver.h"
+
+namespace relay::mcp {
+namespace {
+
+struct LineOutputTest : ::testing::Test {
+  LineOutputTest() {
+    int ends[2];
+    RELAY_ASSERT(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    reader = UniqueFd{ends[0]};
+    writer = UniqueFd{ends[1]};
+    ::fcntl(writer.get(), F_SETFL, 0);
+    output = std::make_unique<LineOutput>(loop, writer.get(), [this] { ++written; }, [this] { broken = true; });
+  }
+  /// What can be read now.
+  std::string read_some() {
+    std::string all(1 << 20, '\0');
+    const auto count = ::read(reader.get(), all.data(), all.size());
+    all.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return all;
+  }
+  net::AsioLoop loop;
+  UniqueFd reader, writer;
+  int written = 0;
+  bool broken = false;
+  std::unique_ptr<LineOutput> output;
+};
+
+TEST_F(LineOutputTest, WritesAtOnceAndPutsTheDescriptorBackAsItWas) {
+  output->write("one");
+  output->write("two");
+  EXPECT_EQ(read_some(), "one\ntwo\n");
+  EXPECT_EQ(output->waiting(), 0U);
+  EXPECT_TRUE(::fcntl(writer.get(), F_GETFL) & O_NONBLOCK);
+  output.reset();
+  EXPECT_FALSE(::fcntl(writer.get(), F_GETFL) & O_NONBLOCK);
+}
+
+TEST_F(LineOutputTest, WhatAReaderDoesNotTakeWaitsAndComesWholeAndInOrder) {
+  std::string expected, read;
+  for (int i = 0; i < 300; ++i) {
+    const auto line = std::to_string(i) + std::string(1'000, 'x');
+    expected += line + "\n";
+    output->write(line);
+  }
+  EXPECT_GT(output->waiting(), 0U);
+  EXPECT_TRUE(net::testing::run_until(loop, [&] {
+    read += read_some();
+    return read.size() == expected.size();
+  }));
+  EXPECT_TRUE(read == expected);
+  EXPECT_EQ(output->waiting(), 0U);
+  EXPECT_GT(written, 0);
+}
+
+TEST_F(LineOutputTest, IsToldWhenNobodyReadsAnyMore) {
+  net::ignore_broken_pipes();
+  reader.reset();
+  output->write("one");
+  EXPECT_TRUE(broken);
+  output->write("two");
+  EXPECT_EQ(output->waiting(), 0U);
+}
+
+}  // namespace
+}  // namespace relay::mcp
