@@ -21,6 +21,8 @@ constexpr OpenCodePace kPace{.first_retry = Millis{1},
                              .slow_retry = Millis{5},
                              .start_patience = Millis{60'000},
                              .gap_patience = Millis{60'000},
+                             .drawing = Millis{60'000},
+                             .answer = Millis{60'000},
                              .silence = Millis{60'000},
                              .look_again = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
@@ -31,15 +33,17 @@ struct OpenCodeTest : ::testing::Test {
   testing::Recorder told;
   std::unique_ptr<Adapter> adapter;
   std::vector<std::string> handed;
+  State screen = State::Idle;
 
   void start(OpenCodePace pace = kPace, std::vector<std::string> arguments = {}) {
-    adapter = make_opencode(pace);
+    adapter = opencode(pace);
     pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
                          .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
                          .directory = {}};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     adapter->prepare(command, {});
     adapter->start(loop, told, 1);
+    adapter->on_state(screen);
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
   bool online() {
@@ -70,6 +74,19 @@ TEST_F(OpenCodeTest, HearsKnowsAndCountsWhatTheServerTells) {
   ASSERT_TRUE(until([&] { return told.heard.size() == 2 && told.usage.size() == 2; }));
   EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
   ASSERT_TRUE(until([&] { return adapter->known()->state == State::Idle; }));
+}
+
+TEST_F(OpenCodeTest, NothingIsKnownBeforeTheScreenIsDrawnOrHadItsTime) {
+  auto pace = kPace;
+  screen = State::Unknown;
+  start(pace);
+  ASSERT_TRUE(until([&] { return told.capabilities == 1; }));
+  EXPECT_FALSE(adapter->known().has_value());
+  adapter->on_state(State::Typing);
+  EXPECT_TRUE(adapter->known().has_value());
+  pace.drawing = Millis{1};
+  start(pace);
+  EXPECT_TRUE(online());
 }
 
 TEST_F(OpenCodeTest, AFirstMessageMakesASessionAndShowsIt) {
@@ -234,12 +251,23 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
 
 TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
   auto pace = kPace;
-  pace.start_patience = Millis{0};
+  pace.start_patience = Millis{30};
   fake.authorization = "of somebody else";
   start(pace);
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
   EXPECT_TRUE(told.broken[0].contains("refuses our password")) << told.broken[0];
   EXPECT_FALSE(told.broken[0].contains("mine"));
+}
+
+TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
+  auto pace = kPace;
+  pace.silence = Millis{100};
+  pace.gap_patience = Millis{10};
+  start(pace);
+  ASSERT_TRUE(online());
+  fake.answers = false;
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_TRUE(told.broken[0].contains("it fell silent")) << told.broken[0];
 }
 
 TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
@@ -253,7 +281,7 @@ TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
 }
 
 TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
-  adapter = make_opencode();
+  adapter = opencode();
   pty::Command command{.argv = {"opencode", "run", "x"}, .environment = {}, .directory = {}};
   adapter->prepare(command, {});
   adapter->start(loop, told, 1);
