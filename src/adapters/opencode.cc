@@ -8,6 +8,7 @@
 #include "adapters/opencode_messenger.h"
 #include "adapters/opencode_talk.h"
 #include "base/format.h"
+#include "hooks/repair.h"
 #include "net/event_stream.h"
 
 namespace relay::adapters {
@@ -34,6 +35,12 @@ json::array chosen(const Question& question, const std::string& answer) {
   }
   if (!std::ranges::all_of(several, is_choice)) return {answer};
   return json::array(several.begin(), several.end());
+}
+
+/// Output of tools may hold letters that were cut in two.
+Result<json::value> read(std::string_view text) {
+  if (auto value = parse_json(text)) return value;
+  return parse_json(hooks::repaired(text));
 }
 
 class OpenCode final : public Adapter, net::HttpStreamListener {
@@ -106,7 +113,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void on_piece(std::string_view bytes) override {
     for (const auto& event : events_.feed(bytes)) {
       if (!stream_) return;
-      if (auto told = parse_json_object(event.data)) on_event(*std::move(told));
+      if (auto told = read(event.data); told && told->is_object()) on_event(std::move(told->get_object()));
     }
   }
 
@@ -159,6 +166,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   std::map<std::string, std::unique_ptr<net::HttpExchange>> answers_;  // by prompt
   std::unique_ptr<net::Timer> timer_;                                  // to the next attempt
   std::unique_ptr<net::Timer> patience_;                               // until it is given up
+  std::unique_ptr<net::Timer> drawing_;  // until a screen we do not understand counts as drawn
   std::unique_ptr<net::HttpExchange> stream_;
   std::unique_ptr<net::HttpExchange> asking_;
 };
@@ -169,7 +177,7 @@ void OpenCode::get(std::string target, OnJson done) {
         if (!answer) return lose(answer.error().message());
         if (answer->status != 200)
           return lose(format("OpenCode's server does not tell its state: {}", refusal(*answer)));
-        const auto value = parse_json(answer->body);
+        const auto value = read(answer->body);
         if (!value) return lose(format("OpenCode's server tells its state in no JSON: {}", value.error().message()));
         done(*value);
       });
@@ -209,13 +217,13 @@ void OpenCode::come_online() {
   patience_.reset();
   retry_ = pace_.first_retry;
   elsewhere_since_ = kNever;
-  given_up_ = false;
   for (const auto& event : std::exchange(held_, {})) talk_->on_event(event);
   if (!drawn_)
     drawing_ = loop_->after(pace_.drawing, [this] {
       drawn_ = true;
       listener_->on_known();
     });
+  if (std::exchange(given_up_, false)) listener_->on_mended(way::kServer);
   if (!std::exchange(usable_, true)) listener_->on_capabilities();
   listener_->on_known();
   messenger_->on_online();

@@ -195,10 +195,10 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   replay("first_message");
   ASSERT_TRUE(until([&] { return told.heard.size() == 1; }));
   const auto soon = std::to_string(loop.now().wall + 1'000);
-  fake.messages[kSession] = R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} +
-                            R"(","role":"assistant","time":{"created":)" + soon + R"(,"completed":)" + soon +
-                            R"(}},"parts":[{"id":"prt_2","messageID":"msg_2","sessionID":")" + kSession +
-                            R"(","type":"text","text":"said in the gap","time":{"start":1,"end":2}}]}])";
+  fake.messages[kSession] =
+      R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} + R"(","role":"assistant","time":{"created":)" +
+      soon + R"(,"completed":)" + soon + R"(}},"parts":[{"id":"prt_2","messageID":"msg_2","sessionID":")" + kSession +
+      R"(","type":"text","text":"said in the gap","time":{"start":1,"end":2}},{"type":"tool","output":"cut \ud83d"}]}])";
   fake.permissions = R"([{"id":"per_7","sessionID":"s","permission":"bash","metadata":{"command":"ls"}}])";
   fake.statuses = std::string{"{\""} + kSession + R"(":{"type":"busy"}})";
   fake.end_events();
@@ -247,6 +247,7 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   ASSERT_TRUE(online());
   EXPECT_EQ(adapter->capabilities().hear, way::kServer);
   EXPECT_EQ(told.broken.size(), 1U);
+  EXPECT_EQ(told.mended, Texts{"server"});
 }
 
 TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
@@ -273,7 +274,8 @@ TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
 TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
   start();
   ASSERT_TRUE(online());
-  for (const auto* event : {"not json", "[]", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
+  for (const auto* event :
+       {"not json", "[]", "{\"type\":\"\\ud83d cut\"}", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
     fake.emit(event);
   replay("question");
   ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
