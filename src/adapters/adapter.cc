@@ -13,7 +13,7 @@ std::unique_ptr<Adapter> adapter_for(std::string_view profile) {
   if (profile == "claude") return claude();
   if (profile == "codex") return codex();
   if (profile == "gemini") return gemini();
-  if (profile == "opencode") return make_opencode();
+  if (profile == "opencode") return opencode();
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "adapters/opencode_messenger.h"
 #include "adapters/opencode_talk.h"
 #include "base/format.h"
+#include "hooks/repair.h"
 #include "net/event_stream.h"
 
 namespace relay::adapters {
@@ -36,6 +37,12 @@ json::array chosen(const Question& question, const std::string& answer) {
   return json::array(several.begin(), several.end());
 }
 
+/// Output of tools may hold letters that were cut in two.
+Result<json::value> read(std::string_view text) {
+  if (auto value = parse_json(text)) return value;
+  return parse_json(hooks::repaired(text));
+}
+
 class OpenCode final : public Adapter, net::HttpStreamListener {
  public:
   explicit OpenCode(const OpenCodePace& pace) : pace_{pace} {}
@@ -60,7 +67,8 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     talk_ = std::make_unique<OpenCodeTalk>(listener, loop.now().wall);
     talk_->set_session(launch_->session);
     messenger_ = std::make_unique<OpenCodeMessenger>(loop, *client_, *talk_, *launch_, pace_.look_again);
-    lost_at_ = loop.now().steady;
+    why_away_ = format("OpenCode's server at port {} has not answered yet", launch_->place.port);
+    patience_ = loop.after(pace_.start_patience, [this] { give_up(); });
     retry_ = pace_.first_retry;
     timer_ = loop.after(retry_, [this] { connect(); });
   }
@@ -77,9 +85,12 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   }
 
   [[nodiscard]] std::optional<Known> known() const override {
-    if (phase_ != Phase::Online) return std::nullopt;
+    if (phase_ != Phase::Online || !drawn_) return std::nullopt;
     return talk_->known();
   }
+
+  /// The server is there before the screen, and a session shown too early is not shown.
+  void on_state(profiles::State state) override { drawn_ = drawn_ || state != profiles::State::Unknown; }
 
   void speak(const Words& words, OnHanded done) override {
     if (usable_) return messenger_->speak(words, std::move(done));
@@ -102,7 +113,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void on_piece(std::string_view bytes) override {
     for (const auto& event : events_.feed(bytes)) {
       if (!stream_) return;
-      if (auto told = parse_json_object(event.data)) on_event(*std::move(told));
+      if (auto told = read(event.data); told && told->is_object()) on_event(std::move(told->get_object()));
     }
   }
 
@@ -112,7 +123,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 
   void connect() {
     events_ = net::EventStream{};
-    stream_ = client_->stream({.target = "/event"}, {.silence = pace_.silence}, *this);
+    stream_ = client_->stream({.target = "/event"}, {.answer = pace_.answer, .silence = pace_.silence}, *this);
   }
 
   /// What comes while we ask for what is missing waits: it is newer.
@@ -132,7 +143,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void ask_for_messages();
   void come_online();
   void lose(std::string why);
-  void give_up(std::string why);
+  void give_up();
 
   OpenCodePace pace_;
   std::optional<OpenCodeLaunch> launch_;
@@ -145,14 +156,17 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 
   Phase phase_ = Phase::Away;
   bool usable_ = false;  // it has been online, and was not given up
-  bool told_broken_ = false;
-  SteadyTime lost_at_{};
+  bool given_up_ = false;
+  bool drawn_ = false;  // something is on the screen
+  std::string why_away_;
   WallMs elsewhere_since_ = 0;  // since when the screen is heard instead; kNever: it is not
   Millis retry_{};
   net::EventStream events_;
   std::vector<json::object> held_;
   std::map<std::string, std::unique_ptr<net::HttpExchange>> answers_;  // by prompt
-  std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::Timer> timer_;                                  // to the next attempt
+  std::unique_ptr<net::Timer> patience_;                               // until it is given up
+  std::unique_ptr<net::Timer> drawing_;  // until a screen we do not understand counts as drawn
   std::unique_ptr<net::HttpExchange> stream_;
   std::unique_ptr<net::HttpExchange> asking_;
 };
@@ -163,7 +177,7 @@ void OpenCode::get(std::string target, OnJson done) {
         if (!answer) return lose(answer.error().message());
         if (answer->status != 200)
           return lose(format("OpenCode's server does not tell its state: {}", refusal(*answer)));
-        const auto value = parse_json(answer->body);
+        const auto value = read(answer->body);
         if (!value) return lose(format("OpenCode's server tells its state in no JSON: {}", value.error().message()));
         done(*value);
       });
@@ -200,10 +214,16 @@ void OpenCode::ask_for_messages() {
 
 void OpenCode::come_online() {
   phase_ = Phase::Online;
+  patience_.reset();
   retry_ = pace_.first_retry;
   elsewhere_since_ = kNever;
-  told_broken_ = false;
   for (const auto& event : std::exchange(held_, {})) talk_->on_event(event);
+  if (!drawn_)
+    drawing_ = loop_->after(pace_.drawing, [this] {
+      drawn_ = true;
+      listener_->on_known();
+    });
+  if (std::exchange(given_up_, false)) listener_->on_mended(way::kServer);
   if (!std::exchange(usable_, true)) listener_->on_capabilities();
   listener_->on_known();
   messenger_->on_online();
@@ -213,24 +233,21 @@ void OpenCode::lose(std::string why) {
   stream_.reset();
   asking_.reset();
   held_.clear();
-  const auto now = loop_->now().steady;
+  why_away_ = std::move(why);
   messenger_->on_offline();
-  if (std::exchange(phase_, Phase::Away) == Phase::Online) {
-    lost_at_ = now;
-    listener_->on_known();
-  }
-  const auto patience = usable_ ? pace_.gap_patience : pace_.start_patience;
-  if (!told_broken_ && now - lost_at_ >= patience) give_up(std::move(why));
-  timer_ = loop_->after(told_broken_ ? pace_.slow_retry : retry_, [this] { connect(); });
+  timer_ = loop_->after(given_up_ ? pace_.slow_retry : retry_, [this] { connect(); });
   retry_ = std::min(retry_ * 2, pace_.last_retry);
+  if (std::exchange(phase_, Phase::Away) != Phase::Online) return;
+  patience_ = loop_->after(pace_.gap_patience, [this] { give_up(); });
+  listener_->on_known();
 }
 
-void OpenCode::give_up(std::string why) {
-  told_broken_ = true;
+void OpenCode::give_up() {
+  given_up_ = true;
   elsewhere_since_ = usable_ ? loop_->now().wall : 0;
   if (std::exchange(usable_, false)) listener_->on_capabilities();
-  messenger_->give_up(why);
-  listener_->on_broken(way::kServer, std::move(why));
+  messenger_->give_up(why_away_);
+  listener_->on_broken(way::kServer, why_away_);
 }
 
 Result<void> OpenCode::answer(const std::string& prompt, const Reply& reply) {
@@ -272,6 +289,6 @@ Result<void> OpenCode::answer(const std::string& prompt, const Reply& reply) {
 
 }  // namespace
 
-std::unique_ptr<Adapter> make_opencode(const OpenCodePace& pace) { return std::make_unique<OpenCode>(pace); }
+std::unique_ptr<Adapter> opencode(const OpenCodePace& pace) { return std::make_unique<OpenCode>(pace); }
 
 }  // namespace relay::adapters

@@ -18,10 +18,12 @@ struct OpenCodePace {
   Millis slow_retry{15'000};       // once given up
   Millis start_patience{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
   Millis gap_patience{15'000};
-  Millis silence{35'000};    // the server says something every 10 s
+  Millis drawing{10'000};    // longest wait for the screen once the server is there
+  Millis answer{30'000};     // the first one, on a busy machine
+  Millis silence{25'000};    // the server says something every 10 s
   Millis look_again{1'000};  // for a message whose answer was lost
 };
 
-std::unique_ptr<Adapter> make_opencode(const OpenCodePace& pace = {});
+std::unique_ptr<Adapter> opencode(const OpenCodePace& pace = {});
 
 }  // namespace relay::adapters

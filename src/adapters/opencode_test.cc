@@ -21,6 +21,8 @@ constexpr OpenCodePace kPace{.first_retry = Millis{1},
                              .slow_retry = Millis{5},
                              .start_patience = Millis{60'000},
                              .gap_patience = Millis{60'000},
+                             .drawing = Millis{60'000},
+                             .answer = Millis{60'000},
                              .silence = Millis{60'000},
                              .look_again = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
@@ -31,15 +33,17 @@ struct OpenCodeTest : ::testing::Test {
   testing::Recorder told;
   std::unique_ptr<Adapter> adapter;
   std::vector<std::string> handed;
+  State screen = State::Idle;
 
   void start(OpenCodePace pace = kPace, std::vector<std::string> arguments = {}) {
-    adapter = make_opencode(pace);
+    adapter = opencode(pace);
     pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
                          .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
                          .directory = {}};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     adapter->prepare(command, {});
     adapter->start(loop, told, 1);
+    adapter->on_state(screen);
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
   bool online() {
@@ -70,6 +74,19 @@ TEST_F(OpenCodeTest, HearsKnowsAndCountsWhatTheServerTells) {
   ASSERT_TRUE(until([&] { return told.heard.size() == 2 && told.usage.size() == 2; }));
   EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
   ASSERT_TRUE(until([&] { return adapter->known()->state == State::Idle; }));
+}
+
+TEST_F(OpenCodeTest, NothingIsKnownBeforeTheScreenIsDrawnOrHadItsTime) {
+  auto pace = kPace;
+  screen = State::Unknown;
+  start(pace);
+  ASSERT_TRUE(until([&] { return told.capabilities == 1; }));
+  EXPECT_FALSE(adapter->known().has_value());
+  adapter->on_state(State::Typing);
+  EXPECT_TRUE(adapter->known().has_value());
+  pace.drawing = Millis{1};
+  start(pace);
+  EXPECT_TRUE(online());
 }
 
 TEST_F(OpenCodeTest, AFirstMessageMakesASessionAndShowsIt) {
@@ -178,10 +195,10 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   replay("first_message");
   ASSERT_TRUE(until([&] { return told.heard.size() == 1; }));
   const auto soon = std::to_string(loop.now().wall + 1'000);
-  fake.messages[kSession] = R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} +
-                            R"(","role":"assistant","time":{"created":)" + soon + R"(,"completed":)" + soon +
-                            R"(}},"parts":[{"id":"prt_2","messageID":"msg_2","sessionID":")" + kSession +
-                            R"(","type":"text","text":"said in the gap","time":{"start":1,"end":2}}]}])";
+  fake.messages[kSession] =
+      R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} + R"(","role":"assistant","time":{"created":)" +
+      soon + R"(,"completed":)" + soon + R"(}},"parts":[{"id":"prt_2","messageID":"msg_2","sessionID":")" + kSession +
+      R"(","type":"text","text":"said in the gap","time":{"start":1,"end":2}},{"type":"tool","output":"cut \ud83d"}]}])";
   fake.permissions = R"([{"id":"per_7","sessionID":"s","permission":"bash","metadata":{"command":"ls"}}])";
   fake.statuses = std::string{"{\""} + kSession + R"(":{"type":"busy"}})";
   fake.end_events();
@@ -230,11 +247,12 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   ASSERT_TRUE(online());
   EXPECT_EQ(adapter->capabilities().hear, way::kServer);
   EXPECT_EQ(told.broken.size(), 1U);
+  EXPECT_EQ(told.mended, Texts{"server"});
 }
 
 TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
   auto pace = kPace;
-  pace.start_patience = Millis{0};
+  pace.start_patience = Millis{30};
   fake.authorization = "of somebody else";
   start(pace);
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
@@ -242,10 +260,22 @@ TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
   EXPECT_FALSE(told.broken[0].contains("mine"));
 }
 
+TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
+  auto pace = kPace;
+  pace.silence = Millis{100};
+  pace.gap_patience = Millis{10};
+  start(pace);
+  ASSERT_TRUE(online());
+  fake.answers = false;
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_TRUE(told.broken[0].contains("it fell silent")) << told.broken[0];
+}
+
 TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
   start();
   ASSERT_TRUE(online());
-  for (const auto* event : {"not json", "[]", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
+  for (const auto* event :
+       {"not json", "[]", "{\"type\":\"\\ud83d cut\"}", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
     fake.emit(event);
   replay("question");
   ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
@@ -253,7 +283,7 @@ TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
 }
 
 TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
-  adapter = make_opencode();
+  adapter = opencode();
   pty::Command command{.argv = {"opencode", "run", "x"}, .environment = {}, .directory = {}};
   adapter->prepare(command, {});
   adapter->start(loop, told, 1);

@@ -36,6 +36,8 @@ class FakeOpenCode {
   enum class Post { Takes, TakesAndBreaks, Breaks, Refuses } post = Post::Takes;
   std::string event_header = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
+  bool answers = true;
+
   std::vector<std::string> asked;  // "POST /session {}" in order, without /event and what is asked at a new start
   std::vector<json::object> prompts;
   int connections = 0;
@@ -48,6 +50,7 @@ class FakeOpenCode {
   }
 
   void on_request(Visit& visit) {
+    if (!answers) return;
     const auto target = visit.target();
     if (!visit.text().contains(authorization)) return visit.answer(401, R"({"name":"Unauthorized"})");
     if (target == "/event") {

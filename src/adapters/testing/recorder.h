@@ -22,9 +22,10 @@ class Recorder final : public Listener {
   void on_usage(const Usage& told) override { usage.push_back(told); }
   void on_failure(std::string_view what, std::string_view) override { failures.emplace_back(what); }
   void on_broken(std::string_view way, std::string why) override { broken.push_back(std::string{way} + ": " + why); }
+  void on_mended(std::string_view way) override { mended.emplace_back(way); }
   std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
 
-  std::vector<std::string> heard, given, gone, failures, broken;
+  std::vector<std::string> heard, given, gone, failures, broken, mended;
   std::vector<Prompt> prompts;
   std::vector<Usage> usage;
   int known = 0, capabilities = 0;

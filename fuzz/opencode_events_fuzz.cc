@@ -1,0 +1,57 @@
+/// Events of OpenCode's server, one JSON object a line: whatever they are, nothing is heard, given or counted twice, and
+/// every prompt that is gone was there.
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "adapters/opencode_talk.h"
+#include "check.h"
+
+namespace {
+
+using namespace relay;
+using namespace relay::adapters;
+
+struct Told final : Listener {
+  void on_heard(std::string_view, std::string_view) override { ++count; }
+  void on_given(std::string_view, std::string_view) override { ++count; }
+  void on_known() override {}
+  void on_capabilities() override {}
+  void on_prompt(const Prompt& prompt) override { FUZZ_CHECK(open.insert(prompt.id).second); }
+  void on_prompt_gone(const std::string& id, std::string_view) override { FUZZ_CHECK(open.erase(id) == 1); }
+  void on_usage(const Usage& usage) override { FUZZ_CHECK(counted.insert(usage.id).second); }
+  void on_failure(std::string_view, std::string_view) override {}
+  void on_broken(std::string_view, std::string) override {}
+  void on_mended(std::string_view) override {}
+  std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
+
+  std::set<std::string> open, counted;
+  int count = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  std::string_view text{reinterpret_cast<const char*>(bytes), size};
+  Told told;
+  OpenCodeTalk talk{told, 0};
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (const auto event = parse_json_object(text.substr(0, end))) {
+      talk.on_event(*event);
+      const auto before = told.count;
+      talk.on_event(*event);
+      FUZZ_CHECK(told.count == before);
+    }
+    if (const auto list = parse_json(text.substr(0, end)); list && list->is_array()) {
+      talk.on_messages(talk.session(), list->get_array(), 1);
+      talk.on_prompts(list->get_array(), {});
+      talk.on_sessions(list->get_array(), true);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const auto known = talk.known();
+  FUZZ_CHECK((known.state == profiles::State::Blocked) == !told.open.empty());
+  return 0;
+}
