@@ -51,7 +51,7 @@ std::vector<Line> lines_of(const Command& command) {
 
 std::string overview() {
   std::string text =
-      "usage: agent-relay <command> [options]; <command> --help says more\n\n"
+      "usage: agent-relay <command> [options]; <command> --help says more\n"
       "Let the command-line agents on this machine talk to each other.\n";
   std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
@@ -60,11 +60,11 @@ std::string overview() {
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
   }
   for (const auto group : kGroups) {
-    text += relay::format("\n{}\n", title_of(group));
     if (group == Group::Plumbing) {
-      text += relay::format("  {}\n", names_in(group));
+      text += relay::format("\n{}: {}\n", title_of(group), names_in(group));
       continue;
     }
+    text += relay::format("\n{}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
       text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);

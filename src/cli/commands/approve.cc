@@ -36,7 +36,7 @@ constexpr Argument kAgent[] = {
 };
 constexpr Argument kAgentAndChoices[] = {
     {.name = "NAME", .description = "the agent that asks", .completes = Completes::Agents},
-    {.name = "ANSWER", .arity = Arity::Many, .description = "one for each question, in their order"},
+    {.name = "TEXT", .arity = Arity::Many, .description = "one for each question, in their order"},
 };
 constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which one, when it asks several things"};
 constexpr Option kApproveOptions[] = {kPrompt};
@@ -72,7 +72,7 @@ const Command kDeny = {
 const Command kAnswer = {
     .name = "answer",
     .group = Group::Steering,
-    .usage = "answer NAME ANSWER",
+    .usage = "answer NAME TEXT",
     .summary = "answer an agent's question",
     .arguments = kAgentAndChoices,
     .options = kApproveOptions,

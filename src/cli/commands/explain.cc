@@ -26,6 +26,33 @@ std::string meaning_of(std::string_view state, std::string_view profile) {
   return "not known to be ready; nothing is typed";
 }
 
+/// How it is heard and spoken to, what does not work, and what it used.
+void add_ways(Columns& facts, const json::object& answer) {
+  if (const auto* ways = object_member(answer, "ways")) {
+    facts.add({"heard by", word(*ways, "hear")});
+    std::string spoken;
+    if (const auto* speak = object_member(*ways, "speak"))
+      for (const auto& [mode, way] : *speak)
+        if (way.is_string())
+          spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
+                                  word(*speak, std::string_view{mode}));
+    facts.add({"spoken to by", spoken});
+    if (const auto answered = word(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
+  }
+  if (const auto* broken = array_member(answer, "broken"))
+    for (const auto& value : *broken)
+      if (const auto* one = value.if_object()) facts.add({"broken", word(*one, "way") + ": " + word(*one, "why")});
+  if (const auto failure = word(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
+  if (const auto* usage = object_member(answer, "usage")) {
+    const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
+    const auto cost = number_member(*usage, "cost");
+    facts.add(
+        {"used", relay::format("{} tokens in, {} out, {} from cache{}; by its {}", count("input"), count("output"),
+                               count("cacheRead"), cost ? relay::format(", ${:.4f}", *cost) : std::string{},
+                               word(*usage, "source"))});
+  }
+}
+
 void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
   const auto state = word(answer, "state");
@@ -43,6 +70,7 @@ void print_for_people(const json::object& answer, const Context& context) {
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", word(answer, "cli"),
                                       integer_member(answer, "agentPid").value_or(0), word(answer, "profile"))});
+  add_ways(facts, answer);
   facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
                                    bool_member(answer, "person").value_or(false) ? "in a person's terminal"
                                                                                  : "without a terminal",
@@ -58,7 +86,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   Columns letters{{}};
   for (const auto& value : *waiting)
     if (const auto* one = value.if_object())
-      letters.add({" ", word(*one, "id"), "from " + word(*one, "from"), word(*one, "reason")});
+      letters.add({" ", word(*one, "id"), "from " + word(*one, "from"), word(*one, "mode"), word(*one, "reason")});
   print(letters.text(paint));
 }
 
