@@ -73,10 +73,11 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     timer_ = loop.after(retry_, [this] { connect(); });
   }
 
+  /// A server that is still starting is waited for: what is said to it meanwhile is not typed instead.
   [[nodiscard]] Capabilities capabilities() const override {
     Capabilities can;
-    if (!usable_) return can;
-    can.hear = can.know = can.answer = can.count = way::kServer;
+    if (!messenger_ || given_up_) return can;
+    if (usable_) can.hear = can.know = can.answer = can.count = way::kServer;
     can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kServer};  // the turn is aborted first
     can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kServer};
     can.by(DeliveryMode::NextMessage) = {Moment::Idle, way::kServer};  // in a turn it would be answered in that turn
@@ -93,7 +94,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void on_state(profiles::State state) override { drawn_ = drawn_ || state != profiles::State::Unknown; }
 
   void speak(const Words& words, OnHanded done) override {
-    if (usable_) return messenger_->speak(words, std::move(done));
+    if (messenger_ && !given_up_) return messenger_->speak(words, std::move(done));
     loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
   }
 
@@ -223,8 +224,9 @@ void OpenCode::come_online() {
       drawn_ = true;
       listener_->on_known();
     });
-  if (std::exchange(given_up_, false)) listener_->on_mended(way::kServer);
+  const bool mended = std::exchange(given_up_, false);
   if (!std::exchange(usable_, true)) listener_->on_capabilities();
+  if (mended) listener_->on_mended(way::kServer);
   listener_->on_known();
   messenger_->on_online();
 }
@@ -245,7 +247,8 @@ void OpenCode::lose(std::string why) {
 void OpenCode::give_up() {
   given_up_ = true;
   elsewhere_since_ = usable_ ? loop_->now().wall : 0;
-  if (std::exchange(usable_, false)) listener_->on_capabilities();
+  usable_ = false;
+  listener_->on_capabilities();
   messenger_->give_up(why_away_);
   listener_->on_broken(way::kServer, why_away_);
 }

@@ -215,6 +215,16 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   EXPECT_TRUE(told.broken.empty());
 }
 
+TEST_F(OpenCodeTest, WordsWaitForAServerThatIsStillStarting) {
+  fake.server.stop();
+  start();
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kServer);
+  speak("early");
+  fake.server.restart();
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed, Texts{"early"});
+}
+
 TEST_F(OpenCodeTest, WordsWaitThroughAShortBreak) {
   start();
   ASSERT_TRUE(online());
@@ -238,6 +248,7 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   EXPECT_EQ(told.broken.size(), 1U);
   EXPECT_TRUE(told.broken[0].starts_with("server: the server at 127.0.0.1:")) << told.broken[0];
   EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
   ASSERT_EQ(handed.size(), 1U);
   EXPECT_TRUE(handed[0].starts_with("lost: ")) << handed[0];
   speak("later");
