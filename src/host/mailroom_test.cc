@@ -224,6 +224,35 @@ TEST_F(MailroomTest, DoesNotTakeOtherWordsForItsOwn) {
   }
 }
 
+TEST_F(MailroomTest, KnowsAccentsThatTheComposerJoinsToTheirLetters) {
+  auto one = letter("a");
+  one.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
+  mailroom.add(std::move(one));
+  std::optional<profiles::Composer> composer =
+      profiles::Composer{.focused = true, .draft = "Relay message from Alice: caf\u00e9 and na\u00efve"};
+  view.composer = &composer;
+  deliver_one();
+  EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
+  auto other = letter("b");
+  other.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
+  mailroom.add(std::move(other));
+  composer->draft = "Relay message from Alice: cafe and naive";
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  (void)heard();
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"b deferred: a person is editing it"}));
+}
+
+TEST_F(MailroomTest, ABackslashAtTheEndDoesNotTurnEnterIntoALineBreak) {
+  auto one = letter("a");
+  one.text = "see C:\\";
+  mailroom.add(std::move(one));
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste see C:\\ "}));
+}
+
 TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
   mailroom.add(letter("a"));
   mailroom.add(letter("b"));
