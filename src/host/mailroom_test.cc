@@ -164,6 +164,20 @@ TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the agent began to work"}));
 }
 
+TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
+  rules.interrupt = "\x1b";
+  auto urgent = letter("a");
+  urgent.injection = Injection{rules, Injection::Haste::Interrupts};
+  mailroom.add(std::move(urgent));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  after(10ms, State::Working);
+  after(kTurnBegun - 1ms, State::Working);
+  EXPECT_TRUE(heard().empty()) << "what began it, perhaps a message of ours, may not be with the model yet";
+  after(1ms, State::Working);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
+}
+
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
   mailroom.add(letter("a"));
   after(0ms, State::Blocked);
