@@ -65,7 +65,11 @@ void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::H
   auto prompt = prompt_in(event);
   prompt.id = format("p{}", ++last_);
   const auto& open =
-      open_.emplace_back(Open{.call = call, .prompt = prompt, .event = event, .reply = std::move(reply)});
+      open_.emplace_back(Open{.call = call,
+                              .prompt = prompt,
+                              .event = event,
+                              .reply = std::move(reply),
+                              .shown = state_ == profiles::State::Blocked});  // the dialog may be seen before the hook
   if (patience_)
     open_.back().timer = loop_->at(loop_->now().steady + *patience_, [this, id = open.prompt.id] {
       const auto found = std::ranges::find(open_, id, [](const Open& each) { return each.prompt.id; });
@@ -88,6 +92,7 @@ void HookPrompts::on_hook_gone(std::uint64_t call) {
 }
 
 void HookPrompts::on_state(profiles::State state) {
+  state_ = state;
   for (auto each = open_.begin(); each != open_.end();) {
     const auto next = std::next(each);
     if (state == profiles::State::Blocked)

@@ -45,6 +45,7 @@ class HookPrompts {
   net::EventLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   std::list<Open> open_;
+  profiles::State state_ = profiles::State::Unknown;
   std::uint64_t last_ = 0;
 };
 

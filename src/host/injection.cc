@@ -43,7 +43,7 @@ Decision Injection::while_waiting(const Situation& situation) {
 
 Decision Injection::while_working(const Situation& situation) {
   if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
-  const auto free_at = std::max(situation.since + kIdleSettle, situation.last_typed + kPersonQuiet);
+  const auto free_at = std::max(situation.since + kTurnBegun, situation.last_typed + kPersonQuiet);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
   return {Step::Interrupt};

@@ -22,6 +22,7 @@
 namespace relay::host {
 
 inline constexpr Millis kIdleSettle{150};       // an idle screen must hold that long
+inline constexpr Millis kTurnBegun{2'000};      // before that its prompt may not be with the model: no interrupt
 inline constexpr Millis kPersonQuiet{1'500};    // after a key of the person
 inline constexpr Millis kPastePatience{2'000};  // for the text to appear
 inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "speech/line_shape.h"
 #include "speech/plain_text.h"
 
 namespace relay::host {
@@ -12,10 +13,37 @@ using protocol::ReceiptStatus;
 
 constexpr Millis kNoteRetry{1'000};
 
-std::string without_blanks(std::string text) {
-  std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t'; });
-  return text;
+/// A letter with the accents that follow it (U+0300 to U+036F).
+using Letters = std::vector<std::string_view>;
+
+bool is_accent(std::string_view character) {
+  return character.size() == 2 &&
+         (character[0] == '\xcc' || (character[0] == '\xcd' && static_cast<unsigned char>(character[1]) < 0xb0));
 }
+
+Letters without_blanks(std::string_view text) {
+  Letters letters;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto character = text.substr(at, speech::character_bytes(text.substr(at)));
+    const bool joins = is_accent(character) && !letters.empty() && letters.back().end() == character.begin();
+    if (joins)
+      letters.back() = {letters.back().begin(), character.end()};
+    else if (character != " " && character != "\n" && character != "\t")
+      letters.push_back(character);
+    at += character.size();
+  }
+  return letters;
+}
+
+/// Claude Code shows `e` and an accent as the one letter both make. Without tables: any single letter beyond ASCII.
+bool looks_same(std::string_view one, std::string_view other) {
+  const auto accented = [](std::string_view letter) { return speech::character_bytes(letter) < letter.size(); };
+  const auto single = [&](std::string_view letter) { return letter.size() > 1 && !accented(letter); };
+  return one == other || (accented(one) && single(other)) || (single(one) && accented(other));
+}
+
+/// A backslash before Enter is a line break to some composers. Agents cut the blank off again.
+std::string typable(const std::string& text) { return text.ends_with('\\') ? text + ' ' : text; }
 
 }  // namespace
 
@@ -58,12 +86,16 @@ void Mailroom::on_agent_gone() {
 /// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
 /// wrapped at blanks, so blanks do not count.
 bool Mailroom::holds(const View& view, const Letter& letter) {
-  constexpr std::size_t kEnough = 12;
+  constexpr std::size_t kEnoughBytes = 12;
   if (view.composer == nullptr || !*view.composer) return true;
-  const auto draft = without_blanks((*view.composer)->draft);
+  const auto shown = speech::trimmed((*view.composer)->draft);
+  if (shown.starts_with("[Pasted") && shown.ends_with(']')) return true;
+  const auto draft = without_blanks(shown);
   const auto ours = without_blanks(letter.text);
-  if (draft.starts_with("[Pasted") && draft.ends_with(']')) return true;
-  return (draft.size() >= kEnough || draft == ours) && ours.contains(draft);
+  std::size_t bytes = 0;
+  for (const auto each : draft) bytes += each.size();
+  return (bytes >= kEnoughBytes || draft.size() == ours.size()) &&
+         !std::ranges::search(ours, draft, looks_same).empty();
 }
 
 bool Mailroom::is_free(const View& view) {
@@ -132,7 +164,7 @@ void Mailroom::carry_out(const Decision& decision, Letter& letter) {
   switch (decision.step) {
     case Step::Wait: break;
     case Step::Interrupt: hands_.interrupt(); break;
-    case Step::Paste: hands_.paste(letter.text); break;
+    case Step::Paste: hands_.paste(typable(letter.text)); break;
     case Step::Enter: hands_.press_enter(); break;
     case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
     case Step::Failed: end(ReceiptStatus::Failed, ""); break;

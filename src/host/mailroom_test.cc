@@ -164,6 +164,20 @@ TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the agent began to work"}));
 }
 
+TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
+  rules.interrupt = "\x1b";
+  auto urgent = letter("a");
+  urgent.injection = Injection{rules, Injection::Haste::Interrupts};
+  mailroom.add(std::move(urgent));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  after(10ms, State::Working);
+  after(kTurnBegun - 1ms, State::Working);
+  EXPECT_TRUE(heard().empty()) << "what began it, perhaps a message of ours, may not be with the model yet";
+  after(1ms, State::Working);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
+}
+
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
   mailroom.add(letter("a"));
   after(0ms, State::Blocked);
@@ -222,6 +236,35 @@ TEST_F(MailroomTest, DoesNotTakeOtherWordsForItsOwn) {
     after(10s, State::Typing);
     EXPECT_EQ(std::ranges::count(heard(), "enter"), 0) << draft;
   }
+}
+
+TEST_F(MailroomTest, KnowsAccentsThatTheComposerJoinsToTheirLetters) {
+  auto one = letter("a");
+  one.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
+  mailroom.add(std::move(one));
+  std::optional<profiles::Composer> composer =
+      profiles::Composer{.focused = true, .draft = "Relay message from Alice: caf\u00e9 and na\u00efve"};
+  view.composer = &composer;
+  deliver_one();
+  EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
+  auto other = letter("b");
+  other.text = "Relay message from Alice: cafe\u0301 and nai\u0308ve";
+  mailroom.add(std::move(other));
+  composer->draft = "Relay message from Alice: cafe and naive";
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  (void)heard();
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"b deferred: a person is editing it"}));
+}
+
+TEST_F(MailroomTest, ABackslashAtTheEndDoesNotTurnEnterIntoALineBreak) {
+  auto one = letter("a");
+  one.text = "see C:\\";
+  mailroom.add(std::move(one));
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste see C:\\ "}));
 }
 
 TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {

@@ -98,7 +98,7 @@ std::optional<SteadyTime> Sorter::serve(DeliveryMode mode, const View& view) {
   if (mode == DeliveryMode::Immediate && !hands_.may_type())
     if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
   if (hands_.may_type()) {
-    auto letter = std::move(first);
+    auto letter = std::move(from.front());  // not `first`: what came back may be of this lane and stands before it
     from.pop_front();
     hands_.type(std::move(letter));
   }

@@ -73,6 +73,18 @@ TEST_F(SorterTest, WithoutADoorItIsTypedOneAtATime) {
   EXPECT_EQ(heard(), Lines{"type text of b"});
 }
 
+TEST_F(SorterTest, UrgentOnesBehindOneThatHasNotBegunAreNeitherLostNorMixedUp) {
+  for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::Immediate);
+  (void)heard();
+  for (int look = 0; look < 3; ++look) after(1s, State::Typing);
+  EXPECT_EQ(heard(), (Lines{"type text of a", "type text of a", "type text of a"})) << "a person has a draft";
+  for (const auto* next : {"type text of b", "type text of c"}) {
+    gate.reset();
+    after(1s, State::Idle);
+    EXPECT_EQ(heard(), Lines{next});
+  }
+}
+
 TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
   can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
   come("a");

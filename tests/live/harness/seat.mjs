@@ -1,0 +1,127 @@
+/// One agent with everything around it: a person's terminal, the relay's host and daemon, a model. Made for one run of
+/// one cell and taken down with all it started.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { kAgents } from './agents.mjs';
+import { Model } from './model.mjs';
+import { Pane } from './pane.mjs';
+import { Relay } from './relay.mjs';
+import { ending, kPrompts } from './script.mjs';
+import { must, pause, until } from './waiting.mjs';
+
+const kReadyMs = 90_000;
+const kStateMs = 30_000;
+const kRequestMs = 60_000;
+
+/// Who is interrupted leaves nothing running.
+const kOpen = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, async () => {
+    await Promise.all([...kOpen].map((seat) => seat.close()));
+    process.exit(130);
+  });
+
+export class Seat {
+  /// where: {program, tools, state, port}; the agent's home below `state` is kept for the next run (first starts are slow)
+  constructor(cli, where) {
+    this.cli = cli;
+    this.agent = kAgents[cli];
+    this.where = where;
+    this.scratch = mkdtempSync(join(tmpdir(), 'relay-live-'));
+    this.project = join(where.state, `project-${cli}-${where.port}`);
+    this.home = join(where.state, `home-${cli}-${where.port}`);
+    this.pane = new Pane(`relay-live-${process.pid}-${where.port}`);
+    this.relay = new Relay(where.program, join(this.scratch, 'relay'), this.project);
+    this.model = new Model(join(this.scratch, 'model'), where.tools, where.port);
+    kOpen.add(this);
+  }
+
+  async open(script) {
+    rmSync(this.project, { recursive: true, force: true });
+    for (const directory of [this.relay.home, this.project]) mkdirSync(directory, { recursive: true });
+    await promisify(execFile)(join(this.where.tools, 'prepare_home.sh'),
+      [this.cli, this.home, this.project, `${this.where.port}`]);
+    await this.model.start(script(this.agent, this.project));
+    await this.relay.up();
+    const words = [this.relay.program, '-n', 'Alice', this.cli, ...this.agent.arguments].map(quoted).join(' ');
+    await this.pane.open(this.project, `source ${quoted(`${this.home}/env.sh`)}; ` +
+      `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}; exec ${words}`);
+    await must(async () => {
+      const { state, composer } = await this.explain();
+      return state === 'idle' && composer?.focused;  // a server may be idle before its screen is drawn
+    }, kReadyMs,
+      async () => `it never became ready:\n${await this.pane.glimpse()}`);
+    await this.warm();
+  }
+
+  /// The first prompt in a new home may take a minute (OpenCode looks for packages it cannot get).
+  async warm() {
+    const mark = join(this.home, '.warm');
+    if (existsSync(mark)) return;
+    await this.typeDraft(kPrompts.say(0));
+    await this.enterDraft(kPrompts.say(0), kReadyMs);
+    await must(() => this.model.replied(ending(0)), kReadyMs, 'the first prompt was not answered');
+    await this.state(['idle']);
+    writeFileSync(mark, '');
+  }
+
+  async close() {
+    kOpen.delete(this);
+    await this.pane.close();
+    await this.relay.down();
+    this.model.stop();
+    if (!process.env.LIVE_KEEP) rmSync(this.scratch, { recursive: true, force: true });
+  }
+
+  async explain() { return (await this.relay.explain('Alice')) ?? {}; }
+  async draft() { return (await this.explain()).composer?.draft ?? ''; }
+
+  async state(wanted, ms = kStateMs) {
+    return must(async () => {
+      const now = await this.explain();
+      return wanted.includes(now.state) && now;
+    }, ms, async () => {
+      const { state, evidence = [], waiting = [] } = await this.explain();
+      return [`it is ${state}, not ${wanted.join(' or ')}:`, ...evidence.map(({ witness, says }) => `${witness}: ${says}`),
+        `${waiting.length} waiting: ${waiting[0]?.reason}`, await this.pane.glimpse()].join('\n');
+    });
+  }
+
+  /// Half a line, and sees it standing there.
+  async typeDraft(text) {
+    await this.state(['idle']);
+    await this.pane.type(text);
+    await must(async () => (await this.draft()) === text, 5_000,
+      async () => `the draft "${text}" is not seen but "${await this.draft()}":\n${await this.pane.glimpse()}`);
+  }
+
+  async enterDraft(text, ms = kRequestMs) {
+    await pause(150);
+    await this.pane.press('Enter');
+    if (await until(() => this.model.asked(text), 4_000)) return;
+    if ((await this.draft()) === text) await this.pane.press('Enter');
+    await must(() => this.model.asked(text), ms,
+      async () => `the model never got the prompt "${text}":\n${await this.pane.glimpse()}`);
+  }
+
+  async prompt(text) {
+    await this.typeDraft(text);
+    await this.enterDraft(text);
+  }
+
+  async openDialog(text, pattern = this.agent.dialog) {
+    await this.prompt(text);
+    await must(async () => pattern.test(await this.pane.screen()), kStateMs,
+      async () => `no dialog opened:\n${await this.pane.glimpse()}`);
+    await this.state(['blocked']);
+  }
+
+  async dialogStands() {
+    return this.agent.dialog.test(await this.pane.screen()) && (await this.explain()).state === 'blocked';
+  }
+}
+
+function quoted(word) { return `'${word.replaceAll("'", "'\\''")}'`; }
