@@ -59,6 +59,7 @@ enum class Moment : std::uint8_t {
 struct Speaking {
   Moment moment = Moment::Never;
   std::string_view way = {};
+  SteadyTime not_before{};  // it takes only so many in a while
 };
 
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode

@@ -24,8 +24,9 @@ class Claude final : public HookedAdapter {
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
     if (!inbox_works_) return can;
-    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox};
-    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox};
+    const auto ready_at = inbox_ ? inbox_->ready_at() : SteadyTime{};
+    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at};
+    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox, ready_at};
     return can;
   }
   void speak(const Words& words, OnHanded done) override {

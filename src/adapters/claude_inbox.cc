@@ -12,6 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxRecordBytes = 64 * 1024;
+constexpr int kBurst = 26;
+constexpr Millis kRefill{2'100};  // for one more
 constexpr int kMaxRecords = 512;  // looked at for a session whose process is not the one we started
 
 Result<json::object> read_record(const fs::path& path) {
@@ -68,7 +70,7 @@ class ClaudeInbox::Writing final : public net::StreamListener {
 };
 
 ClaudeInbox::ClaudeInbox(net::AsioLoop& loop, std::string config_directory, pid_t agent)
-    : network_{loop}, directory_{std::move(config_directory)}, agent_{agent} {}
+    : loop_{loop}, network_{loop}, directory_{std::move(config_directory)}, agent_{agent} {}
 ClaudeInbox::~ClaudeInbox() = default;
 
 Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
@@ -96,10 +98,13 @@ Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
   return path;
 }
 
+SteadyTime ClaudeInbox::ready_at() const { return full_at_ - (kBurst - 1) * kRefill; }
+
 void ClaudeInbox::put(const Words& words, const std::string& session, Adapter::OnHanded done) {
   std::erase_if(writing_, [](const auto& each) { return each->over(); });
   const auto path = socket_of(session);
   if (!path) return done(Failure{path.error()});
+  full_at_ = std::max(full_at_, loop_.now().steady) + kRefill;
   auto& writing = *writing_.emplace_back(std::make_unique<Writing>(inbox_line(words), std::move(done)));
   network_.connect(
       *path, [&writing](Result<std::unique_ptr<net::Stream>> stream) { writing.on_connected(std::move(stream)); });

@@ -19,6 +19,10 @@ class ClaudeInbox {
   ClaudeInbox(net::AsioLoop& loop, std::string config_directory, pid_t agent);
   ~ClaudeInbox();
 
+  /// From when on it takes the next one: of a sender Claude takes 30 at once and then one every two seconds, and drops
+  /// what is beyond that without a word. We stay a little below.
+  [[nodiscard]] SteadyTime ready_at() const;
+
   /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
   void put(const Words& words, const std::string& session, Adapter::OnHanded done);
 
@@ -27,10 +31,12 @@ class ClaudeInbox {
 
   [[nodiscard]] Result<std::string> socket_of(const std::string& session) const;
 
+  net::AsioLoop& loop_;
   net::UnixNetwork network_;
   std::string directory_;
   pid_t agent_;
   std::vector<std::unique_ptr<Writing>> writing_;
+  SteadyTime full_at_{};  // when its bucket would be full again
 };
 
 /// The line that is written: our text as a user message of a peer.

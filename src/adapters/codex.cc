@@ -24,10 +24,11 @@ class Codex final : public HookedAdapter {
     queue_ = std::make_unique<CodexQueue>(loop, serve_);
     HookedAdapter::start(loop, listener, agent);
   }
-  /// A thread exists from its first prompt on; before that there is nothing to queue to.
+  /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
+  /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
-    if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kQueue};
+    if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
   }
   void speak(const Words& words, OnHanded done) override {

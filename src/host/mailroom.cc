@@ -126,7 +126,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
                                                    .since = std::max(view.since, settled_from_),
                                                    .last_typed = view.last_typed,
                                                    .draft_is_ours = holds(view, letter),
-                                                   .composer_free = is_free(view)});
+                                                   .composer_free = is_free(view) && view.since != own_turn_});
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
@@ -145,6 +145,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       return view.now + rules_.submit_gap;
     letters_.pop_front();
     settled_from_ = view.now;
+    if (view.state == profiles::State::Working) own_turn_ = view.since;
   }
   return std::nullopt;
 }

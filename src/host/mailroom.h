@@ -5,6 +5,7 @@
 ///   them): nobody knows when the daemon has stored what we told it.
 /// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
 ///   once. What expired is not typed.
+/// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
 ///   only a message that was taken gives it another.
 /// Ownership: borrows the intent and the post, which outlive it. Threading: loop thread only; the clock is an argument.
@@ -92,6 +93,7 @@ class Mailroom {
   int explanations_ = 0;
   std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
   bool deaf_ = false;            // nothing at all happened there since
+  SteadyTime own_turn_{};        // when the turn began that the last one started
   SteadyTime settled_from_{};    // the next one waits for the screen to settle anew
 };
 

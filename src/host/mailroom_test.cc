@@ -178,6 +178,25 @@ TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
 }
 
+TEST_F(MailroomTest, TheReplyToAMessageIsNotCutShortForTheNext) {
+  rules.interrupt = "\x1b";
+  for (const auto* id : {"a", "b"}) {
+    auto urgent = letter(id);
+    urgent.injection = Injection{rules, Injection::Haste::Interrupts};
+    mailroom.add(std::move(urgent));
+  }
+  deliver_one();
+  (void)heard();
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  for (int i = 0; i < 5; ++i) after(5s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0);
+  after(1s, State::Idle);
+  after(1s, State::Working);  // a turn of the person's
+  after(5s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
+}
+
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
   mailroom.add(letter("a"));
   after(0ms, State::Blocked);

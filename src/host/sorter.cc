@@ -112,6 +112,15 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking
     wait(letter, why);
     return std::nullopt;
   }
+  if (by.not_before > view.now) {
+    wait(letter, format("its {} takes only so many messages in a while", by.way));
+    return by.not_before;
+  }
+  const auto in_its_hands = [&](const Handed& handed) { return handed.letter.mode == letter.mode; };
+  if (std::ranges::count_if(handed_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxHanded)) {
+    wait(letter, "it has many in its hands already");
+    return std::nullopt;
+  }
   if (by.moment == Moment::Idle) {  // one turn after the other
     for (const auto& handed : handed_)
       if (handed.letter.mode == letter.mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;

@@ -30,6 +30,7 @@ namespace relay::host {
 
 inline constexpr Millis kTurnSettle{500};        // after a text was seen: its turn shows by then
 inline constexpr Millis kProofPatience{10'000};  // for the record to show what was handed over
+inline constexpr std::size_t kMaxHanded = 32;    // of one mode in the agent's hands at once
 inline constexpr Millis kHandRetry{5'000};       // after a way took nothing, for modes that cannot be typed
 
 /// What the sorter wants done.

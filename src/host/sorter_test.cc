@@ -169,6 +169,21 @@ TEST_F(SorterTest, WhatIsUrgentGoesBeforeWhatStandsAtTheGate) {
   EXPECT_EQ(heard(), Lines{"c accepted"}) << "what has begun goes on";
 }
 
+TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (std::size_t i = 0; i < 2 * kMaxHanded; ++i) come(format("m{}", i));
+  for (std::size_t i = 0; i < 3 * kMaxHanded; ++i) after(1ms, State::Idle);
+  EXPECT_EQ(std::ranges::count_if(heard(), [](const auto& line) { return line.starts_with("hand "); }),
+            static_cast<std::ptrdiff_t>(kMaxHanded));
+  sorter.on_given("text of m0", "transcript");
+  view.can.by(DeliveryMode::OnIdle).not_before = view.now + 2s;
+  (void)heard();
+  after(1ms, State::Idle);
+  EXPECT_EQ(heard(), Lines{"m32 deferred: its queue takes only so many messages in a while"});
+  after(2s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of m32"});
+}
+
 TEST_F(SorterTest, ADoorThatOpensLaterTakesWhatIsNotYetTyped) {
   come("a");
   after(1s, State::Working);
