@@ -27,9 +27,11 @@ Usage counted(const transcripts::Usage& usage) {
 void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
   where_ = where;
   pty::set_variable(command.environment, "AGENT_RELAY_DOOR", where.door);
-  const auto wired =
-      hooks::wire(agent_, command.argv, command.environment,
-                  {.program = where.program, .private_file = where.private_file, .directory = command.directory});
+  const auto wired = hooks::wire(agent_, command.argv, command.environment,
+                                 {.program = where.program,
+                                  .private_file = where.private_file,
+                                  .directory = command.directory,
+                                  .roots_alone = hooks::is_roots_alone(where.private_file)});
   wired_ = wired && wired->hooks;
   if (!wired_) why_unwired_ = wired ? wired->why_not : wired.error().message();
 }
@@ -66,7 +68,9 @@ void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookR
   }
   if (event.kind == EventKind::Permission) return prompts_.open(event, call, std::move(reply));
   if (!event.subagent.empty()) return reply({});
-  follow(event);
+  // A session begins a record, and may go over to another (`/clear`, `/resume`).
+  const bool ours = !tail_ || event.kind == EventKind::SessionStart || event.session == session_;
+  if (ours && !event.transcript.empty()) follow(event.transcript, event.session);
   switch (event.kind) {
     case EventKind::SessionStart: return reply({.context = greeting()});
     case EventKind::Prompt:
@@ -93,12 +97,10 @@ void HookedAdapter::on_state(profiles::State state) {
   break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
 }
 
-/// A session begins a record, and may go over to another (`/clear`, `/resume`).
-void HookedAdapter::follow(const hooks::Event& event) {
-  if (event.transcript.empty() || event.transcript == record_) return;
-  if (tail_ && event.kind != EventKind::SessionStart && event.session != session_) return;
-  record_ = event.transcript;
-  session_ = event.session;
+void HookedAdapter::follow(const std::string& record, const std::string& session) {
+  if (record == record_) return;
+  record_ = record;
+  session_ = session;
   reader_ = make_reader_();
   auto tail = transcripts::Tail::follow(*loop_, record_, transcripts::Tail::From::Beginning, *this);
   if (tail)

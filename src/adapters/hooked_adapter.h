@@ -40,6 +40,9 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   [[nodiscard]] const Surroundings& where() const { return where_; }
   /// The agent's own id of its session; empty until a hook has told it.
   [[nodiscard]] const std::string& session() const { return session_; }
+  /// From now on that record is read; nothing happens when it is already.
+  void follow(const std::string& record, const std::string& session);
+  [[nodiscard]] bool follows() const { return tail_ != nullptr; }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
 
   /// For the model when its session begins; nothing by default.
@@ -52,7 +55,6 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_restart() override;
   void on_problem(const std::string& sentence) override;
   void take(const transcripts::Entry& entry);
-  void follow(const hooks::Event& event);
 
   hooks::Agent agent_;
   MakeReader make_reader_;

@@ -1,5 +1,8 @@
 #include "hooks/wiring.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -209,7 +212,22 @@ void add_environment(json::object& hooks, const Environment& environment) {
   }
 }
 
+/// Called by hooks the person has installed for always; they find our door by the environment.
+bool is_installed(const Environment& environment) {
+  const auto text = read_settings_file(user_hooks_file(Agent::Gemini, environment));
+  if (!text || !*text) return false;
+  const auto settings = parse_settings(**text, Comments::Skipped);
+  return settings && !hooks_of_ours(Agent::Gemini, *settings).empty();
+}
+
 Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
+  if (!wish.roots_alone) {
+    if (is_installed(environment)) return Wired{.hooks = true};
+    return unwired(
+        "no hooks: Gemini CLI takes them for one run only from a file that is root's; let it have them for always "
+        "with: "
+        "agent-relay hooks install gemini");
+  }
   const auto path = gemini_defaults(environment);
   auto text = read_settings_file(resolved(path, wish));
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
@@ -231,6 +249,19 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
 }
 
 }  // namespace
+
+bool is_roots_alone(const std::string& file) {
+  if (::geteuid() != 0) return false;
+  std::error_code failed;
+  auto place = std::filesystem::canonical(std::filesystem::path{file}.parent_path(), failed);
+  if (failed) return false;
+  for (;; place = place.parent_path()) {
+    struct stat facts{};
+    if (::stat(place.c_str(), &facts) != 0 || facts.st_uid != 0 || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return false;
+    if (place == place.parent_path()) return true;
+  }
+}
 
 Result<Wired> wire(Agent agent, std::vector<std::string>& argv, Environment& environment, const Wish& wish) {
   if (const auto forbidden = hooks_forbidden(agent, environment, wish.directory.empty() ? "." : wish.directory);

@@ -19,6 +19,7 @@ struct Wish {
   std::string program = {};       // absolute path of agent-relay
   std::string private_file = {};  // where a settings file of this run may be written (0600); the host removes it
   std::string directory = {};     // where the agent will be started, for relative paths of the person; empty: here
+  bool roots_alone = false;       // nobody but root can write `private_file` or above it: Gemini reads no other
 };
 
 struct Wired {
@@ -26,6 +27,9 @@ struct Wired {
   std::string why_not = {};             // one sentence, when there are none
   std::vector<std::string> files = {};  // what was written and is the host's to remove
 };
+
+/// Does root own the directory of that file and all above, and may nobody else write there?
+bool is_roots_alone(const std::string& file);
 
 /// Adds to argv and environment what makes that agent call `agent-relay hook <agent>`. When it cannot, both are as they
 /// were and `why_not` says why; an error is only a disk that refuses our own file.

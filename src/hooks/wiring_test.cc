@@ -32,11 +32,15 @@ class Wiring : public testing::Test {
 
   Wired wired(Agent agent) {
     auto result = wire(agent, argv, environment,
-                       {.program = "/opt/relay/agent-relay", .private_file = root_ + "/run.json", .directory = root_});
+                       {.program = "/opt/relay/agent-relay",
+                        .private_file = root_ + "/run.json",
+                        .directory = root_,
+                        .roots_alone = roots_alone});
     EXPECT_TRUE(result) << result.error().message();
     return result ? *result : Wired{};
   }
 
+  bool roots_alone = true;
   json::object written() {
     const auto text = read_settings_file(root_ + "/run.json");
     if (!text || !*text) return {};
@@ -193,6 +197,19 @@ TEST_F(Wiring, GeminiGetsDefaultsThatHoldWhatTheMachinesSaid) {
   EXPECT_EQ(handler.at("command"), "'/opt/relay/agent-relay' hook gemini");
   EXPECT_EQ(handler.at("timeout"), 10000);
   EXPECT_EQ(handler.at("env").at("AGENT_RELAY_DOOR"), "/run/door");
+}
+
+TEST_F(Wiring, GeminiReadsOnlyWhatIsRootsOrInstalled) {
+  roots_alone = false;
+  argv = {"gemini"};
+  environment = {"HOME=" + root_};
+  EXPECT_NE(wired(Agent::Gemini).why_not.find("agent-relay hooks install gemini"), std::string::npos);
+  EXPECT_EQ(environment.size(), 1u);
+  write(".gemini/settings.json",
+        json::serialize(json::object{{"hooks", *hooks_for(Agent::Gemini, "/opt/relay/agent-relay")}}));
+  EXPECT_TRUE(wired(Agent::Gemini).hooks) << "those are ours, and find our door";
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
+  EXPECT_FALSE(is_roots_alone(root_ + "/run.json")) << "everybody may write above it";
 }
 
 TEST_F(Wiring, GeminisOwnDefaultsPathIsRead) {

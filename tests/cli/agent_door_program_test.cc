@@ -91,7 +91,7 @@ TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
   const auto& waiting = told.at("waiting").as_array().at(0).as_object();
   EXPECT_EQ(string_member(waiting, "id"), id);
   EXPECT_EQ(string_member(waiting, "reason"), "a dialog is open");
-  EXPECT_NE(box.ok({"explain", "Bob"}).find("status    blocked"), std::string::npos);
+  EXPECT_TRUE(std::regex_search(box.ok({"explain", "Bob"}), std::regex{"status +blocked"}));
   EXPECT_NE(box.ok({"status"}).find("1 for Bob: a dialog is open"), std::string::npos) << box.ok({"status"});
   const auto refused = box.run({"input", "Bob", "some text"});
   EXPECT_EQ(refused.code, 5);

@@ -2,7 +2,6 @@
 /// one cell and taken down with all it started.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kAgents } from './agents.mjs';
@@ -30,7 +29,7 @@ export class Seat {
     this.cli = cli;
     this.agent = kAgents[cli];
     this.where = where;
-    this.scratch = mkdtempSync(join(tmpdir(), 'relay-live-'));
+    this.scratch = mkdtempSync(join(where.state, 'run-'));  // Gemini reads no settings below a world-writable place
     this.project = join(where.state, `project-${cli}-${where.port}`);
     this.home = join(where.state, `home-${cli}-${where.port}`);
     this.pane = new Pane(`relay-live-${process.pid}-${where.port}`);
