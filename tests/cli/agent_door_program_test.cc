@@ -1,6 +1,7 @@
 // Looking at an agent and steering it from elsewhere: attach, explain, input, wait; and what it says by other ways.
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "base/format.h"
 #include "cli/agents.h"
