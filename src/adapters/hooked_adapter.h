@@ -55,6 +55,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_restart() override;
   void on_problem(const std::string& sentence) override;
   void take(const transcripts::Entry& entry);
+  void give(const transcripts::Prompt& prompt);
 
   hooks::Agent agent_;
   MakeReader make_reader_;

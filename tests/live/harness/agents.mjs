@@ -40,6 +40,7 @@ export const kAgents = {
     title: 'Gemini CLI',
     arguments: [],
     dialog: /● 1\. Allow once/,
+    rewrites: (text) => text.replace(/</g, '&lt;').replace(/>/g, '&gt;'),  // in what a hook adds
     question: /Enter to select/,
     allow: ['Enter'],
     deny: ['Escape'],

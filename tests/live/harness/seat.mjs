@@ -72,7 +72,7 @@ export class Seat {
     await this.pane.close();
     await this.relay.down();
     this.model.stop();
-    if (!process.env.LIVE_KEEP) rmSync(this.scratch, { recursive: true, force: true });
+    if (!process.env.LIVE_KEEP) rmSync(this.scratch, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async explain() { return (await this.relay.explain('Alice')) ?? {}; }
