@@ -121,7 +121,7 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking
     wait(letter, "it has many in its hands already");
     return std::nullopt;
   }
-  if (by.moment == Moment::Idle) {  // one turn after the other
+  if (by.moment == Moment::Idle && letter.mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
     for (const auto& handed : handed_)
       if (handed.letter.mode == letter.mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;
     const auto free_at = std::max(view.since + kIdleSettle, last_seen_ + kTurnSettle);

@@ -146,6 +146,16 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
 }
 
+TEST_F(SorterTest, WhatBeginsNoTurnIsHandedOverAtOnce) {
+  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  come("a", DeliveryMode::NextMessage);
+  come("b", DeliveryMode::NextMessage);
+  (void)heard();
+  after(1s, State::Idle);
+  after(1ms, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"hand text of a", "hand text of b"}));
+}
+
 TEST_F(SorterTest, AModeNobodyCanServeWaitsVisiblyAndBlocksNobody) {
   come("a", DeliveryMode::NextToolCall);
   come("b", DeliveryMode::Manual);
