@@ -137,6 +137,9 @@ void HookedAdapter::on_restart() { reader_->restart(); }
 
 void HookedAdapter::on_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
 
+/// One line is missing, not the record: what follows is heard as before.
+void HookedAdapter::on_left_out(const std::string& sentence) { log::info(sentence, {{"record", record_}}); }
+
 void HookedAdapter::take(const transcripts::Entry& entry) {
   if (const auto* text = std::get_if<transcripts::Text>(&entry))
     listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
