@@ -72,6 +72,7 @@ Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply
 }
 
 void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
+  if (event.agent != agent_) return reply({});  // another agent, started inside ours, has inherited our door
   called_ = true;
   if (std::exchange(silent_, false)) {
     listener_->on_mended(way::kHook);

@@ -272,7 +272,7 @@ TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
   EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = hooks::Verdict::Allow}});
 }
 
-TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedAgain) {
+TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedInThatSession) {
   start("claude");
   EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
   int failures = 0;
@@ -282,6 +282,24 @@ TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedAgain) {
   ASSERT_EQ(told.broken.size(), 1U);
   EXPECT_TRUE(told.broken[0].starts_with("inbox: ")) << told.broken[0];
   EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  call(event("claude/Stop"));
+  EXPECT_TRUE(told.mended.empty());
+  call(event("claude/SessionStart-startup"));
+  EXPECT_EQ(told.mended, Texts{"inbox"}) << "a session that begins is tried anew";
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
+}
+
+TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
+  start("claude");
+  told.waiting = {{DeliveryMode::NextMessage, "m"}, {DeliveryMode::NextToolCall, "t"}};
+  for (const auto* name : {"codex/SessionStart-startup", "codex/UserPromptSubmit", "codex/PostToolUse-Bash",
+                           "codex/PermissionRequest-Bash"})
+    EXPECT_EQ(call(event(name, "its.jsonl")), hooks::Answer{}) << name;
+  EXPECT_EQ(answers.size(), 4U) << "it is not kept waiting";
+  EXPECT_TRUE(told.given.empty());
+  EXPECT_TRUE(told.prompts.empty());
+  EXPECT_EQ(told.waiting[DeliveryMode::NextMessage], "m");
+  EXPECT_EQ(adapter->capabilities().hear, "");
 }
 
 }  // namespace
