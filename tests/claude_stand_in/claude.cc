@@ -35,6 +35,9 @@ std::vector<Rule> read_rules(const std::string& path) {
       rule.reply = string_member(object, "reply").value_or(rule.reply);
       rule.tool = string_member(object, "tool").value_or("");
       rule.asks = bool_member(object, "asks").value_or(false);
+      rule.question = string_member(object, "question").value_or("");
+      if (const auto* choices = array_member(object, "choices"))
+        for (const auto& choice : *choices) rule.choices.emplace_back(choice.as_string());
       rule.unrecorded = bool_member(object, "unrecorded").value_or(false);
       rule.work = Millis{integer_member(object, "work_ms").value_or(50)};
       rules.push_back(std::move(rule));
@@ -83,7 +86,11 @@ void Claude::on_key(const Key& key, SteadyTime now) {
 
 void Claude::on_left(const Left& left, SteadyTime now) {
   journal_.note("left", {{"text", left.text}, {"now", left.now}});
-  waiting_.push_back({.text = left.text, .by_peer = true});
+  if (left.now && state_ == State::Working) {
+    journal_.note("interrupted");
+    state_ = State::Idle;
+  }
+  waiting_.insert(left.now ? waiting_.begin() : waiting_.end(), {.text = left.text, .by_peer = true});
   if (state_ == State::Idle) on_time(now);
 }
 
@@ -114,11 +121,15 @@ void Claude::begin(const Given& prompt, SteadyTime now) {
 }
 
 void Claude::work_is_done() {
+  if (!rule_.question.empty()) return ask(rule_.question);
   if (rule_.tool.empty()) return reply(rule_.reply);
   hooks_.call("PreToolUse", tool_payload("PreToolUse")).finish();
-  if (!rule_.asks) return decide(true, "rule");
+  rule_.asks ? ask(rule_.tool) : decide(true, "rule");
+}
+
+void Claude::ask(std::string_view what) {
   state_ = State::Asking;
-  journal_.note("dialog", {{"text", rule_.tool}});
+  journal_.note("dialog", {{"text", text_of(what)}});
   permission_ = hooks_.call("PermissionRequest", tool_payload("PermissionRequest"));
 }
 
@@ -126,7 +137,10 @@ void Claude::on_hook_ready(SteadyTime) {
   const auto answer = permission_.finish();
   const auto* decision = object_member(answer, "decision");
   if (decision == nullptr || state_ != State::Asking) return;  // the person decides
-  decide(string_member(*decision, "behavior") == "allow", "hook", string_member(*decision, "message").value_or(""));
+  auto message = string_member(*decision, "message").value_or("");
+  if (const auto* input = object_member(*decision, "updatedInput"))
+    if (const auto* answers = object_member(*input, "answers")) message = json::serialize(*answers);
+  decide(string_member(*decision, "behavior") == "allow", "hook", message);
   draw();
 }
 
@@ -135,6 +149,7 @@ void Claude::decide(bool allowed, std::string_view by, std::string_view message)
   journal_.note("answer",
                 {{"decision", allowed ? "approved" : "denied"}, {"by", text_of(by)}, {"text", text_of(message)}});
   if (!allowed) return reply(rule_.denied);
+  if (!rule_.question.empty()) return reply(rule_.reply);
   journal_.note("ran", {{"text", rule_.tool}});
   take_context("PostToolUse", hooks_.call("PostToolUse", tool_payload("PostToolUse")).finish());
   reply(rule_.reply);
@@ -170,6 +185,13 @@ json::object Claude::payload(std::string_view event, json::object more) const {
 }
 
 json::object Claude::tool_payload(std::string_view event) const {
+  if (!rule_.question.empty()) {
+    json::array options;
+    for (const auto& choice : rule_.choices) options.push_back({{"label", choice}, {"description", ""}});
+    const json::object question{
+        {"question", rule_.question}, {"header", "Choice"}, {"options", options}, {"multiSelect", false}};
+    return payload(event, {{"tool_name", "AskUserQuestion"}, {"tool_input", {{"questions", json::array{question}}}}});
+  }
   json::object more{{"tool_name", "Bash"},
                     {"tool_input", {{"command", rule_.tool}, {"description", "what the script says"}}}};
   if (event != "PermissionRequest") more["tool_use_id"] = "toolu_988e8aac99564e808ac0d1";

@@ -5,7 +5,8 @@
 ///                                                                 │ PreToolUse; asks? dialog on the screen while the
 ///                                                                 │ PermissionRequest hook waits: the first answer wins
 ///                                                                 └ PostToolUse
-/// What comes by the inbox while it works waits until the reply is whole; the composer is never touched by it.
+/// What comes by the inbox while it works waits until the reply is whole, or cuts it short (`now`); the composer is never
+/// touched by it.
 #pragma once
 
 #include <deque>
@@ -27,6 +28,8 @@ struct Rule {
   std::string contains = {}, reply = "fine", denied = "I did not do it.";
   std::string tool = {};  // a command it runs before it replies
   bool asks = false;
+  std::string question = {};  // instead of a tool, with these choices
+  std::vector<std::string> choices = {};
   bool unrecorded = false;  // a prompt that never gets into the record
   Millis work{50};
 };
@@ -57,9 +60,9 @@ class Claude {
 
   void begin(const Given& prompt, SteadyTime now);
   void work_is_done();
+  void ask(std::string_view what);
   void decide(bool allowed, std::string_view by, std::string_view message = {});
   void reply(const std::string& text);
-  void become_idle();
   void take_context(std::string_view event, const json::object& answer);
   [[nodiscard]] json::object payload(std::string_view event, json::object more = {}) const;
   [[nodiscard]] json::object tool_payload(std::string_view event) const;

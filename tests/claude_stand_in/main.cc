@@ -21,7 +21,7 @@ constexpr int kEscapeMs = 25;  // nothing follows an ESC for so long: it was the
 
 struct Options {
   std::string settings, script, log;
-  bool inbox = true;
+  bool inbox = true, hooks = true;
 };
 
 Options options_in(const std::vector<std::string>& words) {
@@ -32,6 +32,7 @@ Options options_in(const std::vector<std::string>& words) {
     if (words[i] == "--script") options.script = value();
     if (words[i] == "--log") options.log = value();
     if (words[i] == "--no-inbox") options.inbox = false;
+    if (words[i] == "--no-hooks") options.hooks = false;
   }
   return options;
 }
@@ -82,7 +83,7 @@ Result<void> start(const Options& options) {
   const auto* config = std::getenv("CLAUDE_CONFIG_DIR");
   if (config == nullptr) return fail("CLAUDE_CONFIG_DIR is not set");
   const auto journal = RELAY_TRY(Journal::open(options.log));
-  auto hooks = RELAY_TRY(Hooks::read(options.settings));
+  auto hooks = RELAY_TRY(Hooks::read(options.hooks ? options.settings : ""));
   Record record{config};
   const auto socket = format("{}/sessions/{}.sock", config, ::getpid());
   std::optional<Inbox> inbox;

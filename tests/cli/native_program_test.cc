@@ -17,6 +17,7 @@ struct Native : Agents {
     {"contains": "never recorded", "unrecorded": true},
     {"contains": "use a tool", "tool": "make check", "reply": "checked"},
     {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
+    {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"},
     {"contains": "show a fence",
      "reply": "So:\n\n```text\n@relay:tester only an example\n```\n\n@relay:tester this one is meant\n\nSent."}]})";
 
@@ -27,12 +28,15 @@ struct Native : Agents {
   }
   std::string config() const { return box.project() + "/claude"; }
   /// Once it has called its first hook.
-  Terminal& start_claude(const std::string& name = "Bob", const Texts& more = {}) {
-    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of(name)};
-    command.insert(command.end(), more.begin(), more.end());
-    auto& terminal = start_program(name, command, "Claude stand-in");
+  Terminal& start_claude(const Texts& more = {}) {
+    auto& terminal = start_quiet_claude(more);
     EXPECT_TRUE(until([&] { return way_to("hear") == "transcript"; }));
     return terminal;
+  }
+  Terminal& start_quiet_claude(const Texts& more) {
+    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    command.insert(command.end(), more.begin(), more.end());
+    return start_program("Bob", command, "Claude stand-in");
   }
   std::string way_to(const std::string& what) {
     const auto all = box.ok_json({"explain", "Bob"});
@@ -166,6 +170,65 @@ TEST_F(Native, WhatItAsksCanBeDeniedWithAReason) {
   EXPECT_EQ(count("Bob", "ran"), 0U);
 }
 
+TEST_F(Native, AQuestionIsAnsweredFromElsewhere) {
+  auto& bob = start_claude();
+  bob.type("which database?\r");
+  ASSERT_TRUE(until([&] { return box.ok({"questions", "--json"}).find("Which one?") != std::string::npos; }));
+  EXPECT_NE(box.run({"answer", "Bob", "SQLite", "and one too many"}).code, 0);
+  box.ok({"answer", "Bob", "SQLite"});
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
+  EXPECT_EQ(answered(), R"(approved by hook: {"Which one?":"SQLite"})");
+}
+
+TEST_F(Native, AnUrgentMessageCutsItsReplyShort) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  const auto id = send("Bob", "stop that", {"--mode", "immediate"});
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(count("Bob", "interrupted"), 1U);
+  EXPECT_EQ(given("peer"), Texts{letter(id, "stop that")});
+}
+
+TEST_F(Native, AMessageForItsIdleTimeDoesNot) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  const auto id = send("Bob", "when you have time");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(count("Bob", "interrupted"), 0U);
+  EXPECT_EQ(texts("Bob", "replied").at(0), "fine") << "its reply was whole";
+}
+
+TEST_F(Native, WhatItUsedIsCountedOnce) {
+  auto& bob = start_claude();
+  for (const auto* prompt : {"one\r", "two\r"}) {
+    const auto before = count("Bob", "replied");
+    bob.type(prompt);
+    ASSERT_TRUE(until([&] { return count("Bob", "replied") == before + 1; }));
+  }
+  EXPECT_TRUE(until([&] {
+    const auto all = box.ok_json({"explain", "Bob"});
+    const auto* usage = object_member(all, "usage");
+    return usage != nullptr && integer_member(*usage, "input") == 200 && integer_member(*usage, "output") == 20;
+  })) << json::serialize(box.ok_json({"explain", "Bob"}));
+}
+
+TEST_F(Native, AnAgentThatNeverCallsItsHooksIsStillReachedAndSaysWhatIsBroken) {
+  auto& bob = start_quiet_claude({"--no-hooks"});
+  ASSERT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "idle"; }));
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  ASSERT_TRUE(until([&] {
+    return json::serialize(box.ok_json({"explain", "Bob"})).find("does not call its hooks") != std::string::npos;
+  }));
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
+  const auto beside = send("Bob", "beside", {"--mode", "next-message"});
+  EXPECT_TRUE(waits_because(beside, "this agent cannot be given words with its next prompt"));
+}
+
 TEST_F(Native, ThePersonsAnswerComesFirst) {
   auto& bob = start_claude();
   bob.type("deploy\r");
@@ -179,7 +242,7 @@ TEST_F(Native, ThePersonsAnswerComesFirst) {
 }
 
 TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
-  start_claude("Bob", {"--no-inbox"});
+  start_claude({"--no-inbox"});
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
   EXPECT_TRUE(ledger(id).tells("its inbox took nothing")) << ledger(id).story;
