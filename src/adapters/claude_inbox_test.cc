@@ -121,6 +121,23 @@ TEST_F(ClaudeInboxTest, TextsPutAfterEachOtherEachArriveOnce) {
             inbox_line({.delivery = "a", .text = "first"}) + inbox_line({.delivery = "d-1", .text = "second"}));
 }
 
+TEST_F(ClaudeInboxTest, IsReadyForABurstAndThenAtItsOwnPace) {
+  listen();
+  record(kAgent, kSession);
+  std::size_t sent = 0;
+  while (inbox.ready_at() <= loop.now().steady && sent < 100) put("x"), ++sent;
+  EXPECT_GE(sent, 20U);
+  EXPECT_LT(sent, 30U) << "Claude drops the thirty-first without a word";
+  EXPECT_GT(inbox.ready_at(), loop.now().steady);
+  EXPECT_LE(inbox.ready_at() - loop.now().steady, Millis{2'500}) << "not for long";
+  ASSERT_TRUE(decided(sent));
+}
+
+TEST_F(ClaudeInboxTest, WhatWasNotWrittenDoesNotCountAgainstThePace) {
+  for (int i = 0; i < 100; ++i) put("x");  // no record
+  EXPECT_LE(inbox.ready_at(), loop.now().steady);
+}
+
 TEST_F(ClaudeInboxTest, BeforeItsSessionIsKnownTheProcessWeStartedIsWrittenTo) {
   listen();
   record(kAgent, kSession);
