@@ -35,6 +35,14 @@ class Claude final : public HookedAdapter {
       done(std::move(outcome));
     });
   }
+  /// A session that begins may have an inbox again.
+  void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override {
+    const bool begins = event.kind == hooks::EventKind::SessionStart && event.subagent.empty();
+    const bool mended = begins && event.agent == hooks::Agent::Claude && !std::exchange(inbox_works_, true);
+    if (mended) listener().on_mended(way::kInbox);
+    HookedAdapter::on_hook(event, call, std::move(reply));
+    if (mended) listener().on_capabilities();
+  }
 
  private:
   std::string config_;

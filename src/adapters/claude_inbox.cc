@@ -22,7 +22,9 @@ Result<json::object> read_record(const fs::path& path) {
   if (failed) return fail(format("{} cannot be read: {}", path.string(), failed.message()));
   if (size > kMaxRecordBytes) return fail(format("{} is too large", path.string()));
   std::ifstream file{path, std::ios::binary};
-  return parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
+  auto record = parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
+  if (!record) return fail(format("{} is no record of a session: {}", path.string(), record.error().message()));
+  return record;
 }
 
 }  // namespace
@@ -39,10 +41,11 @@ std::string inbox_line(const Words& words) {
 /// One message on its way into the socket.
 class ClaudeInbox::Writing final : public net::StreamListener {
  public:
-  Writing(std::string line, Adapter::OnHanded done) : line_{std::move(line)}, done_{std::move(done)} {}
+  Writing(std::string path, std::string line, Adapter::OnHanded done)
+      : path_{std::move(path)}, line_{std::move(line)}, done_{std::move(done)} {}
 
   void on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-    if (!stream) return finish(Failure{stream.error()});
+    if (!stream) return finish(unreachable(stream.error()));
     stream_ = *std::move(stream);
     stream_->start(*this);
     stream_->write(line_);
@@ -57,12 +60,19 @@ class ClaudeInbox::Writing final : public net::StreamListener {
     finish({});
   }
   /// Some of it may be there: a line without its end is no message to Claude.
-  void on_closed(const std::string& reason) override { finish(fail(reason)); }
+  void on_closed(const std::string& reason) override {
+    finish(fail(format("Claude Code's inbox at {} did not take it: {}", path_, reason)));
+  }
+  [[nodiscard]] Failure unreachable(const Error& error) const {
+    return fail(format("Claude Code's inbox at {} cannot be reached: {}", path_, error.code().message()));
+  }
   void finish(Result<void> outcome) {
     if (std::exchange(over_, true)) return;
-    done_(std::move(outcome));
+    auto done = std::move(done_);  // it may put the next one, and that ends us
+    done(std::move(outcome));
   }
 
+  std::string path_;
   std::string line_;
   Adapter::OnHanded done_;
   std::unique_ptr<net::Stream> stream_;
@@ -79,7 +89,8 @@ Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
     return session.empty() || string_member(record, "sessionId") == session;
   };
   auto record = read_record(folder / format("{}.json", agent_));
-  if (!record || !fits(*record)) {
+  if (record && !fits(*record)) record = fail(format("no session of Claude Code says that it is {}", session));
+  if (!record) {
     // Started by a wrapper of its own, or it went over to another session.
     std::error_code none;
     int looked_at = 0;
@@ -105,7 +116,7 @@ void ClaudeInbox::put(const Words& words, const std::string& session, Adapter::O
   const auto path = socket_of(session);
   if (!path) return done(Failure{path.error()});
   full_at_ = std::max(full_at_, loop_.now().steady) + kRefill;
-  auto& writing = *writing_.emplace_back(std::make_unique<Writing>(inbox_line(words), std::move(done)));
+  auto& writing = *writing_.emplace_back(std::make_unique<Writing>(*path, inbox_line(words), std::move(done)));
   network_.connect(
       *path, [&writing](Result<std::unique_ptr<net::Stream>> stream) { writing.on_connected(std::move(stream)); });
 }

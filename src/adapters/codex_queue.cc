@@ -8,8 +8,6 @@
 namespace relay::adapters {
 namespace {
 
-constexpr Millis kPatience{15'000};   // for an answer
-constexpr Millis kKeepAlive{30'000};  // without anything to do
 constexpr std::int64_t kGreeting = 0;
 
 std::string greeting() {
@@ -22,7 +20,8 @@ std::string greeting() {
 
 }  // namespace
 
-CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command) : loop_{loop}, command_{std::move(command)} {
+CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, CodexPace pace)
+    : loop_{loop}, command_{std::move(command)}, pace_{pace} {
   command_.argv = {command_.argv.front(), "app-server"};
 }
 
@@ -41,15 +40,17 @@ void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnH
                               {{"threadId", thread},
                                {"clientUserMessageId", words.delivery},
                                {"input", json::array{{{"type", "text"}, {"text", words.text}}}}}}};
-  requests_.push_back(
-      {.id = id, .line = json::serialize(request), .done = std::move(done), .until = loop_.now().steady + kPatience});
+  requests_.push_back({.id = id,
+                       .line = json::serialize(request),
+                       .done = std::move(done),
+                       .until = loop_.now().steady + pace_.patience});
   if (ready_) write_waiting();
   set_timer();
 }
 
 void CodexQueue::write_waiting() {
-  for (auto& request : requests_)
-    if (!std::exchange(request.written, true) && helper_) helper_->write_line(request.line);
+  for (std::size_t i = 0; i < requests_.size() && helper_; ++i)  // a write may find out that it is gone
+    if (!std::exchange(requests_[i].written, true)) helper_->write_line(requests_[i].line);
 }
 
 void CodexQueue::on_line(std::string_view line) {
@@ -62,7 +63,7 @@ void CodexQueue::on_line(std::string_view line) {
   if (*id == kGreeting && !ready_) {
     if (error != nullptr) return give_up("Codex did not take our greeting: " + why);
     ready_ = true;
-    helper_->write_line(R"({"method":"initialized"})");
+    helper_->write_line(R"({"method":"initialized"})");  // after a failure of it there is nothing left to write
     return write_waiting();
   }
   const auto found = std::ranges::find(requests_, *id, &Request::id);
@@ -76,7 +77,6 @@ void CodexQueue::on_line(std::string_view line) {
 void CodexQueue::on_ended(const std::string& reason) { give_up(format("codex app-server: {}", reason)); }
 
 void CodexQueue::give_up(const std::string& reason) {
-  loop_.post([helper = std::shared_ptr<pty::LineHelper>{std::move(helper_)}] {});  // we may be inside its call
   helper_.reset();
   timer_.reset();
   for (auto& request : std::exchange(requests_, {}))
@@ -85,7 +85,7 @@ void CodexQueue::give_up(const std::string& reason) {
 
 void CodexQueue::set_timer() {
   if (requests_.empty()) {
-    timer_ = loop_.at(loop_.now().steady + kKeepAlive, [this] { helper_.reset(); });
+    timer_ = loop_.at(loop_.now().steady + pace_.keep_alive, [this] { helper_.reset(); });
     return;
   }
   timer_ = loop_.at(requests_.front().until, [this] { give_up("codex app-server did not answer in time"); });

@@ -17,10 +17,15 @@
 
 namespace relay::adapters {
 
+struct CodexPace {
+  Millis patience{15'000};    // for an answer
+  Millis keep_alive{30'000};  // without anything to do
+};
+
 class CodexQueue final : private pty::LineHelperListener {
  public:
   /// `command` starts Codex itself; how it is asked to serve is ours.
-  CodexQueue(net::AsioLoop& loop, pty::Command command);
+  CodexQueue(net::AsioLoop& loop, pty::Command command, CodexPace pace = {});
 
   void put(const Words& words, const std::string& thread, Adapter::OnHanded done);
 
@@ -41,6 +46,7 @@ class CodexQueue final : private pty::LineHelperListener {
 
   net::AsioLoop& loop_;
   pty::Command command_;
+  CodexPace pace_;
   std::unique_ptr<pty::LineHelper> helper_;
   bool ready_ = false;  // it has answered our greeting
   std::deque<Request> requests_;

@@ -72,6 +72,7 @@ Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply
 }
 
 void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
+  if (event.agent != agent_) return reply({});  // another agent, started inside ours, has inherited our door
   called_ = true;
   if (std::exchange(silent_, false)) {
     listener_->on_mended(way::kHook);
@@ -136,6 +137,9 @@ void HookedAdapter::on_line(const transcripts::Line& line) {
 void HookedAdapter::on_restart() { reader_->restart(); }
 
 void HookedAdapter::on_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
+
+/// One line is missing, not the record: what follows is heard as before.
+void HookedAdapter::on_left_out(const std::string& sentence) { log::info(sentence, {{"record", record_}}); }
 
 void HookedAdapter::take(const transcripts::Entry& entry) {
   if (const auto* text = std::get_if<transcripts::Text>(&entry))

@@ -54,6 +54,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_line(const transcripts::Line& line) override;
   void on_restart() override;
   void on_problem(const std::string& sentence) override;
+  void on_left_out(const std::string& sentence) override;
   void take(const transcripts::Entry& entry);
   void give(const transcripts::Prompt& prompt);
 

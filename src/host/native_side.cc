@@ -118,7 +118,7 @@ void NativeSide::describe(protocol::JsonWriter& out) const {
     out.end();
   }
   out.optional("lastFailure", last_failure_);
-  if (total_.id.empty()) return;
+  if (counted_.empty()) return;
   out.begin_object("usage")
       .field("source", total_.id)
       .field("input", total_.input)
@@ -141,7 +141,8 @@ void NativeSide::on_heard(std::string_view markdown, std::string_view) { keeper_
 void NativeSide::on_given(std::string_view text, std::string_view way) { keeper_.on_given(text, way); }
 
 void NativeSide::on_prompt(const adapters::Prompt& prompt) {
-  if (prompts_.size() >= kMaxOpenPrompts) prompts_.pop_front();  // an agent asks one thing at a time; this is a flood
+  if (prompts_.size() >= kMaxOpenPrompts)  // an agent asks one thing at a time; this is a flood
+    on_prompt_gone(std::string{prompts_.front().prompt.id}, "nobody: too many are open");
   prompts_.push_back({prompt, loop_->now().steady});
   protocol::JsonWriter event;
   event.field("event", "prompt");
@@ -168,7 +169,7 @@ void NativeSide::on_usage(const adapters::Usage& usage) {
     counted_.push_back(usage);
   }
   add(total_, usage, 1);
-  total_.id = can().count;
+  if (adapter_) total_.id = adapter_->capabilities().count;  // also of an agent that has ended
   total_.model = usage.model;
 }
 
@@ -176,6 +177,7 @@ void NativeSide::on_failure(std::string_view what, std::string_view) { last_fail
 
 void NativeSide::on_broken(std::string_view way, std::string why) {
   log::warn("a way does not work", {{"way", std::string{way}}, {"why", why}});
+  on_mended(way);  // the newest reason stands for those before it
   if (broken_.size() >= kMaxBroken) broken_.pop_front();
   broken_.push_back({std::string{way}, std::move(why)});
   keeper_.on_native_change();

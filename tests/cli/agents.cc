@@ -55,12 +55,19 @@ void Agents::submit_gap(Millis gap) const {
 }
 
 Terminal& Agents::start(const std::string& name, const std::vector<std::string>& more) {
-  std::vector<std::string> words{
-      "-n", name, SCRIPTED_AGENT, "--work-ms", "50", "--script", box.project() + "/script.json", "--log", log_of(name)};
-  words.insert(words.end(), more.begin(), more.end());
+  std::vector<std::string> command{SCRIPTED_AGENT, "--work-ms", "50", "--script", box.project() + "/script.json",
+                                   "--log",        log_of(name)};
+  command.insert(command.end(), more.begin(), more.end());
+  return start_program(name, command, "Scripted agent");
+}
+
+Terminal& Agents::start_program(const std::string& name, const std::vector<std::string>& command,
+                                const std::string& shows) {
+  std::vector<std::string> words{"-n", name};
+  words.insert(words.end(), command.begin(), command.end());
   auto& terminal = *(terminals_[name] = std::make_unique<Terminal>(box, words));
   EXPECT_TRUE(is_here(name));
-  EXPECT_TRUE(terminal.shows("Scripted agent")) << terminal.screen();
+  EXPECT_TRUE(terminal.shows(shows)) << terminal.screen();
   return terminal;
 }
 
@@ -76,8 +83,10 @@ void Agents::let_pass(Millis time) {
   EXPECT_TRUE(until([&] { return std::chrono::steady_clock::now() >= end; }));
 }
 
-std::string Agents::send(const std::string& to, const std::string& body) {
-  const auto sent = parse_json_object(box.ok({"send", to, "-", "--from", "tester", "--json"}, body));
+std::string Agents::send(const std::string& to, const std::string& body, const std::vector<std::string>& options) {
+  std::vector<std::string> words{"send", to, "-", "--from", "tester", "--json"};
+  words.insert(words.end(), options.begin(), options.end());
+  const auto sent = parse_json_object(box.ok(words, body));
   EXPECT_TRUE(sent.has_value());
   return sent ? string_member(*sent, "id").value_or("") : "";
 }

@@ -36,6 +36,8 @@ class Agents : public ::testing::Test {
   void submit_gap(Millis gap) const;
   /// In a terminal, here, and drawn; dies with the test.
   Terminal& start(const std::string& name, const std::vector<std::string>& more = {});
+  /// Any other program under that name, once its screen shows these words.
+  Terminal& start_program(const std::string& name, const std::vector<std::string>& command, const std::string& shows);
   /// The host, by -9.
   void kill(const std::string& name) { terminals_.erase(name); }
   Terminal& terminal(const std::string& name) { return *terminals_.at(name); }
@@ -46,7 +48,7 @@ class Agents : public ::testing::Test {
   void let_pass(Millis time);
 
   /// `body` from `tester`; the message's id.
-  std::string send(const std::string& to, const std::string& body);
+  std::string send(const std::string& to, const std::string& body, const std::vector<std::string>& options = {});
   Ledger ledger(const std::string& id);
   bool comes_to(const std::string& id, const std::string& state) {
     return until([&] { return ledger(id).state == state; });
@@ -78,10 +80,11 @@ class Agents : public ::testing::Test {
 
   Sandbox box;
 
+  std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
+
  private:
   /// Of a tmux server that only this test uses.
   std::string tmux_directory() const { return box.project() + "/tmux"; }
-  std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
 
   std::map<std::string, std::unique_ptr<Terminal>> terminals_;
 };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/adapter.h"
@@ -23,8 +25,9 @@ class Recorder final : public Listener {
   void on_failure(std::string_view what, std::string_view) override { failures.emplace_back(what); }
   void on_broken(std::string_view way, std::string why) override { broken.push_back(std::string{way} + ": " + why); }
   void on_mended(std::string_view way) override { mended.emplace_back(way); }
-  std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
+  std::string take(protocol::DeliveryMode mode, std::size_t) override { return std::exchange(waiting[mode], {}); }
 
+  std::map<protocol::DeliveryMode, std::string> waiting;  // for a hook to take
   std::vector<std::string> heard, given, gone, failures, broken, mended;
   std::vector<Prompt> prompts;
   std::vector<Usage> usage;

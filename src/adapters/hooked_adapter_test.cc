@@ -1,0 +1,343 @@
+#include "adapters/hooked_adapter.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "adapters/testing/hook_payloads.h"
+#include "adapters/testing/recorder.h"
+#include "base/format.h"
+#include "net/testing/loop_driver.h"
+#include "net/testing/temporary_directory.h"
+#include "transcripts/testing/records.h"
+
+namespace relay::adapters {
+namespace {
+
+using hooks::EventKind;
+using net::testing::run_until;
+using profiles::State;
+using protocol::DeliveryMode;
+using testing::hook_event;
+using transcripts::testing::record_lines;
+using Texts = std::vector<std::string>;
+
+constexpr const char* kGreeted =
+    "I'll send Bob a greeting.\n\n@relay:Bob hello from the scripted model\n\nWaiting for his answer.";
+
+struct HookedAdapterTest : ::testing::Test {
+  net::testing::TemporaryDirectory place;
+  net::AsioLoop loop;
+  testing::Recorder told;
+  std::unique_ptr<Adapter> adapter;
+  pty::Command command;
+  std::vector<hooks::Answer> answers;
+  std::uint64_t calls = 0;
+
+  void start(const std::string& agent, bool attended = true, const Texts& arguments = {}) {
+    adapter = adapter_for(agent);
+    command = {.argv = {agent},
+               .environment = {"HOME=" + place.path(), "PATH=/bin",
+                               "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + place.file("none.json")},
+               .directory = place.path()};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    adapter->prepare(command, {.program = "/opt/relay/agent-relay",
+                               .door = place.file("door"),
+                               .private_file = place.file("run.json"),
+                               .instructions = "You may write to @relay:NAME.",
+                               .attended = attended});
+    adapter->start(loop, told, 1);
+  }
+  /// The agent's hook comes to the door; what it was told, if it was told something at once.
+  hooks::Answer call(hooks::Event event) {
+    const auto before = answers.size();
+    adapter->on_hook(event, ++calls, [this](const hooks::Answer& answer) { answers.push_back(answer); });
+    return answers.size() > before ? answers.back() : hooks::Answer{};
+  }
+  /// A real payload of that agent, but its record is ours.
+  hooks::Event event(const std::string& name, const std::string& record = "record.jsonl") {
+    auto it = hook_event(name);
+    it.transcript = place.file(record);
+    return it;
+  }
+  void write(const std::string& line, const std::string& record = "record.jsonl") {
+    std::ofstream{place.file(record), std::ios::app} << line << '\n';
+  }
+  bool until(const std::function<bool()>& check) { return run_until(loop, check); }
+  bool heard(std::size_t count) {
+    return until([&] { return told.heard.size() >= count; });
+  }
+  /// Enough for a line that is wrongly heard to be heard.
+  void settle() {
+    bool later = false;
+    const auto after = loop.after(Millis{20}, [&] { later = true; });
+    ASSERT_TRUE(until([&] { return later; }));
+  }
+};
+
+struct Spoken {
+  const char *agent, *start, *prompt, *record;
+};
+void PrintTo(const Spoken& spoken, std::ostream* out) { *out << spoken.agent; }
+struct EveryHookedAgent : HookedAdapterTest, ::testing::WithParamInterface<Spoken> {};
+
+TEST_P(EveryHookedAgent, HearsEachTextOnceSeesWhatWasGivenAndCounts) {
+  const auto [agent, start_event, prompt, record] = GetParam();
+  start(agent);
+  const auto broken = told.broken;  // Gemini's hooks, where others could write the file that names them
+  EXPECT_TRUE(broken.empty() || agent == std::string_view{"gemini"});
+  EXPECT_EQ(pty::variable(command.environment, "AGENT_RELAY_DOOR"), place.file("door"));
+  EXPECT_EQ(adapter->capabilities().hear, "");
+  call(event(start_event));
+  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().count, way::kTranscript);
+  call(event(prompt));
+  EXPECT_EQ(told.given, Texts{hook_event(prompt).prompt});
+  for (const auto& line : record_lines(record)) write(line);
+  ASSERT_TRUE(heard(5));
+  settle();
+  ASSERT_EQ(told.heard.size(), 5U);
+  EXPECT_EQ(told.heard[0], kGreeted);
+  EXPECT_NE(told.heard[2].find("```text\n@relay:Bob this is only an example"), std::string::npos)
+      << "raw, fences and all";
+  for (const auto* given : {"please greet bob", "report at length", "tell everyone"})
+    EXPECT_EQ(std::ranges::count(told.given, given), given == hook_event(prompt).prompt ? 2 : 1) << given;
+  std::set<std::string> ids;
+  for (const auto& usage : told.usage) ids.insert(usage.id);
+  EXPECT_EQ(ids.size(), 5U) << "one per answer of the model";
+  EXPECT_EQ(told.broken, broken);
+}
+
+TEST_P(EveryHookedAgent, DoesNotHearWhatStoodThereBefore) {
+  const auto [agent, start_event, prompt, record] = GetParam();
+  start(agent);
+  const auto lines = record_lines(record);
+  const auto half = lines.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) write(lines[i]);
+  call(event(start_event));
+  settle();
+  EXPECT_TRUE(told.heard.empty());
+  EXPECT_TRUE(told.usage.empty());
+  for (std::size_t i = half; i < lines.size(); ++i) write(lines[i]);
+  ASSERT_TRUE(until([&] { return !told.heard.empty() && told.heard.back().starts_with("I'll tell both of them"); }));
+  EXPECT_LT(told.heard.size(), 5U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Agents, EveryHookedAgent,
+    ::testing::Values(Spoken{"claude", "claude/SessionStart-startup", "claude/UserPromptSubmit", "claude-fence.jsonl"},
+                      Spoken{"codex", "codex/SessionStart-startup", "codex/UserPromptSubmit", "codex-fence.jsonl"},
+                      Spoken{"gemini", "gemini/SessionStart-startup", "gemini/BeforeAgent", "gemini-fence.jsonl"}),
+    [](const auto& each) { return std::string{each.param.agent}; });
+
+TEST_F(HookedAdapterTest, GoesOverToAnotherRecordWhenTheSessionIsCleared) {
+  start("claude");
+  call(event("claude/SessionStart-startup", "one.jsonl"));
+  auto cleared = event("claude/SessionStart-startup", "two.jsonl");
+  cleared.session = "another";
+  cleared.reason = "clear";
+  call(cleared);
+  write(record_lines("claude-fence.jsonl")[4], "one.jsonl");
+  write(record_lines("claude-fence.jsonl")[1], "two.jsonl");
+  ASSERT_TRUE(heard(1));
+  settle();
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+}
+
+TEST_F(HookedAdapterTest, ALateHookOfAnotherSessionNamesNoRecord) {
+  start("claude");
+  call(event("claude/SessionStart-startup", "one.jsonl"));
+  auto stranger = event("claude/Stop", "other.jsonl");
+  stranger.session = "another";
+  call(stranger);
+  write(record_lines("claude-fence.jsonl")[4], "other.jsonl");
+  write(record_lines("claude-fence.jsonl")[1], "one.jsonl");
+  ASSERT_TRUE(heard(1));
+  settle();
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+}
+
+TEST_F(HookedAdapterTest, WordsAreTakenByTheHookTheyWaitFor) {
+  start("claude");
+  told.waiting = {{DeliveryMode::NextMessage, "with the next message"},
+                  {DeliveryMode::NextToolCall, "with the next tool"},
+                  {DeliveryMode::OnIdle, "not by a hook"}};
+  for (const auto* other : {"claude/SessionStart-startup", "claude/PreToolUse-Bash", "claude/Stop",
+                            "claude/Notification-idle_prompt", "claude/SessionEnd-other"})
+    EXPECT_EQ(call(event(other)), hooks::Answer{}) << other;
+  EXPECT_EQ(call(event("claude/PostToolUse-Bash")).context, "with the next tool");
+  EXPECT_EQ(call(event("claude/UserPromptSubmit")).context, "with the next message");
+  EXPECT_EQ(call(event("claude/UserPromptSubmit")).context, "") << "once";
+  EXPECT_EQ(told.waiting[DeliveryMode::OnIdle], "not by a hook");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextMessage).moment, Moment::Asked);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, Moment::Asked);
+}
+
+TEST_F(HookedAdapterTest, ASubagentTakesNothingAndNamesNoRecord) {
+  start("claude");
+  told.waiting = {{DeliveryMode::NextMessage, "m"}, {DeliveryMode::NextToolCall, "t"}};
+  for (const auto* name : {"claude/UserPromptSubmit", "claude/PostToolUse-Bash", "claude/SessionStart-startup"}) {
+    auto sub = event(name, "sub.jsonl");
+    sub.subagent = "agent-7";
+    EXPECT_EQ(call(sub), hooks::Answer{}) << name;
+  }
+  EXPECT_EQ(answers.size(), 3U) << "each is answered, with nothing";
+  EXPECT_TRUE(told.given.empty());
+  EXPECT_EQ(adapter->capabilities().hear, "");
+  EXPECT_EQ(told.waiting[DeliveryMode::NextToolCall], "t");
+}
+
+TEST_F(HookedAdapterTest, TellsTheFailureThatEndedATurn) {
+  start("claude");
+  const auto failed = event("claude/StopFailure-rate_limit");
+  EXPECT_EQ(call(failed), hooks::Answer{});
+  EXPECT_EQ(told.failures, Texts{failed.text});
+}
+
+TEST_F(HookedAdapterTest, WhatAHookAddedIsKnownAgainThroughEntities) {
+  start("gemini");
+  call(event("gemini/SessionStart-startup"));
+  write(R"({"id":"a","timestamp":"2026-11-15T19:59:07.696Z","type":"user","content":[{"text":"go on"},)"
+        R"({"text":"<hook_context>a &lt;b&gt; &amp; c</hook_context>"}]})");
+  ASSERT_TRUE(until([&] { return std::ranges::find(told.given, "a <b> &amp; c") != told.given.end(); }));
+  EXPECT_EQ(std::ranges::count(told.given, "a &lt;b&gt; &amp; c"), 1) << "and as it stands there";
+}
+
+TEST_F(HookedAdapterTest, OneLineLeftOutDoesNotBreakTheRecord) {
+  start("claude");
+  call(event("claude/SessionStart-startup"));
+  write(std::string(transcripts::kMaxLine + 1, 'x'));
+  write(record_lines("claude-fence.jsonl")[1]);
+  ASSERT_TRUE(heard(1));
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+  EXPECT_TRUE(told.broken.empty());
+  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+}
+
+TEST_F(HookedAdapterTest, WithoutHooksItSaysWhyAndPromisesNothing) {
+  start("claude", true, {"--bare"});
+  ASSERT_EQ(told.broken.size(), 1U);
+  EXPECT_TRUE(told.broken[0].starts_with("hook: ")) << told.broken[0];
+  EXPECT_GT(told.broken[0].size(), std::string{"hook: "}.size());
+  EXPECT_EQ(command.argv, (Texts{"claude", "--bare"}));
+  const auto can = adapter->capabilities();
+  EXPECT_EQ(can.answer, "");
+  EXPECT_EQ(can.by(DeliveryMode::NextMessage).moment, Moment::Never);
+  adapter->on_state(State::Idle);
+  adapter->on_state(State::Working);
+  adapter->on_state(State::Idle);
+  EXPECT_EQ(told.broken.size(), 1U) << "said once";
+}
+
+TEST_F(HookedAdapterTest, AWholeTurnWithoutAHookBreaksTheWayAndALateHookMendsIt) {
+  start("codex");
+  adapter->on_state(State::Idle);
+  adapter->on_state(State::Working);
+  EXPECT_TRUE(told.broken.empty());
+  adapter->on_state(State::Idle);
+  ASSERT_EQ(told.broken.size(), 1U);
+  EXPECT_NE(told.broken[0].find("does not call its hooks"), std::string::npos) << told.broken[0];
+  EXPECT_EQ(adapter->capabilities().answer, "");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::NextToolCall).moment, Moment::Never);
+  call(event("codex/UserPromptSubmit"));
+  EXPECT_EQ(told.mended, Texts{"hook"});
+  EXPECT_EQ(adapter->capabilities().answer, way::kHook);
+}
+
+TEST_F(HookedAdapterTest, AStartThatLooksLikeWorkIsNoTurn) {
+  start("claude");
+  adapter->on_state(State::Unknown);
+  adapter->on_state(State::Working);
+  adapter->on_state(State::Idle);
+  EXPECT_TRUE(told.broken.empty());
+}
+
+TEST_F(HookedAdapterTest, GeminiIsGreetedWithTheInstructions) {
+  start("gemini");
+  EXPECT_EQ(call(event("gemini/SessionStart-startup")).context, "You may write to @relay:NAME.");
+  EXPECT_EQ(adapter->capabilities().answer, "") << "its hooks cannot give a permission";
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never) << "it is typed to";
+}
+
+TEST_F(HookedAdapterTest, GeminisRecordIsFoundWithoutHooks) {
+  start("gemini");
+  ASSERT_EQ(command.argv.size(), 3U);
+  EXPECT_EQ(command.argv[1], "--session-id");
+  const auto chats = ".gemini/tmp/proj/chats/";
+  std::filesystem::create_directories(place.file(chats));
+  adapter->on_state(State::Idle);
+  EXPECT_EQ(adapter->capabilities().hear, "") << "it begins a record with its first prompt";
+  const auto record = format("{}session-2026-11-15T08-18-{}.jsonl", chats, command.argv[2].substr(0, 8));
+  const auto lines = record_lines("gemini-fence.jsonl");
+  write(lines[0], std::string{chats} + "session-2026-11-15T08-18-00000000.jsonl");
+  write(lines[0], record);
+  adapter->on_state(State::Working);
+  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+  for (std::size_t i = 1; i < lines.size(); ++i) write(lines[i], record);
+  ASSERT_TRUE(heard(5));
+  EXPECT_EQ(told.heard[0], kGreeted);
+}
+
+TEST_F(HookedAdapterTest, ASessionThatThePersonChoseIsTheirs) {
+  start("gemini", true, {"--resume", "latest"});
+  EXPECT_EQ(command.argv, (Texts{"gemini", "--resume", "latest"}));
+}
+
+TEST_F(HookedAdapterTest, OthersAreNotGreeted) {
+  for (const auto* agent : {"claude", "codex"}) {
+    start(agent);
+    EXPECT_EQ(call(event(std::string{agent} + "/SessionStart-startup")), hooks::Answer{}) << agent;
+  }
+}
+
+TEST_F(HookedAdapterTest, CodexIsQueuedToFromItsFirstPromptOn) {
+  start("codex");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  call(event("codex/UserPromptSubmit"));
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kQueue);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Immediate).moment, Moment::Never);
+}
+
+TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
+  start("claude");
+  auto asks = event("claude/PermissionRequest-Bash");
+  asks.subagent = "agent-7";
+  call(asks);
+  ASSERT_EQ(told.prompts.size(), 1U);
+  ASSERT_TRUE(adapter->answer(told.prompts[0].id, {.verdict = Reply::Verdict::Allow}));
+  EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = hooks::Verdict::Allow}});
+}
+
+TEST_F(HookedAdapterTest, AnInboxThatIsGoneIsToldOnceAndNotOfferedInThatSession) {
+  start("claude");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
+  int failures = 0;
+  for (int i = 0; i < 2; ++i)
+    adapter->speak({.delivery = "d", .text = "t"}, [&](const Result<void>& outcome) { failures += outcome ? 0 : 1; });
+  EXPECT_EQ(failures, 2);
+  ASSERT_EQ(told.broken.size(), 1U);
+  EXPECT_TRUE(told.broken[0].starts_with("inbox: ")) << told.broken[0];
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never);
+  call(event("claude/Stop"));
+  EXPECT_TRUE(told.mended.empty());
+  call(event("claude/SessionStart-startup"));
+  EXPECT_EQ(told.mended, Texts{"inbox"}) << "a session that begins is tried anew";
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).way, way::kInbox);
+}
+
+TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
+  start("claude");
+  told.waiting = {{DeliveryMode::NextMessage, "m"}, {DeliveryMode::NextToolCall, "t"}};
+  for (const auto* name : {"codex/SessionStart-startup", "codex/UserPromptSubmit", "codex/PostToolUse-Bash",
+                           "codex/PermissionRequest-Bash"})
+    EXPECT_EQ(call(event(name, "its.jsonl")), hooks::Answer{}) << name;
+  EXPECT_EQ(answers.size(), 4U) << "it is not kept waiting";
+  EXPECT_TRUE(told.given.empty());
+  EXPECT_TRUE(told.prompts.empty());
+  EXPECT_EQ(told.waiting[DeliveryMode::NextMessage], "m");
+  EXPECT_EQ(adapter->capabilities().hear, "");
+}
+
+}  // namespace
+}  // namespace relay::adapters

@@ -1,0 +1,213 @@
+#include "host/native_side.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "base/json.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::Moment;
+using protocol::DeliveryMode;
+using Texts = std::vector<std::string>;
+
+/// Doors that do what the test says.
+struct FakeDoors final : adapters::Adapter {
+  void prepare(pty::Command&, const adapters::Surroundings&) override {}
+  void start(net::AsioLoop&, adapters::Listener& told, pid_t) override { listener = &told; }
+  adapters::Capabilities capabilities() const override { return can; }
+  void speak(const adapters::Words& words, OnHanded done) override {
+    spoken.push_back(words.text);
+    done({});
+  }
+  Result<void> answer(const std::string& prompt, const adapters::Reply&) override {
+    answered.push_back(prompt);
+    return {};
+  }
+
+  adapters::Listener* listener = nullptr;
+  adapters::Capabilities can;
+  Texts spoken, answered;
+};
+
+struct NativeSideTest : ::testing::Test, NativeKeeper {
+  net::AsioLoop loop;
+  FakeDoors* doors = nullptr;
+  std::unique_ptr<NativeSide> side;
+  Texts heard, given, events;
+  int changes = 0;
+
+  void SetUp() override {
+    auto made = std::make_unique<FakeDoors>();
+    doors = made.get();
+    side = std::make_unique<NativeSide>(std::move(made), *this);
+    side->start(loop, 1);
+  }
+  void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
+  void on_given(std::string_view text, std::string_view way) override {
+    given.push_back(format("{} by {}", text, way));
+  }
+  void on_native_change() override { ++changes; }
+  void on_native_event(const std::string& event) override { events.push_back(event); }
+  std::string take_words(DeliveryMode mode, std::size_t max_bytes) override {
+    return format("{} {}", protocol::name_of(mode), max_bytes);
+  }
+
+  adapters::Listener& told() { return *doors->listener; }
+  std::string described() {
+    protocol::JsonWriter out;
+    side->describe(out);
+    return out.take();
+  }
+  json::object member(std::string_view name) {
+    const auto all = parse_json_object(described());
+    const auto* found = all ? object_member(*all, name) : nullptr;
+    return found ? *found : json::object{};
+  }
+};
+
+adapters::Prompt permission(std::string id) {
+  return {.id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = "{}", .way = adapters::way::kHook};
+}
+
+TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
+  told().on_heard("@relay:Bob hi", "transcript");
+  told().on_given("hello", "hook");
+  EXPECT_EQ(heard, Texts{"@relay:Bob hi"});
+  EXPECT_EQ(given, Texts{"hello by hook"});
+  EXPECT_EQ(told().take(DeliveryMode::NextMessage, 9), "next-message 9");
+  Texts outcomes;
+  side->speak({.text = "hi"}, [&](const Result<void>& outcome) { outcomes.push_back(outcome ? "taken" : "not"); });
+  EXPECT_EQ(doors->spoken, Texts{"hi"});
+  EXPECT_EQ(outcomes, Texts{"taken"});
+}
+
+TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
+  EXPECT_EQ(side->capabilities(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
+                                  R"("speak":{"immediate":"terminal","on-idle":"terminal","manual":"held"}})");
+  doors->can = {.hear = "transcript", .know = "hook", .answer = "hook", .count = "transcript"};
+  doors->can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
+  doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
+  EXPECT_EQ(side->capabilities(),
+            R"({"hear":"transcript","know":"hook","answer":"hook","count":"transcript",)"
+            R"("speak":{"immediate":"terminal","next-message":"hook","on-idle":"inbox","manual":"held"}})");
+  side->on_agent_gone();
+  EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
+}
+
+TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
+  doors->can.count = "transcript";
+  EXPECT_TRUE(member("usage").empty());
+  told().on_usage({.id = "a", .model = "opus", .input = 10, .output = 1, .cost = 0.5});
+  told().on_usage({.id = "a", .model = "opus", .input = 10, .output = 7, .cost = 0.75});
+  told().on_usage({.id = "b", .model = "sonnet", .input = 5, .output = 2, .cache_read = 100});
+  const auto usage = member("usage");
+  EXPECT_EQ(integer_member(usage, "input"), 15);
+  EXPECT_EQ(integer_member(usage, "output"), 9);
+  EXPECT_EQ(integer_member(usage, "cacheRead"), 100);
+  EXPECT_EQ(string_member(usage, "source"), "transcript");
+  EXPECT_EQ(string_member(usage, "model"), "sonnet");
+  EXPECT_DOUBLE_EQ(usage.at("cost").as_double(), 0.75);
+}
+
+TEST_F(NativeSideTest, TheTotalOutlivesWhatIsRememberedOfIt) {
+  doors->can.count = "transcript";
+  for (std::size_t i = 0; i < 3 * kMaxCountedAnswers; ++i)
+    told().on_usage({.id = format("a{}", i), .model = "opus", .input = 1});
+  EXPECT_EQ(integer_member(member("usage"), "input"), static_cast<std::int64_t>(3 * kMaxCountedAnswers));
+}
+
+TEST_F(NativeSideTest, WhatARecordSaysAfterTheEndIsCountedToo) {
+  doors->can.count = "transcript";
+  told().on_usage({.id = "a", .model = "opus", .input = 10});
+  side->on_agent_gone();
+  told().on_usage({.id = "b", .model = "opus", .input = 5});
+  EXPECT_EQ(integer_member(member("usage"), "input"), 15);
+  EXPECT_EQ(string_member(member("usage"), "source"), "transcript");
+}
+
+TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
+  EXPECT_FALSE(side->known());
+  told().on_prompt(permission("p1"));
+  ASSERT_TRUE(side->known());
+  EXPECT_EQ(side->known()->state, profiles::State::Blocked);
+  EXPECT_EQ(side->known()->says, "asks: Bash: make");
+  EXPECT_TRUE(side->answer("p1", {}));
+  EXPECT_EQ(doors->answered, Texts{"p1"});
+  told().on_prompt_gone("p1", "hook");
+  told().on_prompt_gone("p1", "person");
+  EXPECT_FALSE(side->known());
+  EXPECT_EQ(
+      events,
+      (Texts{R"({"event":"prompt","id":"p1","kind":"permission","tool":"Bash","summary":"Bash: make","input":"{}",)"
+             R"("way":"hook"})",
+             R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
+  EXPECT_EQ(changes, 2);
+  const auto late = side->answer("p1", {});
+  ASSERT_FALSE(late);
+  EXPECT_TRUE(late.error().message().starts_with("that prompt is not open any more"));
+  EXPECT_EQ(doors->answered.size(), 1U);
+}
+
+TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
+  auto prompt = permission("p1");
+  prompt.kind = adapters::PromptKind::Question;
+  prompt.questions = {{.text = "Which?", .choices = {"red", "blue"}, .several = true}};
+  told().on_prompt(prompt);
+  protocol::JsonWriter out;
+  side->describe_prompts(out, 5'000);
+  const auto all = *parse_json_object(out.take());
+  const auto& shown = array_member(all, "prompts")->at(0).as_object();
+  EXPECT_EQ(json::serialize(*shown.if_contains("questions")),
+            R"([{"text":"Which?","several":true,"choices":["red","blue"]}])");
+  EXPECT_LE(integer_member(shown, "since"), 5'000);
+}
+
+TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
+  for (std::size_t i = 0; i < kMaxOpenPrompts + 2; ++i) told().on_prompt(permission(format("p{}", i)));
+  protocol::JsonWriter out;
+  side->describe_prompts(out, 0);
+  EXPECT_EQ(array_member(*parse_json_object(out.take()), "prompts")->size(), kMaxOpenPrompts);
+  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p0","by":"nobody: too many are open"})"), 1);
+  EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p1","by":"nobody: too many are open"})"), 1);
+  EXPECT_FALSE(side->answer("p0", {}));
+}
+
+TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
+  told().on_broken("hook", "turned off");
+  told().on_broken("inbox", "nobody listens");
+  told().on_broken("hook", "turned off in its settings");
+  EXPECT_NE(described().find(R"("broken":[{"way":"inbox","why":"nobody listens"},)"
+                             R"({"way":"hook","why":"turned off in its settings"}])"),
+            std::string::npos)
+      << described();
+  EXPECT_EQ(changes, 3);
+  told().on_mended("hook");
+  told().on_mended("inbox");
+  EXPECT_EQ(described().find("broken"), std::string::npos);
+  for (std::size_t i = 0; i < 3 * kMaxBroken; ++i) told().on_broken(format("way {}", i), "x");
+  EXPECT_EQ(array_member(*parse_json_object(described()), "broken")->size(), kMaxBroken);
+}
+
+TEST_F(NativeSideTest, KeepsTheLastFailure) {
+  told().on_failure("one", "hook");
+  told().on_failure("You have hit your limit", "transcript");
+  EXPECT_NE(described().find(R"("lastFailure":"You have hit your limit")"), std::string::npos);
+}
+
+TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
+  side = std::make_unique<NativeSide>(nullptr, *this);
+  side->start(loop, 1);
+  EXPECT_FALSE(side->known());
+  EXPECT_EQ(side->can().hear, "");
+  bool refused = false, replied = false;
+  side->speak({.text = "hi"}, [&](const Result<void>& outcome) { refused = !outcome; });
+  side->on_hook({}, 1, [&](const hooks::Answer& answer) { replied = answer == hooks::Answer{}; });
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(replied);
+  EXPECT_FALSE(side->answer("p1", {}));
+}
+
+}  // namespace
+}  // namespace relay::host

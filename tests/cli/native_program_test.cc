@@ -1,0 +1,302 @@
+// An agent that has doors of its own: the real daemon, host and hook program against a stand-in for Claude Code.
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+struct Native : Agents {
+  static constexpr const char* kScript = R"({"rules": [
+    {"contains": "take your time", "work_ms": 3000},
+    {"contains": "never recorded", "unrecorded": true},
+    {"contains": "use a tool", "tool": "make check", "reply": "checked"},
+    {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
+    {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"},
+    {"contains": "show a fence",
+     "reply": "So:\n\n```text\n@relay:tester only an example\n```\n\n@relay:tester this one is meant\n\nSent."}]})";
+
+  Native() {
+    script(kScript);
+    box.set("CLAUDE_CONFIG_DIR", config());
+    box.ok({"send", "*", "so that tester is known", "--from", "tester"});
+  }
+  std::string config() const { return box.project() + "/claude"; }
+  /// Once it has called its first hook.
+  Terminal& start_claude(const Texts& more = {}) {
+    auto& terminal = start_quiet_claude(more);
+    EXPECT_TRUE(until([&] { return way_to("hear") == "transcript"; }));
+    return terminal;
+  }
+  Terminal& start_quiet_claude(const Texts& more) {
+    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    command.insert(command.end(), more.begin(), more.end());
+    return start_program("Bob", command, "Claude stand-in");
+  }
+  std::string way_to(const std::string& what) {
+    const auto all = box.ok_json({"explain", "Bob"});
+    const auto* ways = object_member(all, "ways");
+    return ways == nullptr ? "" : string_member(*ways, what).value_or("");
+  }
+  /// What the model got by that way, in order.
+  Texts given(const std::string& by) const {
+    Texts texts;
+    for (const auto& event : events("Bob"))
+      if (string_member(event, "event") == "given" && string_member(event, "by") == by)
+        texts.push_back(string_member(event, "text").value_or(""));
+    return texts;
+  }
+  /// Delivered, and the agent's own record proves it.
+  bool is_seen(const std::string& id) {
+    const bool delivered = comes_to(id, "delivered");
+    EXPECT_EQ(ledger(id).proof, "seen") << ledger(id).story;
+    return delivered;
+  }
+  /// The answer to the last dialog: by whom, and which.
+  std::string answered() const {
+    std::string last;
+    for (const auto& event : events("Bob"))
+      if (string_member(event, "event") == "answer")
+        last = string_member(event, "decision").value_or("") + " by " + string_member(event, "by").value_or("") +
+               (event.at("text").as_string().empty() ? "" : ": ") + string_member(event, "text").value_or("");
+    return last;
+  }
+  std::string permissions() { return box.ok({"permissions", "--json"}); }
+  bool asks() {
+    return until([&] { return permissions().find("make deploy") != std::string::npos; });
+  }
+  std::size_t messages_to_tester(const std::string& words) {
+    const auto all = box.ok({"log", "--json"});
+    std::size_t count = 0;
+    for (auto at = all.find(words); at != std::string::npos; at = all.find(words, at + 1)) ++count;
+    return count;
+  }
+};
+
+TEST_F(Native, AMessageGoesIntoTheInboxAndItsRecordProvesIt) {
+  start_claude();
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("by inbox")) << ledger(id).story;
+  EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
+  EXPECT_EQ(count("Bob", "left"), 1U);
+  EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";
+  EXPECT_EQ(count("Bob", "paste"), 0U);
+}
+
+TEST_F(Native, ManyMessagesComeInOrderAndEachOnce) {
+  start_claude();
+  Texts expected;
+  std::string id;
+  for (const auto* body : {"one", "two", "three"}) expected.push_back(letter(id = send("Bob", body), body));
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(given("peer"), expected);
+}
+
+TEST_F(Native, ADraftIsNotTouched) {
+  auto& bob = start_claude();
+  bob.type("half a line");
+  ASSERT_TRUE(bob.shows("half a line"));
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_TRUE(submitted("Bob").empty());
+  bob.type(" and more\r");
+  ASSERT_TRUE(hears("Bob", "half a line"));
+  EXPECT_EQ(submitted("Bob"), Texts{"half a line and more"});
+}
+
+TEST_F(Native, WordsForTheNextMessageComeWithThePersonsOwn) {
+  auto& bob = start_claude();
+  const auto id = send("Bob", "by the way", {"--mode", "next-message"});
+  ASSERT_TRUE(waits_because(id, "it waits for the agent's next prompt"));
+  bob.type("what now?\r");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(given("UserPromptSubmit"), Texts{letter(id, "by the way")});
+  EXPECT_EQ(given("person"), Texts{"what now?"});
+  EXPECT_EQ(count("Bob", "left"), 0U);
+}
+
+TEST_F(Native, WordsForTheNextToolCallComeWithItsResult) {
+  auto& bob = start_claude();
+  const auto id = send("Bob", "mind the cache", {"--mode", "next-tool-call"});
+  ASSERT_TRUE(waits_because(id, "it waits for the agent's next tool call"));
+  bob.type("just talk\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  EXPECT_TRUE(given("PostToolUse").empty());
+  bob.type("use a tool\r");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(given("PostToolUse"), Texts{letter(id, "mind the cache")});
+}
+
+TEST_F(Native, ACommandInAFenceIsNotSentAndOneOutsideIsSentOnce) {
+  auto& bob = start_claude();
+  bob.type("show a fence\r");
+  ASSERT_TRUE(until([&] { return messages_to_tester("this one is meant") > 0; }));
+  bob.type("and again something else\r");  // a turn later nothing more has come of it
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(is_seen(id));
+  EXPECT_EQ(messages_to_tester("this one is meant"), 1U) << box.ok({"log", "--json"});
+  EXPECT_EQ(messages_to_tester("only an example"), 0U);
+}
+
+TEST_F(Native, WhatItAsksCanBeApprovedFromElsewhere) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  ASSERT_TRUE(asks());
+  const auto id = send("Bob", "are you there?");
+  EXPECT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "blocked"; }));
+  EXPECT_EQ(count("Bob", "left"), 0U) << "nothing is brought while it asks";
+  box.ok({"approve", "Bob"});
+  ASSERT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
+  EXPECT_EQ(answered(), "approved by hook");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(permissions().find("make deploy"), std::string::npos);
+  EXPECT_NE(box.run({"approve", "Bob"}).code, 0) << "nothing is approved in advance";
+}
+
+TEST_F(Native, WhatItAsksCanBeDeniedWithAReason) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  ASSERT_TRUE(asks());
+  box.ok({"deny", "Bob", "--message", "not on a Friday"});
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
+  EXPECT_EQ(answered(), "denied by hook: not on a Friday");
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+}
+
+TEST_F(Native, AQuestionIsAnsweredFromElsewhere) {
+  auto& bob = start_claude();
+  bob.type("which database?\r");
+  ASSERT_TRUE(until([&] { return box.ok({"questions", "--json"}).find("Which one?") != std::string::npos; }));
+  EXPECT_NE(box.run({"answer", "Bob", "SQLite", "and one too many"}).code, 0);
+  box.ok({"answer", "Bob", "SQLite"});
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
+  EXPECT_EQ(answered(), R"(approved by hook: {"Which one?":"SQLite"})");
+}
+
+TEST_F(Native, AnUrgentMessageCutsItsReplyShort) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  const auto id = send("Bob", "stop that", {"--mode", "immediate"});
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(count("Bob", "interrupted"), 1U);
+  EXPECT_EQ(given("peer"), Texts{letter(id, "stop that")});
+}
+
+TEST_F(Native, AMessageForItsIdleTimeDoesNot) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  const auto id = send("Bob", "when you have time");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  EXPECT_EQ(count("Bob", "interrupted"), 0U);
+  EXPECT_EQ(texts("Bob", "replied").at(0), "fine") << "its reply was whole";
+}
+
+TEST_F(Native, WhatItUsedIsCountedOnce) {
+  auto& bob = start_claude();
+  for (const auto* prompt : {"one\r", "two\r"}) {
+    const auto before = count("Bob", "replied");
+    bob.type(prompt);
+    ASSERT_TRUE(until([&] { return count("Bob", "replied") == before + 1; }));
+  }
+  EXPECT_TRUE(until([&] {
+    const auto all = box.ok_json({"explain", "Bob"});
+    const auto* usage = object_member(all, "usage");
+    return usage != nullptr && integer_member(*usage, "input") == 200 && integer_member(*usage, "output") == 20;
+  })) << json::serialize(box.ok_json({"explain", "Bob"}));
+}
+
+TEST_F(Native, AnAgentThatNeverCallsItsHooksIsStillReachedAndSaysWhatIsBroken) {
+  auto& bob = start_quiet_claude({"--no-hooks"});
+  ASSERT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "idle"; }));
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  ASSERT_TRUE(until([&] {
+    return json::serialize(box.ok_json({"explain", "Bob"})).find("does not call its hooks") != std::string::npos;
+  }));
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
+  const auto beside = send("Bob", "beside", {"--mode", "next-message"});
+  EXPECT_TRUE(waits_because(beside, "this agent cannot be given words with its next prompt"));
+}
+
+TEST_F(Native, ThePersonsAnswerComesFirst) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  ASSERT_TRUE(asks());
+  ASSERT_TRUE(bob.shows("Do you want to proceed?"));
+  bob.type("\r");
+  ASSERT_TRUE(until([&] { return permissions().find("make deploy") == std::string::npos; }));
+  EXPECT_EQ(answered(), "approved by person");
+  EXPECT_NE(box.run({"deny", "Bob"}).code, 0);
+  EXPECT_EQ(count("Bob", "answer"), 1U);
+}
+
+TEST_F(Native, WithoutAnInboxItIsTypedToAndTheReasonIsSaid) {
+  start_claude({"--no-inbox"});
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_TRUE(ledger(id).tells("its inbox took nothing")) << ledger(id).story;
+  EXPECT_EQ(submitted("Bob"), Texts{letter(id, "hello")});
+  const auto explained = box.ok_json({"explain", "Bob"});
+  const auto* broken = array_member(explained, "broken");
+  ASSERT_NE(broken, nullptr) << json::serialize(explained);
+  EXPECT_EQ(string_member(broken->at(0).as_object(), "way"), "inbox");
+  EXPECT_FALSE(string_member(broken->at(0).as_object(), "why").value_or("").empty());
+}
+
+TEST_F(Native, AnInboxThatGoesAwayIsReplacedByTyping) {
+  start_claude();
+  const auto first = send("Bob", "one");
+  ASSERT_TRUE(is_seen(first));
+  for (const auto& entry : fs::directory_iterator{config() + "/sessions"})
+    if (entry.path().extension() == ".sock") fs::remove(entry.path());
+  const auto second = send("Bob", "two");
+  ASSERT_TRUE(comes_to(second, "delivered")) << ledger(second).story;
+  EXPECT_EQ(submitted("Bob"), Texts{letter(second, "two")});
+  EXPECT_EQ(given("peer"), Texts{letter(first, "one")});
+}
+
+TEST_F(Native, ADaemonThatDiesLosesAndRepeatsNothing) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  const auto waiting = send("Bob", "while you work");
+  const auto beside = send("Bob", "beside your next prompt", {"--mode", "next-message"});
+  ASSERT_TRUE(waits_because(beside, "next prompt"));
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  ASSERT_TRUE(is_seen(waiting)) << ledger(waiting).story;
+  ASSERT_TRUE(is_seen(beside)) << ledger(beside).story;
+  EXPECT_EQ(given("peer"), Texts{letter(waiting, "while you work")});
+  EXPECT_EQ(given("UserPromptSubmit"), Texts{letter(beside, "beside your next prompt")});
+  EXPECT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
+  EXPECT_EQ(count("Bob", "left"), 1U);
+}
+
+TEST_F(Native, AHostThatDiesAfterHandingOverLeavesADoubtAndNeverASecondCopy) {
+  start_claude();
+  const auto id = send("Bob", "never recorded");
+  ASSERT_TRUE(until([&] { return count("Bob", "left") == 1; }));
+  const auto agent = agent_pid("Bob");
+  kill("Bob");
+  ASSERT_TRUE(until([&] { return !is_running(agent); }));
+  start_claude();
+  ASSERT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
+  const auto next = send("Bob", "the next one");
+  ASSERT_TRUE(is_seen(next));
+  EXPECT_EQ(count("Bob", "left"), 2U);
+  EXPECT_TRUE(submitted("Bob").empty());
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
