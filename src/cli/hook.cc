@@ -35,12 +35,14 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-/// All of stdin; what is beyond the limit is read too, so that the agent's write does not fail.
+/// All of stdin; what is beyond the limit is read too, so that the agent's write does not fail, but not without end.
 Result<std::string> read_input() {
   std::string input;
   std::array<char, kReadBytes> buffer;
+  const auto deadline = in(kInputTimeout);
   for (;;) {
-    if (!RELAY_TRY(wait_for(STDIN_FILENO, POLLIN, in(kInputTimeout)))) return fail("no JSON came on stdin");
+    if (!RELAY_TRY(wait_for(STDIN_FILENO, POLLIN, deadline)) || std::chrono::steady_clock::now() >= deadline)
+      return fail("no JSON came on stdin, or no end of it");
     const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) return fail_errno("cannot read stdin");
