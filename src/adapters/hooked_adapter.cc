@@ -71,8 +71,16 @@ Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply
   return prompts_.answer(prompt, reply);
 }
 
+/// An agent that was started inside ours has inherited our door. Ours goes over to another session only by a person's word
+/// (`/clear`, `/resume`), never by starting up again.
+bool HookedAdapter::is_a_strangers(const hooks::Event& event) const {
+  if (event.agent != agent_) return true;
+  if (!tail_ || event.session == session_) return false;
+  return event.kind != EventKind::SessionStart || event.reason == "startup";
+}
+
 void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
-  if (event.agent != agent_) return reply({});  // another agent, started inside ours, has inherited our door
+  if (is_a_strangers(event)) return reply({});
   called_ = true;
   if (std::exchange(silent_, false)) {
     listener_->on_mended(way::kHook);
@@ -80,9 +88,7 @@ void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookR
   }
   if (event.kind == EventKind::Permission) return prompts_.open(event, call, std::move(reply));
   if (!event.subagent.empty()) return reply({});
-  // A session begins a record, and may go over to another (`/clear`, `/resume`).
-  const bool ours = !tail_ || event.kind == EventKind::SessionStart || event.session == session_;
-  if (ours && !event.transcript.empty()) follow(event.transcript, event.session);
+  if (!event.transcript.empty()) follow(event.transcript, event.session);
   switch (event.kind) {
     case EventKind::SessionStart: return reply({.context = greeting()});
     case EventKind::Prompt:

@@ -55,6 +55,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_restart() override;
   void on_problem(const std::string& sentence) override;
   void on_left_out(const std::string& sentence) override;
+  [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
   void take(const transcripts::Entry& entry);
   void give(const transcripts::Prompt& prompt);
 

@@ -158,6 +158,23 @@ TEST_F(HookedAdapterTest, ALateHookOfAnotherSessionNamesNoRecord) {
   EXPECT_EQ(told.heard, Texts{kGreeted});
 }
 
+TEST_F(HookedAdapterTest, AnAgentOfTheSameKindInsideOursGetsNothingOfOurs) {
+  start("claude");
+  call(event("claude/SessionStart-startup", "one.jsonl"));
+  told.waiting = {{DeliveryMode::NextMessage, "for ours"}};
+  for (const auto* name : {"claude/SessionStart-startup", "claude/UserPromptSubmit"}) {
+    auto inner = event(name, "inner.jsonl");
+    inner.session = "another";
+    EXPECT_EQ(call(inner).context, "") << name;
+  }
+  write(record_lines("claude-fence.jsonl")[4], "inner.jsonl");
+  write(record_lines("claude-fence.jsonl")[1], "one.jsonl");
+  ASSERT_TRUE(heard(1));
+  settle();
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+  EXPECT_EQ(call(event("claude/UserPromptSubmit", "one.jsonl")).context, "for ours");
+}
+
 TEST_F(HookedAdapterTest, WordsAreTakenByTheHookTheyWaitFor) {
   start("claude");
   told.waiting = {{DeliveryMode::NextMessage, "with the next message"},
