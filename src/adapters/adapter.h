@@ -67,6 +67,7 @@ inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
 /// What this session can do by its own doors, now. An empty way: only by screen and terminal.
 struct Capabilities {
   std::string_view hear = {}, know = {}, answer = {}, count = {};
+  bool hears_soon = false;  // not yet by its own door, but it will: what the screen shows meanwhile may be history
   std::array<Speaking, kModes> speak = {};
 
   [[nodiscard]] const Speaking& by(protocol::DeliveryMode mode) const { return speak[static_cast<std::size_t>(mode)]; }
@@ -119,7 +120,6 @@ class Listener {
 /// Where an agent is about to be started.
 struct Surroundings {
   std::string program;       // agent-relay itself, for hooks
-  std::string door;          // the host's socket
   std::string private_file;  // a path of ours, 0600, removed by the host when the agent has ended
   std::string instructions;  // what the agent should know of the relay; empty: it is to be told nothing
   bool attended = true;      // a person sits before its terminal

@@ -23,6 +23,7 @@ class Claude final : public HookedAdapter {
   }
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
+    can.know = way::kStatus;
     if (!inbox_works_) return can;
     const auto ready_at = inbox_ ? inbox_->ready_at() : SteadyTime{};
     can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at};

@@ -28,6 +28,7 @@ class Codex final : public HookedAdapter {
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
+    can.know = way::kStatus;
     if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
   }
@@ -39,6 +40,8 @@ class Codex final : public HookedAdapter {
   }
 
  private:
+  [[nodiscard]] bool starts_anew() const override { return true; }     // `/new`
+  [[nodiscard]] int turns_before_hooks() const override { return 2; }  // its start looks like a turn
   [[nodiscard]] std::optional<Millis> prompt_patience() const override {
     return where().attended ? kAttendedPatience : kUnattendedPatience;
   }

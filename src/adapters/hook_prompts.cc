@@ -4,10 +4,13 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "protocol/utf8.h"
 
 namespace relay::adapters {
 namespace {
 
+constexpr std::string_view kAsksOnScreen = "nobody: the agent asks on its screen";
+constexpr std::size_t kMaxInputShown = 16 * 1024;
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
 std::vector<Question> questions_in(const json::object& input) {
@@ -36,8 +39,10 @@ json::object input_of(const hooks::Event& event) {
 
 Prompt prompt_in(const hooks::Event& event) {
   const auto input = input_of(event);
-  Prompt prompt{
-      .tool = event.tool, .summary = summary_of(event.tool, input), .input = event.tool_input, .way = way::kHook};
+  Prompt prompt{.tool = event.tool,
+                .summary = summary_of(event.tool, input),
+                .input = std::string{protocol::cut_at_letter(event.tool_input, kMaxInputShown)},
+                .way = way::kHook};
   if (event.tool != kQuestionTool) return prompt;
   prompt.questions = questions_in(input);
   if (prompt.questions.empty()) return prompt;
@@ -73,7 +78,7 @@ void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::H
   if (patience_)
     open_.back().timer = loop_->at(loop_->now().steady + *patience_, [this, id = open.prompt.id] {
       const auto found = std::ranges::find(open_, id, [](const Open& each) { return each.prompt.id; });
-      if (found != open_.end()) end(found, {}, "nobody: the agent asks on its screen");
+      if (found != open_.end()) end(found, {}, kAsksOnScreen);
     });
   listener_->on_prompt(prompt);
 }
@@ -88,19 +93,20 @@ Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) 
 
 void HookPrompts::on_hook_gone(std::uint64_t call) {
   const auto found = std::ranges::find(open_, call, &Open::call);
-  if (found != open_.end()) end(found, {}, "person");
+  if (found == open_.end()) return;
+  const bool still_asks = found->shown && state_ == profiles::State::Blocked;  // its time was over
+  end(found, {}, still_asks ? kAsksOnScreen : "person");
 }
 
 void HookPrompts::on_state(profiles::State state) {
   state_ = state;
-  for (auto each = open_.begin(); each != open_.end();) {
-    const auto next = std::next(each);
-    if (state == profiles::State::Blocked)
-      each->shown = true;
-    else if (each->shown && state != profiles::State::Unknown)
-      end(each, {}, "person");
-    each = next;
-  }
+  if (state == profiles::State::Unknown || open_.empty()) return;
+  // One dialog at a time is on the screen, the oldest first.
+  auto& oldest = open_.front();
+  if (state == profiles::State::Blocked)
+    oldest.shown = true;
+  else if (oldest.shown)
+    end(open_.begin(), {}, "person");
 }
 
 void HookPrompts::end(std::list<Open>::iterator open, const hooks::Answer& answer, std::string_view by) {

@@ -11,6 +11,7 @@ using hooks::EventKind;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxUnknownTold = 32;
+constexpr Millis kClockSlack{2'000};  // a line is stamped before it is written
 
 Usage counted(const transcripts::Usage& usage) {
   return {.id = usage.id,
@@ -37,7 +38,6 @@ std::string without_entities(std::string_view text) {
 
 void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
   where_ = where;
-  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", where.door);
   const auto wired = hooks::wire(agent_, command.argv, command.environment,
                                  {.program = where.program,
                                   .private_file = where.private_file,
@@ -58,8 +58,9 @@ void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
 Capabilities HookedAdapter::capabilities() const {
   Capabilities can;
   if (tail_) can.hear = can.count = way::kTranscript;
+  can.hears_soon = wired_ && !silent_ && record_.empty();
   if (!wired_ || silent_) return can;
-  can.know = can.answer = way::kHook;
+  can.answer = way::kHook;
   can.by(DeliveryMode::NextMessage) = {Moment::Asked, way::kHook};
   can.by(DeliveryMode::NextToolCall) = {Moment::Asked, way::kHook};
   return can;
@@ -76,7 +77,7 @@ Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply
 bool HookedAdapter::is_a_strangers(const hooks::Event& event) const {
   if (event.agent != agent_) return true;
   if (!tail_ || event.session == session_) return false;
-  return event.kind != EventKind::SessionStart || event.reason == "startup";
+  return event.kind != EventKind::SessionStart || (event.reason == "startup" && !starts_anew());
 }
 
 void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) {
@@ -111,6 +112,7 @@ void HookedAdapter::on_state(profiles::State state) {
   const auto before = std::exchange(last_state_, state);
   if (state == profiles::State::Working) in_turn_ = in_turn_ || before == profiles::State::Idle;
   if (state != profiles::State::Idle || !std::exchange(in_turn_, false) || called_ || !wired_ || silent_) return;
+  if (++turns_ < turns_before_hooks()) return;
   silent_ = true;
   break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
 }
@@ -120,6 +122,7 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
   record_ = record;
   session_ = session;
   reader_ = make_reader_();
+  followed_from_ = loop_->now().wall - kClockSlack.count();
   auto tail = transcripts::Tail::follow(*loop_, record_, transcripts::Tail::From::Beginning, *this);
   if (tail)
     tail_ = *std::move(tail);
@@ -136,13 +139,20 @@ void HookedAdapter::give(const transcripts::Prompt& prompt) {
 }
 
 void HookedAdapter::on_line(const transcripts::Line& line) {
-  for (const auto& entry : reader_->read(line.text))
-    if (!line.earlier) take(entry);
+  const auto entries = reader_->read(line.text);
+  const auto written = reader_->written_at();
+  const bool earlier = line.earlier || (written != 0 && written < followed_from_);
+  for (const auto& entry : entries)
+    if (!earlier) take(entry);
 }
 
 void HookedAdapter::on_restart() { reader_->restart(); }
 
-void HookedAdapter::on_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
+/// From here on its screen is heard again.
+void HookedAdapter::on_problem(const std::string& sentence) {
+  tail_.reset();
+  break_way(way::kTranscript, sentence);
+}
 
 /// One line is missing, not the record: what follows is heard as before.
 void HookedAdapter::on_left_out(const std::string& sentence) { log::info(sentence, {{"record", record_}}); }

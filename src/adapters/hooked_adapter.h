@@ -5,7 +5,8 @@
 ///          ─▶ prompt or tool call: takes the words that wait for it
 ///          ─▶ permission: waits for an answer of ours (HookPrompts)
 ///
-/// Invariants: a subagent's hooks take no words and name no record; what stood in a record before we came is not heard.
+/// Invariants: a subagent's hooks take no words and name no record; what stood in a record before we came, or was copied into it
+///   from an older one, is not heard.
 /// Threading: loop thread only.
 #pragma once
 
@@ -47,6 +48,10 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
 
   /// For the model when its session begins; nothing by default.
   [[nodiscard]] virtual std::string greeting() const { return {}; }
+  /// Does it say "startup" also when a person begins another session in it?
+  [[nodiscard]] virtual bool starts_anew() const { return false; }
+  /// After so many turns without a hook there will be none.
+  [[nodiscard]] virtual int turns_before_hooks() const { return 1; }
   /// How long a permission may wait at the hook; none: as long as the agent lets it.
   [[nodiscard]] virtual std::optional<Millis> prompt_patience() const { return std::nullopt; }
 
@@ -66,6 +71,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   Listener* listener_ = nullptr;
   HookPrompts prompts_{std::nullopt};
   std::string session_, record_;
+  WallMs followed_from_ = 0;  // what was written before is another time's, wherever it stands
   std::unique_ptr<transcripts::Reader> reader_;
   std::unique_ptr<transcripts::Tail> tail_;
   std::set<std::string> unknown_;  // types told already
@@ -75,6 +81,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   bool silent_ = false;  // it worked through a turn and none came
   profiles::State last_state_ = profiles::State::Unknown;
   bool in_turn_ = false;  // it was idle, and works since
+  int turns_ = 0;         // without a hook
 };
 
 }  // namespace relay::adapters

@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "adapters/testing/hook_payloads.h"
 #include "adapters/testing/recorder.h"
 #include "base/format.h"
 #include "net/testing/loop_driver.h"
 #include "net/testing/temporary_directory.h"
+#include "protocol/iso_time.h"
 #include "transcripts/testing/records.h"
 
 namespace relay::adapters {
@@ -43,7 +45,6 @@ struct HookedAdapterTest : ::testing::Test {
                .directory = place.path()};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     adapter->prepare(command, {.program = "/opt/relay/agent-relay",
-                               .door = place.file("door"),
                                .private_file = place.file("run.json"),
                                .instructions = "You may write to @relay:NAME.",
                                .attended = attended});
@@ -61,7 +62,13 @@ struct HookedAdapterTest : ::testing::Test {
     it.transcript = place.file(record);
     return it;
   }
+  /// A line as if it was written now.
   void write(const std::string& line, const std::string& record = "record.jsonl") {
+    write_as_it_is(std::regex_replace(line, std::regex{R"("timestamp": *"[^"]*")"},
+                                      format(R"("timestamp":"{}")", protocol::iso_time(loop.now().wall))),
+                   record);
+  }
+  void write_as_it_is(const std::string& line, const std::string& record = "record.jsonl") {
     std::ofstream{place.file(record), std::ios::app} << line << '\n';
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
@@ -87,7 +94,6 @@ TEST_P(EveryHookedAgent, HearsEachTextOnceSeesWhatWasGivenAndCounts) {
   start(agent);
   const auto broken = told.broken;  // Gemini's hooks, where others could write the file that names them
   EXPECT_TRUE(broken.empty() || agent == std::string_view{"gemini"});
-  EXPECT_EQ(pty::variable(command.environment, "AGENT_RELAY_DOOR"), place.file("door"));
   EXPECT_EQ(adapter->capabilities().hear, "");
   call(event(start_event));
   EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
@@ -140,6 +146,16 @@ TEST_F(HookedAdapterTest, GoesOverToAnotherRecordWhenTheSessionIsCleared) {
   call(cleared);
   write(record_lines("claude-fence.jsonl")[4], "one.jsonl");
   write(record_lines("claude-fence.jsonl")[1], "two.jsonl");
+  ASSERT_TRUE(heard(1));
+  settle();
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+}
+
+TEST_F(HookedAdapterTest, WhatWasCopiedFromAnOlderSessionIsNotHeard) {
+  start("claude");
+  call(event("claude/SessionStart-startup"));
+  write_as_it_is(record_lines("claude-fence.jsonl")[4]);  // `--fork-session` copies the history into the new record
+  write(record_lines("claude-fence.jsonl")[1]);
   ASSERT_TRUE(heard(1));
   settle();
   EXPECT_EQ(told.heard, Texts{kGreeted});
@@ -251,7 +267,9 @@ TEST_F(HookedAdapterTest, AWholeTurnWithoutAHookBreaksTheWayAndALateHookMendsIt)
   start("codex");
   adapter->on_state(State::Idle);
   adapter->on_state(State::Working);
-  EXPECT_TRUE(told.broken.empty());
+  adapter->on_state(State::Idle);
+  EXPECT_TRUE(told.broken.empty()) << "its start looks like a turn";
+  adapter->on_state(State::Working);
   adapter->on_state(State::Idle);
   ASSERT_EQ(told.broken.size(), 1U);
   EXPECT_NE(told.broken[0].find("does not call its hooks"), std::string::npos) << told.broken[0];

@@ -110,6 +110,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   if (!hello->resume_token.empty()) {
     error(connection, ErrorCode::ResumeTooOld, "this session cannot be resumed; a new one begins");
   }
+  agent->activity = {};  // what its last session told of itself
   open_session(connection, *agent, *hello, std::move(earlier_claim));
 }
 

@@ -70,9 +70,9 @@ Result<void> keep(const hooks::Event& event) {
   return {};
 }
 
-/// A permission waits as long as the agents let a hook run (600 s); a session's end has a second or so for all hooks.
+/// A permission waits as long as its agent lets the hook run, a day at most; a session's end has a second or so for all hooks.
 std::chrono::milliseconds time_allowed(const hooks::Event& event) {
-  if (event.kind == hooks::EventKind::Permission) return 600s;
+  if (event.kind == hooks::EventKind::Permission) return 24h;
   return event.kind == hooks::EventKind::SessionEnd ? 500ms : 2s;
 }
 

@@ -147,14 +147,14 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   for (const auto variable : {host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable})
     pty::remove_variable(command.environment, variable);
   pty::set_variable(command.environment, "AGENT_RELAY_NAME", record.name);
+  pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.door);  // not that of an agent we run inside
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
   if (furnished) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", furnished->outbox);
   const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
   if ((options.adapter = adapters::adapter_for(options.profile.name))) {
-    places.private_file = context.project.hosts + "/" + record.id + ".settings.json";
+    places.private_file = host::settings_of(context.project.hosts, record.id);
     options.adapter->prepare(command, {.program = RELAY_TRY(own_program()),
-                                       .door = places.door,
                                        .private_file = places.private_file,
                                        .instructions = skill,
                                        .attended = !wish.detached});

@@ -230,6 +230,8 @@ class Door::Visitor final : public net::StreamListener {
   }
 
   void send(std::string_view body) {
+    if (body.size() > protocol::kMaxFrameBytes)
+      return send(refusal(answering_ != nullptr ? answering_->what : "", "", "the answer is too large for a frame"));
     std::string framed;
     protocol::append_frame(framed, reader_.style(), body);
     stream_->write(framed);

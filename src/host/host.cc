@@ -27,7 +27,9 @@ namespace relay::host {
 namespace {
 
 constexpr Millis kEndGrace{5'000};
+constexpr Millis kLastWords{250};  // of an agent that has ended, in its own record
 constexpr std::size_t kMaxFeedBytes = 8 * 1024;
+constexpr std::uint32_t kMaxLetters = 2'048;  // those that are held until somebody asks count too
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 /// So much of the output at most that what scrolls off can still be looked at.
@@ -155,13 +157,16 @@ class Host::Core final : public pty::ProgramListener,
     ended_ = true;
     look();
     for (const auto& observation : watcher_->finish()) take(observation);  // its last words
-    mailroom_.on_agent_gone();
-    sorter_.on_agent_gone();
-    native_.on_agent_gone();
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
-    link_->stop();
-    loop_.post([this] { loop_.stop(); });
+    // What it wrote down last may not have been read yet.
+    timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
+      mailroom_.on_agent_gone();
+      sorter_.on_agent_gone();
+      native_.on_agent_gone();
+      link_->stop();
+      loop_.post([this] { loop_.stop(); });
+    });
   }
 
   // ---- the person
@@ -220,7 +225,7 @@ class Host::Core final : public pty::ProgramListener,
           .optional("id", letter->message)
           .field("from", letter->from)
           .field("mode", protocol::name_of(letter->mode))
-          .field("reason", reason_of(*letter))
+          .field("reason", reason_shown(*letter))
           .end();
     answer.end();
     native_.describe(answer);
@@ -269,24 +274,19 @@ class Host::Core final : public pty::ProgramListener,
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
   void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override {
-    const auto taken = wish.take ? sorter_.fetch(wish.limit, wish.ids) : std::vector<Letter>{};
-    std::vector<const Letter*> shown;
-    for (const auto& letter : taken) shown.push_back(&letter);
-    const auto left = waiting();
-    for (const auto* letter : left)
-      if (!wish.take && shown.size() < wish.limit && !letter->message.empty()) shown.push_back(letter);
+    const auto offer = offered(fetchable(), wish.limit, wish.ids);
     answer.begin_array("letters");
-    for (const auto* letter : shown)
-      answer.begin_element()
-          .field("id", letter->message)
-          .field("from", letter->from)
-          .optional("to", letter->to)
-          .optional("thread", letter->thread)
-          .field("body", letter->body)
-          .field("mode", protocol::name_of(letter->mode))
-          .field("waiting", reason_of(*letter))
-          .end();
-    answer.end().field("more", wish.take ? !left.empty() : left.size() > shown.size());
+    for (const auto& json : offer.letters) answer.raw_element(json);
+    answer.end().field("more", offer.more);
+    if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
+  }
+  /// What nobody has begun to bring.
+  [[nodiscard]] std::vector<const Letter*> fetchable() const {
+    std::vector<const Letter*> all;
+    if (!mailroom_.in_hand() && !mailroom_.saying())
+      for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+    std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));
+    return all;
   }
   void describe_prompts(protocol::JsonWriter& answer) const override {
     native_.describe_prompts(answer, loop_.now().wall);
@@ -345,7 +345,8 @@ class Host::Core final : public pty::ProgramListener,
 
   void take(const profiles::Observation& observation) {
     const auto* said = std::get_if<profiles::Said>(&observation);
-    if (said != nullptr && native_.can().hear.empty()) voice_->carry_out(said->utterance);
+    if (said == nullptr) return;
+    if (const auto can = native_.can(); can.hear.empty() && !can.hears_soon) voice_->carry_out(said->utterance);
   }
 
   void look_again(std::optional<SteadyTime> at) {
@@ -396,9 +397,6 @@ class Host::Core final : public pty::ProgramListener,
     std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
     return all;
   }
-  static std::string_view reason_of(const Letter& letter) {
-    return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
-  }
   void deliver_soon() {
     loop_.post([this] { look(); });
   }
@@ -447,6 +445,7 @@ class Host::Core final : public pty::ProgramListener,
     link.hello.team = options_.record.team;
     link.hello.working_directory = options_.record.working_directory;
     link.hello.claim_token = options_.claim_token;
+    link.hello.capabilities.max_inflight = kMaxLetters;
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     voice_ = std::make_unique<Voice>(*link_, FileBox{options_.places.project_root, options_.places.outgoing}, *this);

@@ -1,7 +1,11 @@
 #include "host/mail.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "protocol/json_scanner.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
 #include "protocol/send.h"
 #include "protocol/utf8.h"
 #include "speech/injection.h"
@@ -37,6 +41,32 @@ Message message_of(const client::Incoming& incoming) {
     if (meta->ttl_ms) message.expires_at = incoming.envelope.ts + *meta->ttl_ms;
   }
   return message;
+}
+
+std::string_view reason_shown(const Letter& letter) {
+  return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
+}
+
+MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids) {
+  MailOffer offer;
+  std::size_t bytes = 0;
+  for (const auto* letter : letters) {
+    if (letter->message.empty() || (!ids.empty() && std::ranges::find(ids, letter->message) == ids.end())) continue;
+    protocol::JsonWriter json;
+    json.field("id", letter->message)
+        .field("from", letter->from)
+        .optional("to", letter->to)
+        .optional("thread", letter->thread)
+        .field("body", letter->body)
+        .field("mode", protocol::name_of(letter->mode))
+        .field("waiting", reason_shown(*letter));
+    bytes += json.size();
+    offer.more = offer.letters.size() >= limit || (bytes > protocol::kMaxResponseBytes && !offer.letters.empty());
+    if (offer.more) break;
+    offer.letters.push_back(json.take());
+    offer.ids.push_back(letter->message);
+  }
+  return offer;
 }
 
 std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts) {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "client/link.h"
 #include "host/injection.h"
@@ -42,6 +44,17 @@ Message message_of(const client::Incoming& incoming);
 
 /// A text of more than `max_paste_bytes` goes to a file of `long_texts`; the agent is shown its beginning and the path.
 /// When the file cannot be written it is shown the command that prints the message instead.
+/// Why it waits, for whoever asks.
+std::string_view reason_shown(const Letter& letter);
+
+/// What is shown to an agent that asks for its mail: as many as were asked for (no ids: any) and fit an answer.
+struct MailOffer {
+  std::vector<std::string> letters;  // JSON objects
+  std::vector<std::string> ids;      // of these
+  bool more = false;                 // others wait that could be taken too
+};
+MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids);
+
 std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts);
 
 }  // namespace relay::host

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "protocol/limits.h"
 
 namespace relay::host {
 namespace {
@@ -101,6 +102,7 @@ Result<void> NativeSide::answer(const std::string& prompt, const adapters::Reply
 void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
   out.begin_array("prompts");
   for (const auto& open : prompts_) {
+    if (out.size() > protocol::kMaxResponseBytes) break;  // an answer fits a frame; the oldest are there
     out.begin_element();
     write_prompt(out, open.prompt);
     out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();

@@ -94,6 +94,10 @@ RecordFile::~RecordFile() {
   if (!path_.empty()) fs::remove(path_, none);
 }
 
+std::string settings_of(const std::string& directory, const std::string& id) {
+  return format("{}/{}.settings.json", directory, id);
+}
+
 std::vector<HostRecord> recorded_hosts(const std::string& directory) {
   std::vector<HostRecord> hosts;
   std::error_code none;
@@ -110,6 +114,7 @@ bool is_at_home(const std::string& directory, const HostRecord& record) {
   if (door || !is(door.error(), net::Errc::NoOneListens)) return true;
   std::error_code none;
   fs::remove(format("{}/{}.json", directory, record.id), none);
+  fs::remove(settings_of(directory, record.id), none);
   // Only what is a door by its name, whatever the record says.
   if (fs::path{record.socket}.filename().string().ends_with(record.id + ".sock")) fs::remove(record.socket, none);
   return false;

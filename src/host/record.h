@@ -50,6 +50,9 @@ class RecordFile {
 };
 
 /// All that are written down, oldest first; their hosts may be dead.
+/// Where an agent's settings for one run are written beside its host's record, and removed with it.
+std::string settings_of(const std::string& directory, const std::string& id);
+
 std::vector<HostRecord> recorded_hosts(const std::string& directory);
 /// Knocks at its door. When nobody listens any more, what is left of the host is removed.
 bool is_at_home(const std::string& directory, const HostRecord& record);

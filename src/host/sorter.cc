@@ -54,13 +54,35 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
     if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
   std::optional<SteadyTime> again;
   for (const auto mode : kInOrder) sooner(again, serve(mode, view));
-  for (auto& handed : handed_) {
-    const auto due = handed.at + kProofPatience;
-    if (view.now < due)
-      sooner(again, due);
-    else if (handed.taken)
-      wait(handed.letter, "the agent took it, and its record does not show it yet");
-  }
+  sooner(again, look_for_proof(view));
+  for (const auto& lane : lanes_)
+    for (const auto& letter : lane)
+      if (letter.expires_at) sooner(again, view.now + Millis{*letter.expires_at - view.wall});
+  return again;
+}
+
+/// What is in the agent's hands and has not been shown: it may be known by other signs, or never.
+std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
+  std::optional<SteadyTime> again;
+  const bool at_rest = view.state == State::Idle || view.state == State::Typing;
+  std::erase_if(handed_, [&](Handed& handed) {
+    const bool began = view.state == State::Working && view.since >= handed.at;
+    if (handed.taken && !has_record_ && began) {
+      end(handed.letter, ReceiptStatus::Delivered, "submitted", format("by {}; the agent began to work", handed.way));
+      return true;
+    }
+    const auto late = handed.at + kProofPatience;
+    const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
+    if (at_rest && view.now >= hopeless) {
+      end(handed.letter, ReceiptStatus::InDoubt, "",
+          format("it was handed over by {}, and nothing shows that the model has it", handed.way));
+      return true;
+    }
+    if (view.now >= late && handed.taken) wait(handed.letter, "the agent took it, and its record does not show it yet");
+    if (view.now < late) sooner(again, late);
+    if (at_rest) sooner(again, hopeless);
+    return false;
+  });
   return again;
 }
 
@@ -127,39 +149,49 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking
     const auto free_at = std::max(view.since + kIdleSettle, last_seen_ + kTurnSettle);
     if (view.now < free_at) return free_at;
   }
+  if (letter.mode == DeliveryMode::Immediate)
+    for (const auto& handed : handed_)
+      if (view.now < handed.at + kProofPatience) {
+        letter.reason = "another message is just being taken";
+        return handed.at + kProofPatience;
+      }
   if (!noted(letter)) {
     wait(letter, "the note of what is brought cannot be written");
     letter.not_before = view.now + kHandRetry;
     return letter.not_before;
   }
-  handed_.push_back({.letter = std::move(letter), .at = view.now, .way = by.way});
-  from.pop_front();
-  auto& handed = handed_.back();
+  const auto& handed = into_its_hands(from, by.way, view.now);
   const adapters::Words words{
       .delivery = handed.letter.place.id, .text = handed.letter.text, .mode = handed.letter.mode};
-  hands_.hand_over(words, [this, alive = alive_, delivery = words.delivery](Result<void> outcome) {
-    if (*alive) on_handed(delivery, outcome);
+  hands_.hand_over(words, [this, alive = alive_, key = handed.key](Result<void> outcome) {
+    if (*alive) on_handed(key, outcome);
   });
   return view.now;  // the next lane, or the next letter of this one, at once
 }
 
-void Sorter::on_handed(const std::string& delivery, const Result<void>& outcome) {
-  const auto found = std::ranges::find(handed_, delivery, [](const Handed& each) { return each.letter.place.id; });
+Sorter::Handed& Sorter::into_its_hands(Lane& from, std::string_view way, SteadyTime now) {
+  auto& handed =
+      handed_.emplace_back(Handed{.letter = std::move(from.front()), .key = ++last_key_, .at = now, .way = way});
+  from.pop_front();
+  handed.letter.reason = format("handed over by {}", way);
+  return handed;
+}
+
+void Sorter::on_handed(std::uint64_t key, const Result<void>& outcome) {
+  const auto found = std::ranges::find(handed_, key, &Handed::key);
   if (found == handed_.end()) return;  // seen already
   if (outcome) {
     found->taken = true;
-    if (has_record_)
-      return hands_.report(found->letter.place,
-                           {.status = ReceiptStatus::Accepted, .reason = format("handed over by {}", found->way)});
-    end(found->letter, ReceiptStatus::Delivered, "submitted", format("by {}", found->way));
-  } else {
-    auto letter = std::move(found->letter);
-    letter.typed_only = can_be_typed(letter.mode);
-    letter.not_before = now_ + kHandRetry;
-    wait(letter, format("its {} took nothing: {}", found->way, outcome.error().message()));
-    lane(letter.mode).push_front(std::move(letter));
+    if (!found->letter.place.id.empty())
+      hands_.report(found->letter.place, {.status = ReceiptStatus::Accepted, .reason = found->letter.reason});
+    return;
   }
+  auto letter = std::move(found->letter);
+  letter.typed_only = can_be_typed(letter.mode);
+  letter.not_before = now_ + kHandRetry;
+  wait(letter, format("its {} took nothing: {}", found->way, outcome.error().message()));
   handed_.erase(found);
+  lane(letter.mode).push_front(std::move(letter));
 }
 
 std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
@@ -173,9 +205,7 @@ std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& v
     if (text.size() + more > max_bytes || !noted(letter)) break;
     if (!text.empty()) text += '\n';
     text += letter.text;
-    handed_.push_back({.letter = std::move(letter), .at = view.now, .way = adapters::way::kHook});
-    from.pop_front();
-    on_handed(std::string{handed_.back().letter.place.id}, {});
+    on_handed(into_its_hands(from, adapters::way::kHook, view.now).key, {});
   }
   return text;
 }
@@ -192,18 +222,22 @@ void Sorter::on_given(std::string_view text, std::string_view way) {
   }
 }
 
-std::vector<Letter> Sorter::fetch(std::size_t limit, const std::vector<std::string>& ids) {
+void Sorter::fetch(const std::vector<std::string>& ids) {
   if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
-  std::vector<Letter> taken;
   for (const auto mode : kInOrder)
     std::erase_if(lane(mode), [&](Letter& letter) {
-      const bool wanted = ids.empty() || std::ranges::find(ids, letter.message) != ids.end();
-      if (taken.size() >= limit || letter.place.id.empty() || !wanted || !noted(letter)) return false;
+      if (letter.place.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !noted(letter))
+        return false;
       end(letter, ReceiptStatus::Delivered, "seen", "fetched by the agent");
-      taken.push_back(std::move(letter));
       return true;
     });
-  return taken;
+}
+
+std::vector<const Letter*> Sorter::fetchable() const {
+  std::vector<const Letter*> all;
+  for (const auto mode : kInOrder)
+    for (const auto& letter : lanes_[static_cast<std::size_t>(mode)]) all.push_back(&letter);
+  return all;
 }
 
 void Sorter::on_agent_gone() {
@@ -216,8 +250,7 @@ void Sorter::on_agent_gone() {
 std::vector<const Letter*> Sorter::waiting() const {
   std::vector<const Letter*> all;
   for (const auto& handed : handed_) all.push_back(&handed.letter);
-  for (const auto mode : kInOrder)
-    for (const auto& letter : lanes_[static_cast<std::size_t>(mode)]) all.push_back(&letter);
+  std::ranges::copy(fetchable(), std::back_inserter(all));
   return all;
 }
 

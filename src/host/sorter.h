@@ -9,7 +9,9 @@
 ///   one step down, with the reason in the ledger.
 /// - The note of intent is on disk before anything is handed over, as before the first typed byte.
 /// - Nothing is handed over while the agent asks something, or before it is known to be ready.
-/// - Delivered is said when the agent's record shows the text; where there is no record, when the agent took it.
+/// - Delivered is said when the agent's record shows the text; where there is no record, when the agent began to work
+///   after it took it. What is not shown by an agent that has long been at rest is in doubt.
+/// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
 /// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
 /// Ownership: borrows intent and hands, which outlive it. Threading: loop thread only; the clock is an argument.
 #pragma once
@@ -30,6 +32,7 @@ namespace relay::host {
 
 inline constexpr Millis kTurnSettle{500};        // after a text was seen: its turn shows by then
 inline constexpr Millis kProofPatience{10'000};  // for the record to show what was handed over
+inline constexpr Millis kProofLimit{60'000};     // at rest for that long without it, nobody knows
 inline constexpr std::size_t kMaxHanded = 32;    // of one mode in the agent's hands at once
 inline constexpr Millis kHandRetry{5'000};       // after a way took nothing, for modes that cannot be typed
 
@@ -68,8 +71,9 @@ class Sorter {
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model.
   void on_given(std::string_view text, std::string_view way);
-  /// The agent asks for its mail (MCP): those that nobody has begun to bring; taken ones are delivered.
-  std::vector<Letter> fetch(std::size_t limit, const std::vector<std::string>& ids);
+  /// The agent was shown these of its mail (MCP), which nobody has begun to bring: they are delivered.
+  void fetch(const std::vector<std::string>& ids);
+  [[nodiscard]] std::vector<const Letter*> fetchable() const;
   void on_agent_gone();
 
   /// Everything that is not over, in the order it came within its mode; handed ones first.
@@ -78,6 +82,7 @@ class Sorter {
  private:
   struct Handed {
     Letter letter;
+    std::uint64_t key = 0;
     SteadyTime at{};
     std::string_view way = {};
     bool taken = false;  // the way said so
@@ -88,7 +93,9 @@ class Sorter {
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::DeliveryMode mode, const View& view);
   std::optional<SteadyTime> hand_over(Lane& from, const adapters::Speaking& by, const View& view);
-  void on_handed(const std::string& delivery, const Result<void>& outcome);
+  Handed& into_its_hands(Lane& from, std::string_view way, SteadyTime now);
+  void on_handed(std::uint64_t key, const Result<void>& outcome);
+  std::optional<SteadyTime> look_for_proof(const View& view);
   bool noted(Letter& letter);
   void wait(Letter& letter, std::string_view reason);
   void end(const Letter& letter, protocol::ReceiptStatus status, std::string_view proof, std::string reason);
@@ -100,6 +107,7 @@ class Sorter {
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;
+  std::uint64_t last_key_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

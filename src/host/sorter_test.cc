@@ -120,6 +120,25 @@ TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
   EXPECT_EQ(heard(), Lines{"hand text of b"});
   after(150ms, State::Typing);
   EXPECT_EQ(heard(), Lines{"hand text of a"});
+  come("c", DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Working);
+  EXPECT_TRUE(heard().empty()) << "the turn of what is just being taken is not cut short";
+  sorter.on_given("text of a text of b", "transcript");
+  (void)heard();
+  after(1ms, State::Working);
+  EXPECT_EQ(heard(), Lines{"hand text of c"});
+}
+
+TEST_F(SorterTest, WithoutARecordItIsDeliveredWhenTheAgentBeginsToWork) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.can.hear = {};
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  EXPECT_EQ(heard(), (Lines{"a accepted", "hand text of a", "a accepted: handed over by inbox"}));
+  after(1s, State::Working);
+  EXPECT_EQ(heard(), Lines{"a delivered submitted: by inbox; the agent began to work"});
 }
 
 TEST_F(SorterTest, WhatADoorDidNotTakeIsTypedWithTheReason) {
@@ -210,8 +229,7 @@ TEST_F(SorterTest, FetchedMailIsDeliveredAndNeverTyped) {
   come("b");
   after(1s, State::Working);
   (void)heard();
-  const auto letters = sorter.fetch(10, {});
-  ASSERT_EQ(letters.size(), 2u);
+  sorter.fetch({"a", "b", "unknown"});
   EXPECT_EQ(heard(), (Lines{"b delivered seen: fetched by the agent", "a delivered seen: fetched by the agent"}));
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty());
@@ -233,8 +251,16 @@ TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
   (void)heard();
   after(kProofPatience, State::Idle);
   EXPECT_EQ(heard(), Lines{"a deferred: the agent took it, and its record does not show it yet"});
+  after(kProofLimit, State::Working);
+  EXPECT_TRUE(heard().empty()) << "a long turn may still take it";
+  after(1s, State::Idle);
+  after(kProofLimit, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a in_doubt: it was handed over by inbox, and nothing shows that the model has it"});
+  come("b");
+  after(1s, State::Idle);
+  (void)heard();
   sorter.on_agent_gone();
-  EXPECT_EQ(heard(), Lines{"a in_doubt: the agent took it by inbox and ended before its record showed it"});
+  EXPECT_EQ(heard(), Lines{"b in_doubt: the agent took it by inbox and ended before its record showed it"});
 }
 
 TEST_F(SorterTest, WhatCannotBeNotedIsNotHandedOver) {

@@ -1,5 +1,7 @@
 #include "net/http_client.h"
 
+#include <unistd.h>
+
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -15,6 +17,7 @@
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "net/asio_impl.h"
+#include "net/listener_owner.h"
 
 namespace relay::net {
 namespace {
@@ -129,6 +132,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                           [self = shared_from_this()](const error_code& error) {
                             if (self->over_) return;
                             if (error) return self->fail(HttpErrc::NoConnection, error.message());
+                            if (listener_owner(self->around_->place.port) != ::geteuid())
+                              return self->fail(HttpErrc::NoConnection, "the program that listens there is not ours");
                             self->send();
                           });
   }

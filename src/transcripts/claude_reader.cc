@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
+#include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
 #include "transcripts/remembered.h"
 
@@ -24,20 +25,12 @@ constexpr auto kHousekeeping = std::to_array<std::string_view>(
 constexpr std::string_view kInterrupted = "[Request interrupted by user";
 constexpr std::string_view kSynthetic = "<synthetic>";  // the model's name when the program speaks for it
 
-class ClaudeReader final : public Reader {
+class ClaudeReader final : public LineReader {
  public:
-  Entries read(std::string_view line) override {
-    auto row = parse_line(line);
-    if (!row) return {Unknown{.problem = row.error().message()}};
-    entries_.clear();
-    read_row(*row);
-    return std::exchange(entries_, {});
-  }
-
   void restart() override { turn_.clear(); }
 
  private:
-  void read_row(const json::object& row) {
+  void read_object(const json::object& row) override {
     const auto type = word_of(row, "type");
     if (std::ranges::find(kHousekeeping, type) != kHousekeeping.end()) return;
     tell_session(row);
@@ -211,17 +204,11 @@ class ClaudeReader final : public Reader {
     entries_.push_back(TurnEnded{.id = std::exchange(turn_, {}), .ending = ending});
   }
 
-  void not_understood(const std::string& type, std::string problem) {
-    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
-  }
-
-  Entries entries_;
   std::string session_;
   std::string turn_;  // the open one's; empty between turns
   std::optional<std::int64_t> turn_index_;
   Remembered<bool> rows_;
   Remembered<Usage> usages_;
-  Remembered<bool> unknown_;
 };
 
 }  // namespace

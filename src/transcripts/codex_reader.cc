@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
+#include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
 #include "transcripts/remembered.h"
 
@@ -32,20 +33,12 @@ constexpr auto kSilentItems =
 
 bool contains(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
 
-class CodexReader final : public Reader {
+class CodexReader final : public LineReader {
  public:
-  Entries read(std::string_view line) override {
-    auto object = parse_line(line);
-    if (!object) return {Unknown{.problem = object.error().message()}};
-    entries_.clear();
-    read_line(*object);
-    return std::exchange(entries_, {});
-  }
-
   void restart() override { turn_.clear(); }
 
  private:
-  void read_line(const json::object& line) {
+  void read_object(const json::object& line) override {
     const auto type = word_of(line, "type");
     if (contains(kSilentLines, type)) return;
     const auto* payload = object_member(line, "payload");
@@ -225,17 +218,11 @@ class CodexReader final : public Reader {
 
   void tell_prompt(Prompt prompt) { entries_.push_back(std::move(prompt)); }
 
-  void not_understood(const std::string& type, std::string problem) {
-    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
-  }
-
-  Entries entries_;
   std::string session_;
   std::string model_;
   std::string turn_;
   std::int64_t total_ = 0;
   Remembered<bool> items_;
-  Remembered<bool> unknown_;
   Remembered<Limit> limits_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
+#include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
 #include "transcripts/remembered.h"
 
@@ -50,20 +51,12 @@ class Told {
   std::array<std::uint8_t, 32> digest_ = sha256("");
 };
 
-class GeminiReader final : public Reader {
+class GeminiReader final : public LineReader {
  public:
-  Entries read(std::string_view line) override {
-    auto object = parse_line(line);
-    if (!object) return {Unknown{.problem = object.error().message()}};
-    entries_.clear();
-    read_line(*object);
-    return std::exchange(entries_, {});
-  }
-
   void restart() override { turn_.clear(); }
 
  private:
-  void read_line(const json::object& line) {
+  void read_object(const json::object& line) override {
     if (line.contains("$rewindTo")) return;  // what follows is new, with ids of its own
     if (const auto* set = object_member(line, "$set")) return read_set(*set);
     if (line.contains("sessionId")) return read_session(line);
@@ -228,17 +221,11 @@ class GeminiReader final : public Reader {
     return clipped(all, kMaxText);
   }
 
-  void not_understood(const std::string& type, std::string problem) {
-    if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
-  }
-
-  Entries entries_;
   std::string session_;
   std::string turn_;
   bool subagent_ = false;
   Remembered<Told> told_;
   Remembered<Usage> usages_;
-  Remembered<bool> unknown_;
 };
 
 }  // namespace

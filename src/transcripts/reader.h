@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/clock.h"
 #include "transcripts/entry.h"
 
 namespace relay::transcripts {
@@ -16,6 +17,9 @@ class Reader {
  public:
   virtual ~Reader() = default;
   virtual Entries read(std::string_view line) = 0;
+  /// When the line that was read last says it was written; 0 when it does not. A session that is forked begins its file
+  /// with the rows of another.
+  [[nodiscard]] virtual WallMs written_at() const = 0;
 
   /// The file begins anew (it was cut or replaced): what was known of a turn is forgotten, the ids are not.
   virtual void restart() = 0;

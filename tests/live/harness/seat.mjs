@@ -72,7 +72,15 @@ export class Seat {
     await this.pane.close();
     await this.relay.down();
     this.model.stop();
-    if (!process.env.LIVE_KEEP) rmSync(this.scratch, { recursive: true, force: true, maxRetries: 5 });
+    if (process.env.LIVE_KEEP) return;
+    await until(() => {  // a hook of an agent that has just ended may still write its last line
+      try {
+        rmSync(this.scratch, { recursive: true, force: true });
+        return true;
+      } catch {
+        return false;
+      }
+    }, 5_000);
   }
 
   async explain() { return (await this.relay.explain('Alice')) ?? {}; }

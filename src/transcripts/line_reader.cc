@@ -1,0 +1,22 @@
+#include "transcripts/line_reader.h"
+
+#include "protocol/iso_time.h"
+#include "transcripts/fields.h"
+
+namespace relay::transcripts {
+
+Entries LineReader::read(std::string_view line) {
+  written_at_ = 0;
+  const auto object = parse_line(line);
+  if (!object) return {Unknown{.problem = object.error().message()}};
+  written_at_ = protocol::parse_iso_time(word_of(*object, "timestamp")).value_or(0);
+  entries_.clear();
+  read_object(*object);
+  return std::exchange(entries_, {});
+}
+
+void LineReader::not_understood(const std::string& type, std::string problem) {
+  if (unknown_.at(type).second) entries_.push_back(Unknown{.type = type, .problem = std::move(problem)});
+}
+
+}  // namespace relay::transcripts
