@@ -72,11 +72,9 @@ class Gemini final : public HookedAdapter {
   [[nodiscard]] std::string greeting() const override { return where().instructions; }
 
   static std::string uuid(Random& random) {
-    auto digits = random.hex(16);
-    digits[12] = '4';  // its version, and below its variant
-    digits[16] = "89ab"[static_cast<std::size_t>(digits[16]) % 4];
-    for (const std::size_t dash : {8U, 13U, 18U, 23U}) digits.insert(dash, "-");
-    return digits;
+    const auto digits = random.hex(16);
+    const auto part = [&](std::size_t from, std::size_t count) { return digits.substr(from, count); };
+    return format("{}-{}-4{}-8{}-{}", part(0, 8), part(8, 4), part(13, 3), part(17, 3), part(20, 12));  // of version 4
   }
 
   /// `tmp/<project>/chats/session-<time>-<first digits>.jsonl`
