@@ -38,13 +38,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto kTools = mcp::tools_for_clients(mcp::Spawning::Allowed);
   static const auto kResources = mcp::resources_for_clients();
   Workshop workshop;
-  mcp::Server server{
-      {.version = "1", .instructions = "", .tools = kTools, .resources = kResources}, workshop, [](std::string line) {
-        FUZZ_CHECK(line.find('\n') == std::string::npos);
-        const auto said = parse_json_object(line);
-        FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
-        FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
-      }};
+  mcp::Server server{{.version = "1", .instructions = "", .tools = kTools, .resources = kResources},
+                     workshop,
+                     [](std::string line, mcp::OnWritten) {
+                       FUZZ_CHECK(line.find('\n') == std::string::npos);
+                       const auto said = parse_json_object(line);
+                       FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
+                       FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
+                     }};
   workshop.server = &server;
   std::size_t begin = 0;
   while (begin <= text.size()) {

@@ -15,20 +15,32 @@ struct DeskTest : ::testing::Test {
   client::testing::MemoryDirectory directory;
   testing::ScriptedPost post;
   std::vector<LoggedEvent> logged;
+  int taken = 0;
   Desk desk{loop,
             post,
             directory,
-            {.project_root = "/p", .spawning = Spawning::Allowed, .log = [this](const LoggedEvent& event) {
-               logged.push_back(event);
-               return Result<std::string>{"s"};
-             }}};
+            {.project_root = "/p",
+             .spawning = Spawning::Allowed,
+             .log =
+                 [this](const LoggedEvent& event) {
+                   logged.push_back(event);
+                   return Result<std::string>{"s"};
+                 },
+             .on_taken = [this] { ++taken; }}};
   std::vector<json::object> said;
   Server server{{.version = "1",
                  .instructions = "",
                  .tools = tools_for_clients(Spawning::Allowed),
                  .resources = resources_for_clients()},
                 desk,
-                [this](std::string line) { said.push_back(parse_json_object(line).value()); }};
+                [this](std::string line, OnWritten written) {
+                  said.push_back(parse_json_object(line).value());
+                  if (!written) return;
+                  if (reads) return written();
+                  unread.push_back(std::move(written));
+                }};
+  bool reads = true;  // the client
+  std::vector<OnWritten> unread;
   int last_id = 0;
 
   void SetUp() override {
@@ -167,20 +179,58 @@ TEST_F(DeskTest, AWaitEndsInTimeAndTellsProgress) {
   EXPECT_EQ(tell("relay_wait", R"({"timeout":0})"), "no message came in that time");
 }
 
-TEST_F(DeskTest, WhatWasTakenForACancelledCallGoesToTheNext) {
+TEST_F(DeskTest, ACancelledCallTakesNothing) {
   post.slow = true;
   post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
-  const auto waiting = call("relay_wait");
-  post.answer_next();  // it looked; now it takes
+  const auto waiting = call("relay_wait"), reading = call("relay_inbox");
   cancel(waiting);
-  post.answer_next();
-  const auto taking = call("relay_inbox");
-  cancel(taking);
-  post.answer_next();
-  const auto next = call("relay_inbox");
+  cancel(reading);
+  while (!post.later.empty()) post.answer_next();
+  EXPECT_EQ(post.letters.size(), 1U);
+  EXPECT_EQ(text_of(waiting) + text_of(reading), "(no answer)(no answer)");
+  const auto next = call("relay_wait");
   post.answer_next();
   EXPECT_NE(text_of(next).find("[m1]: one"), std::string::npos);
-  EXPECT_EQ(text_of(waiting) + text_of(taking), "(no answer)(no answer)");
+}
+
+TEST_F(DeskTest, ALetterIsTakenOnceItsAnswerHasLeft) {
+  reads = false;
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}, {.id = "m2", .from = "Bob", .body = "two"}};
+  const auto first = call("relay_inbox", R"({"limit":1})");
+  EXPECT_NE(text_of(first).find("[m1]"), std::string::npos);
+  EXPECT_EQ(post.letters.size(), 2U);
+  EXPECT_EQ(desk.taking(), 1U);
+  EXPECT_EQ(tell("relay_whoami"), "You are Alice in /p. 1 wait; read them with relay_inbox.");
+  const auto second = call("relay_wait");
+  EXPECT_EQ(text_of(second).find("[m1]"), std::string::npos) << "another call shows it already";
+  EXPECT_NE(text_of(second).find("[m2]"), std::string::npos);
+  EXPECT_EQ(tell("relay_inbox"), "no message waits");
+  unread.at(0)();
+  EXPECT_EQ(post.letters.size(), 1U);
+  unread.at(1)();
+  EXPECT_TRUE(post.letters.empty());
+  EXPECT_EQ(desk.taking(), 0U);
+  EXPECT_EQ(taken, 2);
+}
+
+TEST_F(DeskTest, WhatCouldNotBeTakenIsShownAgain) {
+  reads = false;
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
+  call("relay_inbox");
+  post.trouble = "the host is gone";
+  unread.at(0)();
+  post.trouble.clear();
+  EXPECT_NE(tell("relay_inbox").find("[m1]"), std::string::npos);
+}
+
+TEST_F(DeskTest, CallsAtTheSameTimeShareTheLetters) {
+  post.slow = true;
+  for (int i = 0; i < 3; ++i) post.letters.push_back({.id = "m" + std::to_string(i), .from = "Bob", .body = "x"});
+  const auto first = call("relay_inbox", R"({"limit":2})"), second = call("relay_inbox", R"({"limit":2})");
+  while (!post.later.empty()) post.answer_next();
+  EXPECT_EQ(array_member(structured(first), "messages")->size(), 2U);
+  EXPECT_EQ(json::serialize(structured(second).at("messages")), R"([{"id":"m2","from":"Bob","body":"x"}])");
+  EXPECT_TRUE(post.letters.empty());
 }
 
 TEST_F(DeskTest, AWaitIsToldWhenNobodyCanTellOfLettersAnyMore) {
@@ -266,7 +316,7 @@ TEST(DeskWithoutSpawning, RefusesToStartAgents) {
   std::string said;
   Server server{{.version = "", .instructions = "", .tools = tools_for_clients(Spawning::Allowed), .resources = {}},
                 desk,
-                [&](std::string line) { said = std::move(line); }};
+                [&](std::string line, OnWritten) { said = std::move(line); }};
   desk.serve(server);
   server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
   server.on_line(

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kDefaultWaitSeconds = 30;
 constexpr Millis kProgressEvery{5'000};
 constexpr std::size_t kLookAt = 200;  // letters that may stand before the one waited for
-constexpr std::size_t kTakeAtMost = 10;
+constexpr std::size_t kShowAtMost = 10;
 
 constexpr Millis kLockPause{20};
 constexpr int kLockTries = 100;
@@ -66,32 +66,23 @@ void Desk::look_again(Ticket ticket) {
   const auto wanted = [from = waiting.from, thread = waiting.thread](const Letter& letter) {
     return (from.empty() || letter.from == from) && (thread.empty() || letter.thread == thread || letter.id == thread);
   };
-  if (auto returned = take_returned(kTakeAtMost, wanted); !returned.letters.empty())
-    return hand_over(ticket, std::move(returned), {});
   waiting.asking = true;
   waiting.asked_for = false;
-  const auto looked = [this, ticket, alive = alive_](Result<Mail> mail) {
+  post_.mail({.take = false, .limit = kLookAt}, [this, ticket, wanted, alive = alive_](Result<Mail> mail) {
     if (!*alive) return;
     const auto at = waiting_.find(ticket);
-    if (at == waiting_.end()) {  // cancelled: what was taken for it goes to the next who asks
-      if (mail) std::ranges::move(mail->letters, std::back_inserter(returned_));
-      return;
-    }
+    if (at == waiting_.end()) return;  // cancelled
     if (!mail) return finish(ticket, failed(mail.error().message()));
-    if (!mail->letters.empty()) return hand_over(ticket, *std::move(mail), {});
+    leave_out_taken(*mail);
+    Mail found;
+    for (const auto& letter : mail->letters)
+      if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
+    found.more = mail->more || mail->letters.size() > found.letters.size();
+    if (!found.letters.empty()) return hand_over(ticket, found, {});
     at->second.asking = false;
     if (at->second.asked_for) return look_again(ticket);
     if (loop_.now().steady - at->second.since >= at->second.timeout)
       return hand_over(ticket, {}, "no message came in that time");
-  };
-  post_.mail({.take = false, .limit = kLookAt}, [this, wanted, looked, alive = alive_](Result<Mail> mail) {
-    if (!*alive) return;
-    if (!mail) return looked(std::move(mail));
-    MailWish wish{.take = true, .limit = kTakeAtMost};
-    for (const auto& letter : mail->letters)
-      if (wanted(letter) && wish.ids.size() < kTakeAtMost) wish.ids.push_back(letter.id);
-    if (wish.ids.empty()) return looked(Mail{});
-    post_.mail(std::move(wish), looked);
   });
 }
 

@@ -57,7 +57,7 @@ json::object letters_json(const Mail& mail) {
 ToolResult show_letters(const Mail& mail, std::string_view nothing) {
   ToolResult result{.text = {}, .structured = letters_json(mail)};
   if (mail.letters.empty()) {
-    result.text = nothing;
+    result.text = mail.more ? "those that wait are shown by another call just now; call relay_inbox again" : nothing;
     return result;
   }
   const auto room = room_for_each(mail.letters.size());

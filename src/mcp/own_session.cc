@@ -221,7 +221,7 @@ void OwnSession::drop_expired() {
 
 Mail OwnSession::letters_for(const MailWish& wish) {
   Mail mail;
-  drop_expired();
+  if (wish.ids.empty()) drop_expired();  // those that are named were shown in time
   for (auto at = held_.begin(); at != held_.end();) {
     const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->letter.id) != wish.ids.end();
     if (!wanted || mail.letters.size() >= wish.limit) {

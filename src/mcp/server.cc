@@ -232,16 +232,16 @@ void Server::listen(const RpcRequest& request) {
   params["notifications"] = std::move(honoured);
   params["_meta"] = std::move(meta);
   open_.at(ticket).uris = std::move(uris);
-  output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)));
+  output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)), {});
 }
 
 void Server::resource_changed(std::string_view uri) {
-  if (subscribed_.contains(uri)) output_(updated_line(uri, {}));
+  if (subscribed_.contains(uri)) output_(updated_line(uri, {}), {});
   for (const auto& [ticket, open] : open_) {
     if (!open.uris.contains(uri)) continue;
     json::object meta;
     meta[kSubscriptionKey] = open.id;
-    output_(updated_line(uri, std::move(meta)));
+    output_(updated_line(uri, std::move(meta)), {});
   }
 }
 
@@ -253,10 +253,10 @@ void Server::progress(Ticket ticket, std::int64_t done, std::int64_t total, std:
   params["progress"] = done;
   params["total"] = total;
   if (revision_ != kLegacyRevisions.front()) params["message"] = message;
-  output_(notification_line("notifications/progress", std::move(params)));
+  output_(notification_line("notifications/progress", std::move(params)), {});
 }
 
-void Server::finish(Ticket ticket, ToolResult result) {
+void Server::finish(Ticket ticket, ToolResult result, OnWritten written) {
   const auto at = open_.find(ticket);
   if (at == open_.end()) return;
   json::object block, answer;
@@ -266,7 +266,7 @@ void Server::finish(Ticket ticket, ToolResult result) {
   if (!result.structured.empty()) answer["structuredContent"] = std::move(result.structured);
   answer["isError"] = result.failed;
   const auto open = std::move(open_.extract(at).mapped());
-  complete(open, std::move(answer));
+  complete(open, std::move(answer), std::move(written));
 }
 
 void Server::finish_reading(Ticket ticket, Result<json::object> content) {
@@ -298,20 +298,22 @@ void Server::close() {
   }
 }
 
-void Server::complete(const Open& open, json::object result) { answer(open.id, open.era, std::move(result)); }
+void Server::complete(const Open& open, json::object result, OnWritten written) {
+  answer(open.id, open.era, std::move(result), std::move(written));
+}
 
-void Server::answer(const json::value& id, Era era, json::object result) {
+void Server::answer(const json::value& id, Era era, json::object result, OnWritten written) {
   if (era == Era::Modern) {
     result["resultType"] = "complete";
     auto& meta = result["_meta"];
     if (!meta.is_object()) meta = json::object{};
     meta.get_object()[kServerInfoKey] = server_info(card_.version);
   }
-  output_(result_line(id, std::move(result)));
+  output_(result_line(id, std::move(result)), std::move(written));
 }
 
 void Server::refuse(const json::value& id, RpcCode code, std::string_view message, json::object data) {
-  output_(error_line(id, code, message, std::move(data)));
+  output_(error_line(id, code, message, std::move(data)), {});
 }
 
 bool Server::knows_resource(std::string_view uri) const {

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "mcp/on_written.h"
 #include "mcp/revision.h"
 #include "mcp/rpc.h"
 
@@ -58,14 +59,16 @@ struct ServerCard {
 
 class Server {
  public:
-  using Output = std::function<void(std::string line)>;
+  /// `written`, when there is one, is called once the line has left.
+  using Output = std::function<void(std::string line, OnWritten written)>;
 
   Server(ServerCard card, Workshop& workshop, Output output);
 
   void on_line(std::string_view line);
   void on_line_too_long();
 
-  void finish(Ticket ticket, ToolResult result);
+  /// `written`: once the answer has left; never when nobody wanted it any more.
+  void finish(Ticket ticket, ToolResult result, OnWritten written = {});
   /// The text of a resource as JSON, or why there is none.
   void finish_reading(Ticket ticket, Result<json::object> content);
   /// Told to the client when it gave a token for this request. `done` must grow.
@@ -100,8 +103,8 @@ class Server {
   void listen(const RpcRequest& request);
 
   Ticket open_request(const RpcRequest& request, Kind kind, Era era);
-  void complete(const Open& open, json::object result);
-  void answer(const json::value& id, Era era, json::object result);
+  void complete(const Open& open, json::object result, OnWritten written = {});
+  void answer(const json::value& id, Era era, json::object result, OnWritten written = {});
   void answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list);
   void refuse(const json::value& id, RpcCode code, std::string_view message, json::object data = {});
   [[nodiscard]] bool knows_resource(std::string_view uri) const;

@@ -42,9 +42,10 @@ struct ServerFixture : ::testing::Test {
                  .tools = tools_for_clients(Spawning::Forbidden),
                  .resources = resources_for_clients()},
                 workshop,
-                [this](std::string line) {
+                [this](std::string line, OnWritten written) {
                   EXPECT_EQ(line.find('\n'), std::string::npos);
                   said.push_back(parse_json_object(line).value());
+                  if (written) written();
                 }};
 
   /// The one line that answers this one.
