@@ -7,6 +7,7 @@
 #include "protocol/limits.h"
 #include "protocol/names.h"
 #include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::mcp {
 namespace {
@@ -52,10 +53,12 @@ ToolResult show_agents(json::object shown) {
   std::string text;
   for (const auto& value : shown["agents"].get_array()) {
     const auto& agent = value.get_object();
-    const auto cli = string_member(agent, "cli").value_or(""), state = string_member(agent, "state").value_or("");
-    text += format("{}{}{}{}{}", text.empty() ? "" : "\n", string_member(agent, "name").value_or("?"),
-                   cli.empty() ? "" : " (" + cli + ")", state.empty() ? "" : ": " + state,
-                   bool_member(agent, "here").value_or(true) ? "" : ", away");
+    const auto line = [&](std::string_view field) {
+      return speech::harmless_line(string_member(agent, field).value_or(""));
+    };
+    const auto cli = line("cli"), state = line("state");
+    text += format("{}{}{}{}{}", text.empty() ? "" : "\n", line("name"), cli.empty() ? "" : " (" + cli + ")",
+                   state.empty() ? "" : ": " + state, bool_member(agent, "here").value_or(true) ? "" : ", away");
   }
   if (text.empty()) text = "nobody is here now";
   return {.text = std::move(text), .structured = std::move(shown)};

@@ -3,6 +3,8 @@
 
 #include "base/format.h"
 #include "mcp/desk.h"
+#include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::mcp {
 namespace {
@@ -22,11 +24,13 @@ json::array listed(const std::vector<Reservation>& reservations) {
   return all;
 }
 
+/// One line each, whoever wrote the book.
 std::string spelled(const std::vector<Reservation>& reservations, WallMs now) {
   std::string text;
   for (const auto& one : reservations)
-    text += format("\n{}: {}, {} min left{}", one.path, one.holder, (one.until - now + 59'999) / 60'000,
-                   one.note.empty() ? "" : " (" + one.note + ")");
+    text += format("\n{}: {}, {} min left{}", speech::harmless_line(one.path), speech::harmless_line(one.holder),
+                   (one.until - now + 59'999) / 60'000,
+                   one.note.empty() ? "" : " (" + speech::harmless_line(one.note) + ")");
   return text;
 }
 
@@ -140,6 +144,8 @@ Result<ToolResult> Desk::reserved(const Arguments& arguments) {
                       .structured = std::move(shown)};
   }
   if (paths.empty()) return fail("relay_reserve needs `paths`: the files or directories you work on");
+  if (protocol::has_control_characters(arguments.text("note")))
+    return fail("`note` must be one line, without control characters");
   const auto until = now + arguments.number("ttl", kDefaultLeaseSeconds) * 1'000;
   const auto outcome = RELAY_TRY(book.reserve(holder, paths, arguments.text("note"), until));
   if (!outcome.granted.empty()) RELAY_TRY(save_reservations(shared_, book));
