@@ -62,9 +62,8 @@ void OwnSession::remember_unsent() {
     posted.to = entry->message.to;
     const auto meta = protocol::parse_send_meta(entry->message.payload_meta);
     if (!meta || !meta->delivery || meta->delivery->idempotency_key.empty()) continue;
-    posted.key = meta->delivery->idempotency_key;
-    by_key_[posted.key] = entry->id;
-    keys_.push_back(posted.key);
+    bind_key(std::string{meta->delivery->idempotency_key}, entry->id,
+             print_of(entry->message.to, entry->message.payload));
   }
 }
 
@@ -156,8 +155,27 @@ void OwnSession::on_refused(const std::string& id, const protocol::NackView& why
     held_.push_back({std::move(notice), std::nullopt});
     listener_->on_mail();
   }
+  free_key(posted);  // it was not sent: the same may be tried again
   tell(posted);
   forget_if_done(id);
+}
+
+void OwnSession::bind_key(const std::string& key, const std::string& id, std::string print) {
+  if (!by_key_.emplace(key, id).second) return;  // an old outbox may have it twice
+  auto& posted = posted_[id];
+  posted.key = key;
+  posted.print = std::move(print);
+  keys_.push_back(key);
+  if (keys_.size() <= kMaxKeys) return;
+  posted_.erase(by_key_.extract(keys_.front()).mapped());
+  keys_.pop_front();
+}
+
+void OwnSession::free_key(Posted& posted) {
+  if (posted.key.empty()) return;
+  by_key_.erase(posted.key);
+  std::erase(keys_, posted.key);
+  posted.key.clear();
 }
 
 /// All who wait hear how it stands now.
@@ -186,26 +204,19 @@ void OwnSession::wait_for_word(const std::string& id, OnSent on_sent) {
 }
 
 void OwnSession::send(Draft draft, OnSent on_sent) {
-  if (!draft.key.empty())
-    if (const auto known = by_key_.find(draft.key); known != by_key_.end())
-      return wait_for_word(known->second, std::move(on_sent));
+  auto written = write_draft(draft);
+  auto print = print_of(draft.to, written.payload);
+  if (const auto known = by_key_.find(draft.key); !draft.key.empty() && known != by_key_.end()) {
+    if (posted_.at(known->second).print != print) return on_sent(key_is_taken(draft.key));
+    return wait_for_word(known->second, std::move(on_sent));
+  }
   if (sent_away_) return on_sent(away());
   if (!trouble_.empty()) link_->retry_now();
-  auto written = write_draft(draft);
   auto id =
       link_->send({.to = draft.to, .payload = std::move(written.payload), .payload_meta = std::move(written.meta)});
   if (!id) return on_sent(Failure{id.error()});
-  auto& posted = posted_[*id];
-  posted.to = draft.to;
-  if (!draft.key.empty()) {
-    posted.key = draft.key;
-    by_key_[draft.key] = *id;
-    keys_.push_back(draft.key);
-    if (keys_.size() > kMaxKeys) {
-      posted_.erase(by_key_.extract(keys_.front()).mapped());
-      keys_.pop_front();
-    }
-  }
+  posted_[*id].to = draft.to;
+  if (!draft.key.empty()) bind_key(draft.key, *id, std::move(print));
   wait_for_word(*id, std::move(on_sent));
 }
 

@@ -151,6 +151,48 @@ TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
   EXPECT_EQ(told_of_mail, 1);
 }
 
+TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+  for (const auto& other :
+       {Draft{.to = "Carol", .body = "hi", .key = "k"}, Draft{.to = "Bob", .body = "ho", .key = "k"}}) {
+    send(other);
+    EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
+  }
+  EXPECT_EQ(last_send_id(), "");
+}
+
+TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  session.reset();
+  outbox.reset();
+  outbox = open_outbox();
+  session = make_session();
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "another", .key = "k"});
+  EXPECT_NE(outcome.find("used for another message"), std::string::npos) << outcome;
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(outbox->size(), 1U);
+}
+
+TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  daemon.say(MessageType::Nack, "n",
+             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+}
+
 TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
   start_ready();
   deliver(1, "one");

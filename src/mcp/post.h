@@ -92,4 +92,9 @@ struct Written {
 };
 Written write_draft(const Draft& draft);
 
+/// What tells one message from another under the same key.
+std::string print_of(std::string_view to, std::string_view payload);
+/// The answer to a key that stands for another message.
+Failure key_is_taken(std::string_view key);
+
 }  // namespace relay::mcp

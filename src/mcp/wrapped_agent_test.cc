@@ -102,13 +102,32 @@ TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
   const auto heard = places.daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].type, "SEND");
-  EXPECT_EQ(heard[0].id, "mcp-k");
+  EXPECT_EQ(heard[0].id, "mcp-" + print_of("k", print_of("Bob", R"({"kind":"message","body":"hi"})")));
   EXPECT_EQ(string_member(heard[0].envelope, "from"), "Alice");
   EXPECT_EQ(string_member(heard[0].envelope, "claim_token"), "token");
   places.daemon.say(MessageType::Ack, "a", R"({"ack_id":"somebody else's"})");
   EXPECT_EQ(outcome, "nothing yet");
-  places.daemon.say(MessageType::Ack, "a", R"({"ack_id":"mcp-k","short_id":"sh1"})");
+  places.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1"}})", heard[0].id));
   EXPECT_EQ(outcome, "stored sh1");
+  loop.run_now();
+}
+
+TEST_F(WrappedAgentTest, AKeyStandsForOneMessageUnlessThatWasRefused) {
+  const Draft first{.to = "Bob", .body = "hi", .key = "k"};
+  send(first);
+  const auto id = places.daemon.heard().at(0).id;
+  places.daemon.say(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));
+  EXPECT_EQ(outcome, "BUSY: no");
+  send({.to = "Carol", .body = "hi", .key = "k"});
+  const auto second = places.daemon.heard().at(0).id;
+  EXPECT_NE(second, id) << "the daemon must not take it for the first";
+  places.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh2"}})", second));
+  EXPECT_EQ(outcome, "stored sh2");
+  send(first);
+  EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
+  EXPECT_TRUE(places.daemon.heard().empty());
+  send({.to = "Carol", .body = "hi", .key = "k"});
+  EXPECT_EQ(places.daemon.heard().at(0).id, second);
   loop.run_now();
 }
 
