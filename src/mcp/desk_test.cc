@@ -189,6 +189,33 @@ TEST_F(DeskTest, WaitsForALetterWithoutHoldingUpOthers) {
   EXPECT_EQ(loop.waiting(), 0U);
 }
 
+TEST_F(DeskTest, AWaitLooksPastWhatOthersWrote) {
+  for (int i = 0; i < 1'000; ++i) post.letters.push_back({.id = "c" + std::to_string(i), .from = "Carol", .body = "x"});
+  post.letters.push_back({.id = "m1", .from = "Bob", .body = "this"});
+  EXPECT_NE(tell("relay_wait", R"({"from":"Bob"})").find("[m1]: this"), std::string::npos);
+  while (post.letters.size() <= 1'024) post.letters.push_back({.id = "c", .from = "Carol", .body = "x"});
+  const auto blind = call("relay_wait", R"({"from":"Bob"})");
+  EXPECT_TRUE(failed(blind));
+  EXPECT_TRUE(text_of(blind).starts_with("1024 unread messages stand before it, ")) << text_of(blind);
+}
+
+TEST_F(DeskTest, ALetterShownInPartSaysHowLongItIs) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "the beginning", .bytes = 70'000}};
+  const auto id = call("relay_inbox");
+  EXPECT_NE(text_of(id).find("the beginning … [this is the beginning; all 70000 bytes"), std::string::npos);
+  EXPECT_EQ(structured(id).at("messages").at(0).at("cut"), json::value(true));
+}
+
+TEST_F(DeskTest, AWaitShowsWhatTheHostListsTenAtATime) {
+  for (int i = 0; i < 12; ++i) post.letters.push_back({.id = "m" + std::to_string(i), .from = "Bob", .body = "x"});
+  const auto first = call("relay_wait");
+  EXPECT_EQ(array_member(structured(first), "messages")->size(), 10U);
+  EXPECT_EQ(bool_member(structured(first), "more"), true);
+  const auto second = call("relay_wait");
+  EXPECT_EQ(array_member(structured(second), "messages")->size(), 2U);
+  EXPECT_EQ(bool_member(structured(second), "more"), false);
+}
+
 TEST_F(DeskTest, AWaitEndsInTimeAndTellsProgress) {
   const auto waiting = call("relay_wait", R"({"timeout":12})", R"({"progressToken":1})");
   loop.advance(Millis{11'000});

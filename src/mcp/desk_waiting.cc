@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kDefaultWaitSeconds = 30;
 constexpr Millis kProgressEvery{5'000};
-constexpr std::size_t kLookAt = 200;  // letters that may stand before the one waited for
+constexpr std::size_t kLookAt = 1'024;  // letters that may stand before the one waited for
 constexpr std::size_t kShowAtMost = 10;
 
 constexpr Millis kLockPause{20};
@@ -77,12 +77,17 @@ void Desk::look_again(Ticket ticket) {
     const auto at = waiting_.find(ticket);
     if (at == waiting_.end()) return;  // cancelled
     if (!mail) return finish(ticket, failed(mail.error().message()));
+    const auto looked_at = mail->letters.size();
     leave_out_taken(*mail);
     Mail found;
     for (const auto& letter : mail->letters)
       if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
     found.more = mail->more || mail->letters.size() > found.letters.size();
     if (!found.letters.empty()) return hand_over(ticket, found, {});
+    if (mail->more && looked_at > 0)
+      return finish(ticket, failed(format("{} unread messages stand before it, and no more can be seen; read them with "
+                                          "relay_inbox, then wait again",
+                                          looked_at)));
     at->second.asking = false;
     if (at->second.asked_for) return look_again(ticket);
     if (loop_.now().steady - at->second.since >= at->second.timeout)

@@ -15,10 +15,12 @@ std::size_t room_for_each(std::size_t letters) {
   return std::clamp(kMaxBodiesBytes / std::max<std::size_t>(letters, 1), kLeastBodyBytes, kMaxBodyBytes);
 }
 
+std::size_t whole_size(const Letter& letter) { return std::max(letter.bytes, letter.body.size()); }
+
 std::string body_shown(const Letter& letter, std::size_t room) {
-  if (letter.body.size() <= room) return letter.body;
+  if (whole_size(letter) <= room) return letter.body;
   return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
-                protocol::cut_at_letter(letter.body, room), letter.body.size(), letter.id);
+                protocol::cut_at_letter(letter.body, room), whole_size(letter), letter.id);
 }
 
 /// What stands in a header, whoever chose it, is one line.
@@ -52,7 +54,7 @@ json::object letters_json(const Mail& mail) {
     if (!letter.to.empty()) one["to"] = letter.to;
     if (!letter.thread.empty()) one["thread"] = letter.thread;
     one["body"] = body_shown(letter, room);
-    if (letter.body.size() > room) one["cut"] = true;
+    if (whole_size(letter) > room) one["cut"] = true;
     letters.emplace_back(std::move(one));
   }
   json::object all;

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "mcp/letters.h"
 #include "protocol/json_scanner.h"
 #include "protocol/requests.h"
+#include "protocol/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -23,6 +25,10 @@ Letter letter_of(const client::Incoming& incoming) {
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     letter.thread = view->thread;
+  }
+  if (letter.body.size() > kMaxBodyBytes) {
+    letter.bytes = letter.body.size();
+    letter.body = std::string{protocol::cut_at_letter(letter.body, kMaxBodyBytes)};
   }
   if (incoming.envelope.type == protocol::MessageType::ChannelMessage)
     if (const auto post = protocol::parse_channel_post(incoming.envelope.payload)) letter.to = post->channel;
@@ -232,7 +238,10 @@ void OwnSession::drop_expired() {
 
 Mail OwnSession::letters_for(const MailWish& wish) {
   Mail mail;
-  if (wish.ids.empty()) drop_expired();  // those that are named were shown in time
+  if (wish.ids.empty()) {  // those that are named were shown in time
+    drop_expired();
+    mail.more = held_.size() >= kWindow;
+  }
   for (auto at = held_.begin(); at != held_.end();) {
     const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->letter.id) != wish.ids.end();
     if (!wanted || mail.letters.size() >= wish.limit) {

@@ -5,7 +5,8 @@
 ///   asked hears `stored` with the daemon's word, or `kept` when that does not come soon.
 /// - The same key is sent once in the life of this program and of its outbox; under it no other message is sent, unless
 ///   the first was refused.
-/// - Letters wait in the daemon, of which at most kWindow are here; they are acknowledged when they are taken.
+/// - Letters wait in the daemon, of which at most kWindow are here, each with as much of its body as is ever shown (16 MiB
+///   in all); they are acknowledged when they are taken. While the window is full there may be more.
 /// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
@@ -21,7 +22,7 @@
 
 namespace relay::mcp {
 
-inline constexpr std::uint32_t kWindow = 64;
+inline constexpr std::uint32_t kWindow = 1'024;
 
 struct OwnSessionOptions {
   std::string socket_path;

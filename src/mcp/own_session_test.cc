@@ -207,6 +207,36 @@ TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
   EXPECT_EQ(mail({.take = true, .limit = 9}), "");
 }
 
+TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
+  session->start(*this);
+  std::int64_t window = 0;
+  for (const auto& frame : daemon.heard())
+    if (const auto* can = object_member(frame.payload, "capabilities"))
+      window = integer_member(*can, "max_inflight").value_or(0);
+  EXPECT_EQ(window, kWindow);
+  daemon.welcome();
+  loop.advance(Millis{600});
+  const auto more = [&] {
+    bool found = false;
+    session->mail({.limit = 5'000}, [&](Result<Mail> mail) { found = mail->more; });
+    return found;
+  };
+  for (int seq = 1; seq < static_cast<int>(kWindow); ++seq) deliver(seq, "x");
+  EXPECT_FALSE(more());
+  deliver(static_cast<int>(kWindow), "x");
+  EXPECT_TRUE(more());
+}
+
+TEST_F(OwnSessionTest, HoldsOnlyAsMuchOfABodyAsIsShown) {
+  start_ready();
+  deliver(1, std::string(100'000, 'x'));
+  session->mail({.limit = 1}, [&](Result<Mail> mail) {
+    const auto& letter = mail->letters.at(0);
+    EXPECT_EQ(letter.body.size(), 16U * 1024);
+    EXPECT_EQ(letter.bytes, 100'000U);
+  });
+}
+
 TEST_F(OwnSessionTest, WhatWasTakenIsNotHandedOutAgainAfterALostConnection) {
   start_ready();
   deliver(1, "one");

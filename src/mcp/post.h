@@ -27,6 +27,7 @@ struct Letter {
   std::string to = {};      // as it was addressed: `*` or #channel; empty: to us alone
   std::string thread = {};  // may be empty
   std::string mode = {};    // as wished by the sender; may be empty
+  std::size_t bytes = 0;    // of the whole body, when only its beginning is here
 };
 
 struct Mail {
