@@ -303,17 +303,31 @@ void Desk::hand_over(Ticket ticket, const Mail& mail, std::string_view nothing) 
   OnWritten written;
   if (!ids.empty())
     written = [this, ids = std::move(ids), alive = alive_] {
-      if (*alive) take(ids);
+      if (!*alive) return;
+      take(ids, [this, ids](const Result<std::vector<Letter>>&) {
+        // What could not be taken is shown again: twice is better than never.
+        for (const auto& id : ids) taking_.erase(id);
+        look_again_for_all();
+        if (options_.on_taken) options_.on_taken();
+      });
     };
   finish(ticket, show_letters(mail, nothing), std::move(written));
 }
 
-/// What cannot be taken now is shown again: twice is better than never.
-void Desk::take(const std::vector<std::string>& ids) {
-  post_.mail({.take = true, .limit = ids.size(), .ids = ids}, [this, ids, alive = alive_](const Result<Mail>&) {
+void Desk::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken) {
+  MailWish wish{.take = true, .limit = ids.size(), .ids = ids};
+  post_.mail(std::move(wish), [this, ids = std::move(ids), on_taken = std::move(on_taken), taken = std::move(taken),
+                               alive = alive_](Result<Mail> mail) mutable {
     if (!*alive) return;
-    for (const auto& id : ids) taking_.erase(id);
-    if (options_.on_taken) options_.on_taken();
+    if (!mail) return on_taken(Failure{mail.error()});
+    for (auto& letter : mail->letters) {
+      std::erase(ids, letter.id);
+      letter.body.clear();
+      taken.push_back(std::move(letter));
+    }
+    if (mail->more && !mail->letters.empty() && !ids.empty())
+      return take(std::move(ids), std::move(on_taken), std::move(taken));
+    on_taken(std::move(taken));
   });
 }
 
@@ -348,12 +362,10 @@ void Desk::show_inbox(Ticket ticket, std::size_t limit, Tries tries) {
 void Desk::acknowledge(Ticket ticket, const Arguments& arguments) {
   auto ids = arguments.list("messages");
   const auto asked = ids.size();
-  post_.mail({.take = true, .limit = asked, .ids = std::move(ids)}, [this, ticket, asked,
-                                                                     alive = alive_](Result<Mail> mail) {
-    if (!*alive) return;
-    if (!mail) return finish(ticket, failed(mail.error().message()));
+  take(std::move(ids), [this, ticket, asked](const Result<std::vector<Letter>>& taken) {
+    if (!taken) return finish(ticket, failed(taken.error().message()));
     json::array acknowledged;
-    for (const auto& letter : mail->letters) {
+    for (const auto& letter : *taken) {
       remember(letter);
       acknowledged.emplace_back(letter.id);
     }

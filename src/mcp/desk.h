@@ -88,7 +88,10 @@ class Desk final : public Workshop, public PostListener {
   void show_inbox(Ticket ticket, std::size_t limit, Tries tries);
   /// Shows them, and takes them then.
   void hand_over(Ticket ticket, const Mail& mail, std::string_view nothing);
-  void take(const std::vector<std::string>& ids);
+  using OnTaken = std::move_only_function<void(Result<std::vector<Letter>>)>;
+  /// A host hands out at once what fits one answer; this goes on until no more of these can be taken.
+  void take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken = {});
+  void look_again_for_all();
   void leave_out_taken(Mail& mail) const;
   void change_reservations(Ticket ticket, const Arguments& arguments, int tries_left);
   Result<ToolResult> reserved(const Arguments& arguments);

@@ -261,6 +261,24 @@ TEST_F(DeskTest, ALetterIsTakenOnceItsAnswerHasLeft) {
   EXPECT_EQ(taken, 2);
 }
 
+TEST_F(DeskTest, TakesInSeveralTurnsWhatDoesNotFitOneAnswer) {
+  for (int i = 0; i < 5; ++i) post.letters.push_back({.id = "m" + std::to_string(i), .from = "Bob", .body = "x"});
+  post.at_once = 2;
+  EXPECT_EQ(tell("relay_ack", R"({"messages":["m0","m1","m2","m4"]})"), "acknowledged");
+  EXPECT_EQ(post.letters.size(), 1U);
+}
+
+TEST_F(DeskTest, AWaitSeesWhatStoodBehindLettersThatAnotherCallShowed) {
+  post.slow = true;
+  post.at_once = 1;
+  post.letters = {{.id = "m1", .from = "Bob", .body = "one"}, {.id = "m2", .from = "Bob", .body = "two"}};
+  const auto reading = call("relay_inbox"), waiting = call("relay_wait");
+  while (!post.later.empty()) post.answer_next();
+  EXPECT_NE(text_of(reading).find("[m1]"), std::string::npos);
+  EXPECT_NE(text_of(waiting).find("[m2]"), std::string::npos);
+  EXPECT_TRUE(post.letters.empty());
+}
+
 TEST_F(DeskTest, WhatCouldNotBeTakenIsShownAgain) {
   reads = false;
   post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};

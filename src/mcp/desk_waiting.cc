@@ -84,7 +84,8 @@ void Desk::look_again(Ticket ticket) {
       if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
     found.more = mail->more || mail->letters.size() > found.letters.size();
     if (!found.letters.empty()) return hand_over(ticket, found, {});
-    if (mail->more && looked_at > 0)
+    const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
+    if (mail->more && looked_at > 0 && choosy)
       return finish(ticket, failed(format("{} unread messages stand before it, and no more can be seen; read them with "
                                           "relay_inbox, then wait again",
                                           looked_at)));
@@ -95,11 +96,15 @@ void Desk::look_again(Ticket ticket) {
   });
 }
 
-void Desk::on_mail() {
+void Desk::look_again_for_all() {
   std::vector<Ticket> tickets;
   for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
   for (const auto ticket : tickets)
     if (waiting_.contains(ticket)) look_again(ticket);
+}
+
+void Desk::on_mail() {
+  look_again_for_all();
   server_->resource_changed(kInboxUri);
 }
 
