@@ -138,6 +138,18 @@ TEST(Mcp, ALetterThatNoAnswerShowedIsNotSeen) {
   EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("seen") != std::string::npos; }));
 }
 
+TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
+  Sandbox box;
+  box.ok({"up"});
+  box.set("AGENT_RELAY_NAME", "Ghost");
+  box.set("AGENT_RELAY_DOOR", box.home() + "/left-behind.sock");
+  McpClient ghost{box};
+  const auto who = ghost.structured(ghost.call("relay_whoami"));
+  EXPECT_EQ(string_member(who, "name"), "Ghost");
+  EXPECT_EQ(string_member(who, "session"), "own session");
+  EXPECT_EQ(bool_member(who, "reachable"), true);
+}
+
 TEST(Mcp, SaysInItsAnswersWhyItCannotReachTheRelay) {
   Sandbox box;
   McpClient away{box, {"--name", "Alice"}};
