@@ -57,6 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   server.resource_changed(mcp::kInboxUri);
   server.close();
 
+  // A line of which both ends are known in full has the id that its ends show.
+  if (const auto cut = mcp::id_of_cut_line(text, text); !cut.is_null())
+    if (const auto whole = parse_json_object(text)) FUZZ_CHECK(whole->contains("id"));
+
   const auto book = mcp::ReservationBook::parse(text, 0);
   FUZZ_CHECK(mcp::ReservationBook::parse(book.text(), 0).all() == book.all());
   if (const auto path = mcp::path_in_project("/p", text)) FUZZ_CHECK(mcp::path_in_project("/p", *path) == *path);

@@ -9,7 +9,8 @@ namespace relay::mcp {
 namespace {
 
 constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life of the process
-constexpr std::size_t kShownBytes = 120;        // of a client's own words, in a sentence
+constexpr std::size_t kSeenOfLongLine = 1'024;
+constexpr std::size_t kShownBytes = 120;  // of a client's own words, in a sentence
 
 std::string shown(std::string_view text) { return std::string{protocol::cut_at_letter(text, kShownBytes)}; }
 
@@ -53,13 +54,16 @@ std::string updated_line(std::string_view uri, json::object meta) {
 Server::Server(ServerCard card, Workshop& workshop, Output output)
     : card_{std::move(card)}, workshop_{workshop}, output_{std::move(output)} {}
 
-void Server::on_line_too_long() {
-  refuse(nullptr, RpcCode::ParseError, format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
+void Server::on_line_too_long(std::string_view beginning, std::string_view end) {
+  const auto id = id_of_cut_line(beginning, end);
+  refuse(id, id.is_null() ? RpcCode::ParseError : RpcCode::InvalidRequest,
+         format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
 }
 
 void Server::on_line(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  if (line.size() > kMaxLineBytes) return on_line_too_long();
+  if (line.size() > kMaxLineBytes)
+    return on_line_too_long(line.substr(0, kSeenOfLongLine), line.substr(line.size() - kSeenOfLongLine));
   const auto value = parse_json(line);
   if (!value) return refuse(nullptr, RpcCode::ParseError, value.error().message());
   const auto* batch = value->if_array();

@@ -65,7 +65,8 @@ class Server {
   Server(ServerCard card, Workshop& workshop, Output output);
 
   void on_line(std::string_view line);
-  void on_line_too_long();
+  /// How it begins and ends; who asked is answered when that shows the id.
+  void on_line_too_long(std::string_view beginning, std::string_view end);
 
   /// `written`: once the answer has left; never when nobody wanted it any more.
   void finish(Ticket ticket, ToolResult result, OnWritten written = {});

@@ -174,8 +174,36 @@ TEST_F(LegacyServer, PassesOverWhatNeedsNoAnswer) {
                            R"({"jsonrpc":"2.0","method":"notifications/cancelled"})"})
     server.on_line(line);
   EXPECT_TRUE(said.empty());
-  server.on_line_too_long();
+  server.on_line_too_long("", "");
   EXPECT_EQ(code(said.at(0)), -32700);
+}
+
+TEST_F(LegacyServer, ALineThatIsTooLongIsAnsweredByTheIdItShows) {
+  shake_hands();
+  const auto long_text = std::string(kMaxLineBytes, 'x');
+  const auto first = ask(R"({"jsonrpc":"2.0","id":"a\"b","method":"ping","params":{"id":3,"x":")" + long_text + "\"}}");
+  EXPECT_EQ(first.at("id"), json::value("a\"b"));
+  EXPECT_EQ(code(first), -32600);
+  EXPECT_EQ(
+      ask(R"({"method":"ping","params":{"id":3,"x":")" + long_text + R"("},"jsonrpc":"2.0", "id" : 17 })").at("id"),
+      json::value(17));
+}
+
+TEST(CutLines, ShowAnIdOnlyWhereItIsTheMessagesOwn) {
+  const auto in_beginning = [](std::string_view text) { return json::serialize(id_of_cut_line(text, "")); };
+  EXPECT_EQ(in_beginning(R"({"jsonrpc":"2.0", "id" : -5 ,"par)"), "-5");
+  EXPECT_EQ(in_beginning(R"({"a":["id",{"id":1}],"b":"\",\"id\":2,","id":"x","par)"), R"("x")");
+  for (const auto* none : {"", "{", R"({"id")", R"({"id":)", R"({"id":12)", R"({"id":"x)", R"({"id":null,)",
+                           R"({"id":{},)", R"({"params":{"id":1,)", R"([{"id":1,)", R"({"a":"id",)", R"({"a":"\)"})
+    EXPECT_EQ(in_beginning(none), "null") << none;
+  EXPECT_EQ(in_beginning(R"({"id":")" + std::string(2'000, 'x') + "\","), "null");
+  const auto in_end = [](std::string_view text) { return json::serialize(id_of_cut_line("", text)); };
+  EXPECT_EQ(in_end(R"(xx"}, "id" : 5 } )"), "5");
+  EXPECT_EQ(in_end(R"(xx"},"id":"a-b"})"), R"("a-b")");
+  for (const auto* none :
+       {"", "}", "5}", ":5}", R"("id":5})", R"(,"id":5)", R"(,"id":5}})", R"(,\"id":5})", R"(,"xid":5})",
+        R"(,"id":"a\"b"})", R"(,"id":null})", R"(,"id":"})", R"(,"id":})", R"(,"id","x"})"})
+    EXPECT_EQ(in_end(none), "null") << none;
 }
 
 }  // namespace

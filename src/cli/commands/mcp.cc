@@ -74,7 +74,9 @@ class Serving final : public LineListener {
 
  private:
   void on_line(std::string_view line) override { server_.on_line(line); }
-  void on_line_too_long(std::string_view, std::string_view) override { server_.on_line_too_long(); }
+  void on_line_too_long(std::string_view beginning, std::string_view end) override {
+    server_.on_line_too_long(beginning, end);
+  }
   void on_input_ended() override {
     input_ended_ = true;
     desk_.end_waits();
