@@ -38,7 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto kTools = mcp::tools_for_clients(mcp::Spawning::Allowed);
   static const auto kResources = mcp::resources_for_clients();
   Workshop workshop;
-  mcp::Server server{{.version = "1", .instructions = "", .tools = kTools, .resources = kResources},
+  mcp::Server server{{.version = "1",
+                      .instructions = "",
+                      .tools = kTools,
+                      .resources = kResources,
+                      .told = {std::string{mcp::kInboxUri}}},
                      workshop,
                      [](std::string line, mcp::OnWritten) {
                        FUZZ_CHECK(line.find('\n') == std::string::npos);

@@ -31,7 +31,8 @@ struct DeskTest : ::testing::Test {
   Server server{{.version = "1",
                  .instructions = "",
                  .tools = tools_for_clients(Spawning::Allowed),
-                 .resources = resources_for_clients()},
+                 .resources = resources_for_clients(),
+                 .told = {std::string{kInboxUri}}},
                 desk,
                 [this](std::string line, OnWritten written) {
                   said.push_back(parse_json_object(line).value());

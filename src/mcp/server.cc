@@ -213,6 +213,9 @@ void Server::subscribe(const RpcRequest& request, bool wanted) {
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
   if (!knows_resource(*uri))
     return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", shown(*uri)));
+  if (wanted && !card_.told.contains(*uri))
+    return refuse(request.id, RpcCode::InvalidParams,
+                  format("changes of {} are not told; read it when you need it", shown(*uri)));
   if (wanted)
     subscribed_.insert(*uri);
   else
@@ -227,7 +230,7 @@ void Server::listen(const RpcRequest& request) {
   std::set<std::string, std::less<>> uris;
   if (const auto* wanted = array_member(*filter, "resourceSubscriptions"))
     for (const auto& uri : *wanted)
-      if (const auto* text = uri.if_string(); text != nullptr && knows_resource(*text)) uris.emplace(*text);
+      if (const auto* text = uri.if_string(); text != nullptr && card_.told.contains(*text)) uris.emplace(*text);
   const auto ticket = open_request(request, Kind::Listen, Era::Modern);
   if (ticket == 0) return;
   json::object honoured, params, meta;

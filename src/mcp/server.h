@@ -24,7 +24,6 @@ namespace relay::mcp {
 
 inline constexpr std::size_t kMaxOpenRequests = 64;
 inline constexpr std::size_t kMaxBatch = 32;
-inline constexpr std::size_t kMaxSubscriptions = 16;  // URIs of one client, and of one `subscriptions/listen`
 inline constexpr std::size_t kMaxLineBytes = 512 * 1024;
 
 /// One open request, named for those who work on it.
@@ -55,6 +54,7 @@ struct ServerCard {
   std::string instructions;
   json::array tools;
   json::array resources;
+  std::set<std::string, std::less<>> told = {};  // URIs whose changes are told; others cannot be subscribed to
 };
 
 class Server {

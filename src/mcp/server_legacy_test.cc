@@ -113,6 +113,7 @@ TEST_F(LegacyServer, ReadsResourcesAndTellsOfTheirChanges) {
   shake_hands();
   EXPECT_EQ(code(legacy("resources/read", R"({"uri":"relay://secrets"})")), -32002);
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://secrets"})")), -32002);
+  EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://agents"})")), -32602);
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://inbox"}})");
   said.clear();
   server.finish_reading(workshop.reads[0].first, json::object{{"messages", json::array{}}});

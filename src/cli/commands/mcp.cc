@@ -55,7 +55,8 @@ class Serving final : public LineListener {
         server_{{.version = kVersion,
                  .instructions = mcp::instructions_for(identity_->name, spawning),
                  .tools = mcp::tools_for_clients(spawning),
-                 .resources = mcp::resources_for_clients()},
+                 .resources = mcp::resources_for_clients(),
+                 .told = {std::string{mcp::kInboxUri}}},
                 desk_,
                 [this](std::string line, mcp::OnWritten written) { say(std::move(line), std::move(written)); }},
         output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Yes); }} {

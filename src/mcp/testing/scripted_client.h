@@ -40,7 +40,8 @@ struct ServerFixture : ::testing::Test {
   Server server{{.version = "1.2.3",
                  .instructions = "be kind",
                  .tools = tools_for_clients(Spawning::Forbidden),
-                 .resources = resources_for_clients()},
+                 .resources = resources_for_clients(),
+                 .told = {std::string{kInboxUri}}},
                 workshop,
                 [this](std::string line, OnWritten written) {
                   EXPECT_EQ(line.find('\n'), std::string::npos);
