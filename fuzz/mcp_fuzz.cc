@@ -46,9 +46,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                      workshop,
                      [](std::string line, mcp::OnWritten) {
                        FUZZ_CHECK(line.find('\n') == std::string::npos);
-                       const auto said = parse_json_object(line);
-                       FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
-                       FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
+                       const auto said = parse_json(line);
+                       FUZZ_CHECK(said.has_value());
+                       const auto* batch = said->if_array();
+                       FUZZ_CHECK(batch == nullptr || !batch->empty());
+                       for (const auto& value : batch != nullptr ? *batch : json::array{*said}) {
+                         const auto* one = value.if_object();
+                         FUZZ_CHECK(one != nullptr && string_member(*one, "jsonrpc") == "2.0");
+                         FUZZ_CHECK(one->contains("method") || one->contains("result") || one->contains("error"));
+                       }
                      }};
   workshop.server = &server;
   std::size_t begin = 0;

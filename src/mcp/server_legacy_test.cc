@@ -151,7 +151,63 @@ TEST_F(LegacyServer, TakesABatchOnlyInTheRevisionThatHasThem) {
   ASSERT_EQ(said.size(), 3U);
   EXPECT_EQ(said[1]["id"], json::value(2));
   EXPECT_EQ(code(said[2]), -32600);
+  EXPECT_EQ(arrays, 1);
   EXPECT_EQ(code(ask("[]")), -32600);
+}
+
+TEST_F(LegacyServer, ABatchIsAnsweredAtOnceWhenItsLastAnswerIsThere) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
+                 R"({"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},)"
+                 R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"relay://inbox"}},)"
+                 R"({"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"relay_wait"}}])");
+  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(result(legacy("ping")).empty()) << "others do not wait for a batch";
+  said.clear();
+  bool written = false;
+  server.finish(workshop.calls.at(0).ticket, {.text = "a letter"}, [&] { written = true; });
+  server.finish_reading(workshop.reads.at(0).first, fail("away"));
+  EXPECT_TRUE(said.empty());
+  EXPECT_FALSE(written) << "it has not been shown yet";
+  server.on_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_EQ(arrays, 1);
+  EXPECT_TRUE(written);
+  EXPECT_EQ(said[0]["id"], json::value(2));
+  EXPECT_EQ(said[1]["id"], json::value(1));
+  EXPECT_EQ(code(said[2]), -32603);
+}
+
+TEST_F(LegacyServer, ABatchWithNothingToAnswerIsNotAnswered) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"result":{}}])");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
+                 R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}])");
+  EXPECT_TRUE(said.empty());
+  EXPECT_EQ(server.open(), 0U);
+}
+
+TEST_F(LegacyServer, RefusesInABatchWhatCannotBePartOfOne) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}},)" +
+                 modern_line("subscriptions/listen", R"("notifications":{})", 2) + "]");
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(code(said[0]), -32600);
+  EXPECT_EQ(code(said[1]), -32600);
+  EXPECT_EQ(server.open(), 0U);
+}
+
+TEST_F(LegacyServer, EachRequestOfABatchThatIsTooLargeHearsOfIt) {
+  shake_hands("2025-03-26");
+  std::string batch = R"([{"jsonrpc":"2.0","method":"notifications/initialized"})";
+  for (std::size_t i = 0; i < kMaxBatch; ++i) batch += format(R"(,{{"jsonrpc":"2.0","id":{},"method":"ping"}})", i);
+  server.on_line(batch + "]");
+  ASSERT_EQ(said.size(), kMaxBatch);
+  EXPECT_EQ(arrays, 1);
+  for (std::size_t i = 0; i < kMaxBatch; ++i) {
+    EXPECT_EQ(said[i]["id"], json::value(i));
+    EXPECT_EQ(code(said[i]), -32600);
+  }
 }
 
 TEST_F(LegacyServer, WhateverIsSaidGetsASentenceAndNothingEndsIt) {
