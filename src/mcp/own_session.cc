@@ -15,6 +15,7 @@ constexpr Millis kWordPatience{2'000};  // for the daemon to store what we sent;
 constexpr Millis kSettlePatience{500};
 constexpr std::size_t kMaxKeys = 1'000;
 constexpr std::size_t kMaxEarly = 64;
+constexpr std::string_view kHowToStart = "start it with: agent-relay up";
 constexpr std::string_view kOurselves = "agent-relay";
 
 Letter letter_of(const client::Incoming& incoming) {
@@ -77,7 +78,8 @@ Standing OwnSession::standing() const { return {options_.name, "own session", ou
 
 Failure OwnSession::away() const {
   if (sent_away_) return fail(trouble_ + "; restart this MCP server, with another --name if the name is in use");
-  return fail(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", trouble_));
+  if (trouble_.ends_with(kHowToStart)) return fail(trouble_);  // the network's own sentence says it all
+  return fail(format("the relay's daemon cannot be reached ({}); {}", trouble_, kHowToStart));
 }
 
 void OwnSession::on_ready(const client::Session&) {

@@ -6,6 +6,7 @@
 #include "client/testing/memory_directory.h"
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
+#include "net/unix_address.h"
 
 namespace relay::mcp {
 namespace {
@@ -293,6 +294,22 @@ TEST_F(OwnSessionTest, QuestionsSayWhenTheDaemonIsAway) {
   loop.run_now();
   EXPECT_NE(told.find("agent-relay up"), std::string::npos);
   EXPECT_NE(mail({.limit = 9}).find("agent-relay up"), std::string::npos);
+}
+
+TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
+  /// What the system says where nobody listens.
+  struct Nowhere final : net::Network {
+    Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
+    void connect(const std::string&, net::OnConnect on_connect) override {
+      on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
+    }
+  } nowhere;
+  session = std::make_unique<OwnSession>(loop, nowhere, random, *outbox, OwnSessionOptions{"/s", "Alice", "c", "/p"});
+  session->start(*this);
+  loop.run_now();
+  EXPECT_EQ(mail({.limit = 9}),
+            "cannot reach the daemon at /nowhere/at/all: no one is listening; start it with: agent-relay up");
+  session.reset();
 }
 
 TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {

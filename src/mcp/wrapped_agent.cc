@@ -124,7 +124,9 @@ void WrappedAgent::send(Draft draft, OnSent on_sent) {
         auto fate = answer ? fate_told_by(*answer) : Result<Sent>{Failure{answer.error()}};
         if (!fate && !unsure) free_key(key);  // it was not sent: the same may be tried again
         if (answer) return on_sent(std::move(fate));
-        if (!unsure) return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
+        if (is(answer.error(), ErrandErrc::NotSaid))
+          return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
+        if (!unsure) return on_sent(fail(answer.error().message() + "; nothing was sent"));
         on_sent(
             fail(format("{}; whether it was stored is not known: send it again with idempotency_key {}, then it is "
                         "stored once in any case",

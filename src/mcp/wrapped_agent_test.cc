@@ -6,6 +6,7 @@
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
 #include "mcp/testing/scripted_door.h"
+#include "net/unix_address.h"
 
 namespace relay::mcp {
 namespace {
@@ -16,11 +17,13 @@ using protocol::MessageType;
 struct TwoPlaces final : net::Network {
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
   void connect(const std::string& path, net::OnConnect on_connect) override {
+    if (!anybody) return on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
     if (path == "/door") return door.connect(path, std::move(on_connect));
     daemon.connect(path, std::move(on_connect));
   }
   testing::ScriptedDoor door;
   client::testing::ScriptedDaemon daemon;
+  bool anybody = true;  // false: what the system says where nobody listens
 };
 
 struct WrappedAgentTest : ::testing::Test, PostListener {
@@ -139,6 +142,27 @@ TEST_F(WrappedAgentTest, SaysWhatIsKnownWhenTheDaemonIsAway) {
   places.daemon.listening = false;
   send({.to = "Bob", .body = "hi"});
   EXPECT_NE(outcome.find("agent-relay up; then send it again, nothing was sent"), std::string::npos) << outcome;
+}
+
+TEST_F(WrappedAgentTest, SaysOnceWhatToDo) {
+  places.anybody = false;
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome,
+            "the relay's daemon cannot be reached (no one is listening); start it with: agent-relay up; then send it "
+            "again, nothing was sent");
+  agent.start(*this);
+  EXPECT_EQ(unknown,
+            "the host of this agent cannot be reached (no one is listening); whether it runs is shown by: agent-relay "
+            "agents");
+  loop.run_now();
+}
+
+TEST_F(WrappedAgentTest, AnErrorAfterTheWordsWereSaidLeavesTheirFateOpen) {
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  places.daemon.say(MessageType::Error, "e", R"({"code":"INTERNAL","message":"the disk is full","fatal":true})");
+  EXPECT_TRUE(outcome.starts_with("the daemon refused: the disk is full; whether it was stored is not known: "))
+      << outcome;
+  loop.run_now();
 }
 
 TEST_F(WrappedAgentTest, AsksTheDaemonAsTheCommandLineDoes) {
