@@ -25,7 +25,8 @@ std::string body_shown(const Letter& letter, std::size_t room) {
 
 /// What stands in a header, whoever chose it, is one line.
 std::string header_of(const Letter& letter) {
-  auto header = format("Relay message from {} [{}]", speech::harmless_line(letter.from), letter.id);
+  auto header =
+      format("Relay message from {} [{}]", speech::harmless_line(letter.from), speech::harmless_line(letter.id));
   if (!letter.to.empty()) header += " to " + speech::harmless_line(letter.to);
   if (!letter.thread.empty()) header += " thread " + speech::harmless_line(letter.thread);
   return header;
