@@ -1,5 +1,6 @@
 // What an MCP client says, line by line: whatever it is, every line that comes back is one JSON-RPC message, a request is
-// answered once at most, and arguments of tools become values or a sentence. Also the book of reservations, as a file.
+// answered once at most, and arguments of tools become values or a sentence. Also the book of reservations, as a file, and
+// a host's answer about mail: whatever stands in it, a model sees one header for each letter.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,8 +9,10 @@
 
 #include "check.h"
 #include "mcp/arguments.h"
+#include "mcp/letters.h"
 #include "mcp/reservations.h"
 #include "mcp/server.h"
+#include "mcp/wrapped_agent.h"
 
 using namespace relay;
 
@@ -31,6 +34,16 @@ struct Workshop final : mcp::Workshop {
   mcp::Server* server = nullptr;
 };
 
+void check_mail(const json::object& answer) {
+  const auto mail = mcp::mail_from(answer);
+  const auto shown = mcp::show_letters(mail, "nothing").text;
+  std::size_t headers = 0;
+  for (auto at = shown.find("\nRelay message from "); at != std::string::npos; ++headers)
+    at = shown.find("\nRelay message from ", at + 1);
+  FUZZ_CHECK(headers == mail.letters.size());
+  FUZZ_CHECK(array_member(mcp::letters_json(mail), "messages")->size() == mail.letters.size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -38,13 +51,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto kTools = mcp::tools_for_clients(mcp::Spawning::Allowed);
   static const auto kResources = mcp::resources_for_clients();
   Workshop workshop;
-  mcp::Server server{
-      {.version = "1", .instructions = "", .tools = kTools, .resources = kResources}, workshop, [](std::string line) {
-        FUZZ_CHECK(line.find('\n') == std::string::npos);
-        const auto said = parse_json_object(line);
-        FUZZ_CHECK(said && string_member(*said, "jsonrpc") == "2.0");
-        FUZZ_CHECK(said->contains("method") || said->contains("result") || said->contains("error"));
-      }};
+  mcp::Server server{{.version = "1",
+                      .instructions = "",
+                      .tools = kTools,
+                      .resources = kResources,
+                      .told = {std::string{mcp::kInboxUri}}},
+                     workshop,
+                     [](std::string line, mcp::OnWritten) {
+                       FUZZ_CHECK(line.find('\n') == std::string::npos);
+                       const auto said = parse_json(line);
+                       FUZZ_CHECK(said.has_value());
+                       const auto* batch = said->if_array();
+                       FUZZ_CHECK(batch == nullptr || !batch->empty());
+                       for (const auto& value : batch != nullptr ? *batch : json::array{*said}) {
+                         const auto* one = value.if_object();
+                         FUZZ_CHECK(one != nullptr && string_member(*one, "jsonrpc") == "2.0");
+                         FUZZ_CHECK(one->contains("method") || one->contains("result") || one->contains("error"));
+                       }
+                     }};
   workshop.server = &server;
   std::size_t begin = 0;
   while (begin <= text.size()) {
@@ -55,6 +79,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   server.resource_changed(mcp::kInboxUri);
   server.close();
+
+  // A line of which both ends are known in full has the id that its ends show.
+  if (const auto cut = mcp::id_of_cut_line(text, text); !cut.is_null())
+    if (const auto whole = parse_json_object(text)) FUZZ_CHECK(whole->contains("id"));
+
+  if (const auto answer = parse_json_object(text)) check_mail(*answer);
 
   const auto book = mcp::ReservationBook::parse(text, 0);
   FUZZ_CHECK(mcp::ReservationBook::parse(book.text(), 0).all() == book.all());

@@ -79,7 +79,7 @@ class Chat final : public client::LinkListener, public LineListener {
     ends_with(complain(relay::format("there is no /{}: known are /help and /quit", word), ExitCode::Usage));
   }
 
-  void on_line_too_long() override {
+  void on_line_too_long(std::string_view, std::string_view) override {
     const auto too_large = fail(Errc::TooLarge, relay::format("a line was longer than {} bytes and was not sent; send "
                                                               "it as a file and say where it is",
                                                               kMaxLineBytes));

@@ -38,13 +38,24 @@ class Lines_ : public LineListener {
   explicit Lines_(net::AsioLoop& loop) : loop_{loop} {}
   void on_line(std::string_view line) override {
     lines.emplace_back(line);
-    if (lines.size() == pause_at) input->pause();
+    if (lines.size() == pause_at || hesitant) input->pause();
+    if (hesitant) loop_.post([this] { input->resume(); });
   }
-  void on_line_too_long() override { ++too_long; }
-  void on_input_ended() override { loop_.stop(); }
+  void on_line_too_long(std::string_view beginning, std::string_view end) override {
+    ++too_long;
+    dropped = std::string{beginning.substr(0, 3)} + "…" + std::string{end.substr(end.size() - 3)};
+    EXPECT_LE(std::max(beginning.size(), end.size()), kSeenOfDropped);
+  }
+  void on_input_ended() override {
+    EXPECT_FALSE(std::exchange(ended, true));
+    loop_.stop();
+  }
 
   std::vector<std::string> lines;
+  std::string dropped;
   int too_long = 0;
+  bool hesitant = false;  // pauses after each line
+  bool ended = false;
   std::size_t pause_at = 0;
   LineInput* input = nullptr;
 
@@ -54,7 +65,8 @@ class Lines_ : public LineListener {
 
 /// The lines of `text`, read from a pipe or from a file.
 enum class Kind { Pipe, File };
-Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::size_t pause_at = 0) {
+Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::size_t pause_at = 0,
+                  bool hesitant = false) {
   UniqueFd reading, writing;
   if (kind == Kind::Pipe) {
     int ends[2];
@@ -74,6 +86,7 @@ Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::
   LineInput input{loop, reading.get(), lines};
   lines.input = &input;
   lines.pause_at = pause_at;
+  lines.hesitant = hesitant;
   if (pause_at > 0) {
     const auto timer = loop.after(Millis{1}, [&] {
       EXPECT_EQ(lines.lines.size(), pause_at) << "nothing is handed out while paused";
@@ -102,11 +115,29 @@ TEST(LineInput, GoesOnWhereItPaused) {
   }
 }
 
+TEST(LineInput, HandsOutEveryLineAlsoWhenTheInputEndedMeanwhile) {
+  std::string text;
+  std::vector<std::string> all;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(std::to_string(i) + std::string(100, 'x'));
+    text += all.back() + "\n";
+  }
+  all.emplace_back("last without end");
+  for (const auto kind : {Kind::Pipe, Kind::File}) {
+    net::AsioLoop loop;
+    EXPECT_EQ(read_lines(loop, text + all.back(), kind, 0, true).lines, all);
+  }
+}
+
 TEST(LineInput, DropsALineThatIsTooLongAndGoesOn) {
   net::AsioLoop loop;
-  const auto read = read_lines(loop, "a\n" + std::string(2 * kMaxLineBytes, 'x') + "\nb\n", Kind::File);
+  const auto read = read_lines(loop, "a\n123" + std::string(2 * kMaxLineBytes, 'x') + "789\r\nb\n", Kind::File);
   EXPECT_EQ(read.lines, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(read.too_long, 1);
+  EXPECT_EQ(read.dropped, "123…789");
+  for (const std::size_t more : {1UL, 5UL, kSeenOfDropped})
+    EXPECT_EQ(
+        read_lines(loop, std::string(kMaxLineBytes + 16 * 1024, 'x') + std::string(more, 'y'), Kind::File).too_long, 1);
 }
 
 }  // namespace

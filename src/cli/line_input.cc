@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace relay::cli {
 namespace {
@@ -26,8 +28,11 @@ LineInput::LineInput(net::AsioLoop& loop, int fd, LineListener& listener) : loop
 LineInput::~LineInput() { *alive_ = false; }
 
 void LineInput::read_later() {
+  if (std::exchange(asked_, true)) return;
   loop_.post([this, alive = alive_] {
-    if (*alive && !paused_ && !ended_) read_some();
+    if (!*alive) return;
+    asked_ = false;
+    if (!paused_) read_some();
   });
 }
 
@@ -39,16 +44,18 @@ void LineInput::pause() {
 void LineInput::resume() {
   if (!std::exchange(paused_, false) || ended_) return;
   loop_.post([this, alive = alive_] {
-    if (*alive && !paused_) hand_out();
+    if (!*alive || paused_) return;
+    hand_out();
+    if (paused_ || read_all_) return;  // no more is read before what is here is gone
+    if (watch_)
+      watch_->resume();
+    else
+      read_later();
   });
-  if (watch_)
-    watch_->resume();
-  else
-    read_later();
 }
 
 void LineInput::read_some() {
-  if (ended_) return;
+  if (read_all_) return;
   std::array<char, 16 * 1024> buffer;
   const auto count = ::read(fd_, buffer.data(), buffer.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return watch_ ? void() : read_later();
@@ -58,10 +65,16 @@ void LineInput::read_some() {
     if (!watch_) read_later();
     return;
   }
-  ended_ = true;
+  read_all_ = true;
   watch_.reset();
-  if (!held_.empty() && !dropping_) listener_.on_line(std::exchange(held_, {}));
-  listener_.on_input_ended();
+  hand_out();
+}
+
+void LineInput::hand_out_one(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (!std::exchange(dropping_, false)) return listener_.on_line(line);
+  listener_.on_line_too_long(std::exchange(dropped_, {}),
+                             line.substr(line.size() - std::min(line.size(), kSeenOfDropped)));
 }
 
 void LineInput::hand_out() {
@@ -71,13 +84,17 @@ void LineInput::hand_out() {
     if (end == std::string::npos) break;
     const std::string_view line{held_.data() + begin, end - begin};
     begin = end + 1;
-    if (!std::exchange(dropping_, false))
-      listener_.on_line(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+    hand_out_one(line);
   }
   held_.erase(0, begin);
-  if (paused_ || held_.size() <= kMaxLineBytes) return;
-  held_.clear();
-  if (!std::exchange(dropping_, true)) listener_.on_line_too_long();
+  if (!paused_ && held_.size() > kMaxLineBytes && !std::exchange(dropping_, true))
+    dropped_.assign(held_, 0, kSeenOfDropped);
+  if (!paused_ && dropping_ && held_.size() > kSeenOfDropped) held_.erase(0, held_.size() - kSeenOfDropped);
+  if (paused_ || !read_all_ || ended_) return;
+  if (!held_.empty() || dropping_) hand_out_one(std::exchange(held_, {}));  // the last one, without an end
+  if (paused_) return;
+  ended_ = true;
+  listener_.on_input_ended();
 }
 
 }  // namespace relay::cli

@@ -20,11 +20,14 @@ struct Wrapping {
   std::string name, door;
 };
 
-/// The agent that we run inside, by our ancestors.
-std::optional<Wrapping> agent_above_us(const Context& context) {
+/// The agent that we run inside. The environment tells, as far as a host of this project agrees: it may come from another
+/// project, or be left from a host that has ended. Else our ancestors tell.
+std::optional<Wrapping> wrapping(const Context& context) {
   const auto hosts = host::living_hosts(context.project.hosts);
-  if (hosts.empty()) return std::nullopt;
-  auto pid = ::getppid();
+  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
+  for (const auto& host : hosts)
+    if (name == host.name && door == host.socket) return Wrapping{host.name, host.socket};
+  auto pid = hosts.empty() ? 0 : ::getppid();
   for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
     for (const auto& host : hosts)
       if (host.agent_pid == pid) return Wrapping{host.name, host.socket};
@@ -33,12 +36,6 @@ std::optional<Wrapping> agent_above_us(const Context& context) {
     pid = process->parent;
   }
   return std::nullopt;
-}
-
-std::optional<Wrapping> wrapping(const Context& context) {
-  const auto name = context.environment("AGENT_RELAY_NAME"), door = context.environment("AGENT_RELAY_DOOR");
-  if (name && door) return Wrapping{*name, *door};
-  return agent_above_us(context);
 }
 
 /// The token that the agent's host keeps for tools inside it.

@@ -1,7 +1,8 @@
 /// Whom an MCP server speaks for, and its way to the relay. Decided once, by where it was started; never by a tool.
 ///
-/// Inside a wrapped agent it is that agent: the host's door stands in the environment, and where a client hands its servers
-/// no environment (Codex does not) the agent is found among our own ancestors. Elsewhere it is a session of its own, under
+/// Inside a wrapped agent it is that agent: the host's door stands in the environment and in the record of a living host of
+/// this project, and where a client hands its servers no environment (Codex does not) the agent is found among our own
+/// ancestors. Elsewhere it is a session of its own, under
 /// the name that was given, or one that is kept for the servers of this project.
 #pragma once
 

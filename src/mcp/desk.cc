@@ -7,6 +7,7 @@
 #include "protocol/limits.h"
 #include "protocol/names.h"
 #include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::mcp {
 namespace {
@@ -52,10 +53,12 @@ ToolResult show_agents(json::object shown) {
   std::string text;
   for (const auto& value : shown["agents"].get_array()) {
     const auto& agent = value.get_object();
-    const auto cli = string_member(agent, "cli").value_or(""), state = string_member(agent, "state").value_or("");
-    text += format("{}{}{}{}{}", text.empty() ? "" : "\n", string_member(agent, "name").value_or("?"),
-                   cli.empty() ? "" : " (" + cli + ")", state.empty() ? "" : ": " + state,
-                   bool_member(agent, "here").value_or(true) ? "" : ", away");
+    const auto line = [&](std::string_view field) {
+      return speech::harmless_line(string_member(agent, field).value_or(""));
+    };
+    const auto cli = line("cli"), state = line("state");
+    text += format("{}{}{}{}{}", text.empty() ? "" : "\n", line("name"), cli.empty() ? "" : " (" + cli + ")",
+                   state.empty() ? "" : ": " + state, bool_member(agent, "here").value_or(true) ? "" : ", away");
   }
   if (text.empty()) text = "nobody is here now";
   return {.text = std::move(text), .structured = std::move(shown)};
@@ -97,11 +100,11 @@ void Desk::call(Ticket ticket, std::string_view name, const json::object& given,
   release(ticket, *arguments);
 }
 
-void Desk::finish(Ticket ticket, ToolResult result) {
+void Desk::finish(Ticket ticket, ToolResult result, OnWritten written) {
   if (open_.erase(ticket) == 0) return;
   waiting_.erase(ticket);
   retries_.erase(ticket);
-  server_->finish(ticket, std::move(result));
+  server_->finish(ticket, std::move(result), std::move(written));
 }
 
 void Desk::cancel(Ticket ticket) {
@@ -129,7 +132,8 @@ void Desk::whoami(Ticket ticket) {
   post_.mail({.take = false, .limit = kMostLetters}, [this, ticket, alive = alive_](Result<Mail> mail) {
     if (!*alive) return;
     const auto standing = post_.standing();
-    const auto unread = mail ? mail->letters.size() + returned_.size() : 0;
+    if (mail) leave_out_taken(*mail);
+    const auto unread = mail ? mail->letters.size() : 0;
     json::object shown;
     shown["name"] = standing.name;
     shown["session"] = standing.session;
@@ -285,55 +289,83 @@ void Desk::remember(const Letter& letter) {
   if (seen_.size() > kMaxRemembered) seen_.pop_front();
 }
 
-Mail Desk::take_returned(std::size_t limit, const std::function<bool(const Letter&)>& wanted) {
-  Mail mail;
-  for (auto at = returned_.begin(); at != returned_.end() && mail.letters.size() < limit;) {
-    if (!wanted(*at)) {
-      ++at;
-      continue;
-    }
-    mail.letters.push_back(std::move(*at));
-    at = returned_.erase(at);
-  }
-  mail.more = !returned_.empty();
-  return mail;
+void Desk::leave_out_taken(Mail& mail) const {
+  std::erase_if(mail.letters, [&](const Letter& letter) { return taking_.contains(letter.id); });
 }
 
-void Desk::hand_over(Ticket ticket, Mail mail, std::string_view nothing) {
-  for (auto& letter : mail.letters) remember(letter);
-  finish(ticket, show_letters(mail, nothing));
+void Desk::hand_over(Ticket ticket, const Mail& mail, std::string_view nothing) {
+  std::vector<std::string> ids;
+  for (const auto& letter : mail.letters) {
+    remember(letter);
+    taking_.insert(letter.id);
+    ids.push_back(letter.id);
+  }
+  OnWritten written;
+  if (!ids.empty())
+    written = [this, ids = std::move(ids), alive = alive_] {
+      if (!*alive) return;
+      take(ids, [this, ids](const Result<std::vector<Letter>>&) {
+        // What could not be taken is shown again: twice is better than never.
+        for (const auto& id : ids) taking_.erase(id);
+        look_again_for_all();
+        if (options_.on_taken) options_.on_taken();
+      });
+    };
+  finish(ticket, show_letters(mail, nothing), std::move(written));
+}
+
+void Desk::take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken) {
+  MailWish wish{.take = true, .limit = ids.size(), .ids = ids};
+  post_.mail(std::move(wish), [this, ids = std::move(ids), on_taken = std::move(on_taken), taken = std::move(taken),
+                               alive = alive_](Result<Mail> mail) mutable {
+    if (!*alive) return;
+    if (!mail) return on_taken(Failure{mail.error()});
+    for (auto& letter : mail->letters) {
+      std::erase(ids, letter.id);
+      letter.body.clear();
+      taken.push_back(std::move(letter));
+    }
+    if (mail->more && !mail->letters.empty() && !ids.empty())
+      return take(std::move(ids), std::move(on_taken), std::move(taken));
+    on_taken(std::move(taken));
+  });
 }
 
 void Desk::inbox(Ticket ticket, const Arguments& arguments) {
-  const bool take = !arguments.flag("peek");
   const auto limit = static_cast<std::size_t>(arguments.number("limit", kDefaultLetters));
-  auto first = take_returned(limit, [](const Letter&) { return true; });
-  const auto room = limit - first.letters.size();
-  if (room == 0) return hand_over(ticket, std::move(first), kNothing);
-  post_.mail({.take = take, .limit = room},
-             [this, ticket, take, first = std::move(first), alive = alive_](Result<Mail> mail) mutable {
-               if (!*alive) return;
-               if (!mail && first.letters.empty()) return finish(ticket, failed(mail.error().message()));
-               const auto taken_before = first.letters.size();
-               if (mail) {
-                 std::ranges::move(mail->letters, std::back_inserter(first.letters));
-                 first.more = mail->more;
+  if (!arguments.flag("peek")) return show_inbox(ticket, limit, Tries::First);
+  post_.mail({.take = false, .limit = limit}, [this, ticket, alive = alive_](Result<Mail> mail) {
+    if (!*alive) return;
+    if (!mail) return finish(ticket, failed(mail.error().message()));
+    for (const auto& letter : mail->letters) remember(letter);
+    finish(ticket, show_letters(*mail, kNothing));
+  });
+}
+
+void Desk::show_inbox(Ticket ticket, std::size_t limit, Tries tries) {
+  post_.mail({.take = false, .limit = limit + taking_.size()},
+             [this, ticket, limit, tries, alive = alive_](Result<Mail> mail) {
+               if (!*alive || !is_open(ticket)) return;
+               if (!mail) return finish(ticket, failed(mail.error().message()));
+               leave_out_taken(*mail);
+               if (mail->letters.size() > limit) {
+                 mail->letters.resize(limit);
+                 mail->more = true;
                }
-               if (is_open(ticket)) return hand_over(ticket, std::move(first), kNothing);
-               if (!take) first.letters.resize(taken_before);
-               std::ranges::move(first.letters, std::back_inserter(returned_));
+               // Another call showed all of these meanwhile; those behind them come forward now.
+               if (mail->letters.empty() && mail->more && tries == Tries::First)
+                 return show_inbox(ticket, limit, Tries::Last);
+               hand_over(ticket, *mail, kNothing);
              });
 }
 
 void Desk::acknowledge(Ticket ticket, const Arguments& arguments) {
   auto ids = arguments.list("messages");
   const auto asked = ids.size();
-  post_.mail({.take = true, .limit = asked, .ids = std::move(ids)}, [this, ticket, asked,
-                                                                     alive = alive_](Result<Mail> mail) {
-    if (!*alive) return;
-    if (!mail) return finish(ticket, failed(mail.error().message()));
+  take(std::move(ids), [this, ticket, asked](const Result<std::vector<Letter>>& taken) {
+    if (!taken) return finish(ticket, failed(taken.error().message()));
     json::array acknowledged;
-    for (const auto& letter : mail->letters) {
+    for (const auto& letter : *taken) {
       remember(letter);
       acknowledged.emplace_back(letter.id);
     }

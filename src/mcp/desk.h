@@ -2,7 +2,8 @@
 ///
 /// Invariants
 /// - Calls do not wait for each other; a wait ends with a letter, its time, or its cancellation, whichever comes first.
-/// - A letter that was taken for a call which was cancelled meanwhile is handed to the next one that asks.
+/// - A letter is looked at, shown, and taken when the answer that shows it has left: whatever happens before that, it
+///   waits for the next who asks. While it is on its way no other call shows it.
 /// - An answer is bounded: long bodies are cut, and say how the rest is read.
 /// Ownership: borrows loop, post and directory, which outlive it. Threading: loop thread only.
 #pragma once
@@ -35,6 +36,7 @@ struct DeskOptions {
   std::string project_root;
   Spawning spawning = Spawning::Forbidden;
   EventLog log;
+  std::function<void()> on_taken = {};  // letters that were shown are taken, or could not be
 };
 
 class Desk final : public Workshop, public PostListener {
@@ -44,8 +46,10 @@ class Desk final : public Workshop, public PostListener {
 
   /// Before the first call; the server outlives the last answer.
   void serve(Server& server) { server_ = &server; }
-  /// The client is leaving: waits end now, without an answer.
+  /// The client is leaving: waits end now, and are answered with nothing.
   void end_waits();
+  /// How many letters were shown and have not been taken yet.
+  [[nodiscard]] std::size_t taking() const { return taking_.size(); }
 
   void call(Ticket ticket, std::string_view tool, const json::object& arguments, bool wants_progress) override;
   void read(Ticket ticket, std::string_view uri) override;
@@ -80,13 +84,19 @@ class Desk final : public Workshop, public PostListener {
   void post_draft(Ticket ticket, Draft draft);
   void look_again(Ticket ticket);
   void pass_time(Ticket ticket);
-  void hand_over(Ticket ticket, Mail mail, std::string_view nothing);
+  enum class Tries { First, Last };
+  void show_inbox(Ticket ticket, std::size_t limit, Tries tries);
+  /// Shows them, and takes them then.
+  void hand_over(Ticket ticket, const Mail& mail, std::string_view nothing);
+  using OnTaken = std::move_only_function<void(Result<std::vector<Letter>>)>;
+  /// A host hands out at once what fits one answer; this goes on until no more of these can be taken.
+  void take(std::vector<std::string> ids, OnTaken on_taken, std::vector<Letter> taken = {});
+  void look_again_for_all();
+  void leave_out_taken(Mail& mail) const;
   void change_reservations(Ticket ticket, const Arguments& arguments, int tries_left);
   Result<ToolResult> reserved(const Arguments& arguments);
-  void finish(Ticket ticket, ToolResult result);
+  void finish(Ticket ticket, ToolResult result, OnWritten written = {});
   [[nodiscard]] bool is_open(Ticket ticket) const { return open_.contains(ticket); }
-  /// Those that came back from cancelled calls and are wanted, first.
-  Mail take_returned(std::size_t limit, const std::function<bool(const Letter&)>& wanted);
   void remember(const Letter& letter);
 
   net::EventLoop& loop_;
@@ -96,8 +106,8 @@ class Desk final : public Workshop, public PostListener {
   Server* server_ = nullptr;
   std::set<Ticket> open_;
   std::map<Ticket, Waiting> waiting_;
-  std::deque<Letter> returned_;  // taken, and not shown to anybody; whoever takes more takes these first
-  std::deque<Letter> seen_;      // without bodies: whom to answer
+  std::set<std::string, std::less<>> taking_;  // shown, and not taken yet
+  std::deque<Letter> seen_;                    // without bodies: whom to answer
   std::map<Ticket, std::unique_ptr<net::Timer>> retries_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

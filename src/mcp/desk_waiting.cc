@@ -3,14 +3,16 @@
 
 #include "base/format.h"
 #include "mcp/desk.h"
+#include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::mcp {
 namespace {
 
 constexpr std::int64_t kDefaultWaitSeconds = 30;
 constexpr Millis kProgressEvery{5'000};
-constexpr std::size_t kLookAt = 200;  // letters that may stand before the one waited for
-constexpr std::size_t kTakeAtMost = 10;
+constexpr std::size_t kLookAt = 1'024;  // letters that may stand before the one waited for
+constexpr std::size_t kShowAtMost = 10;
 
 constexpr Millis kLockPause{20};
 constexpr int kLockTries = 100;
@@ -22,11 +24,13 @@ json::array listed(const std::vector<Reservation>& reservations) {
   return all;
 }
 
+/// One line each, whoever wrote the book.
 std::string spelled(const std::vector<Reservation>& reservations, WallMs now) {
   std::string text;
   for (const auto& one : reservations)
-    text += format("\n{}: {}, {} min left{}", one.path, one.holder, (one.until - now + 59'999) / 60'000,
-                   one.note.empty() ? "" : " (" + one.note + ")");
+    text += format("\n{}: {}, {} min left{}", speech::harmless_line(one.path), speech::harmless_line(one.holder),
+                   (one.until - now + 59'999) / 60'000,
+                   one.note.empty() ? "" : " (" + speech::harmless_line(one.note) + ")");
   return text;
 }
 
@@ -66,40 +70,41 @@ void Desk::look_again(Ticket ticket) {
   const auto wanted = [from = waiting.from, thread = waiting.thread](const Letter& letter) {
     return (from.empty() || letter.from == from) && (thread.empty() || letter.thread == thread || letter.id == thread);
   };
-  if (auto returned = take_returned(kTakeAtMost, wanted); !returned.letters.empty())
-    return hand_over(ticket, std::move(returned), {});
   waiting.asking = true;
   waiting.asked_for = false;
-  const auto looked = [this, ticket, alive = alive_](Result<Mail> mail) {
+  post_.mail({.take = false, .limit = kLookAt}, [this, ticket, wanted, alive = alive_](Result<Mail> mail) {
     if (!*alive) return;
     const auto at = waiting_.find(ticket);
-    if (at == waiting_.end()) {  // cancelled: what was taken for it goes to the next who asks
-      if (mail) std::ranges::move(mail->letters, std::back_inserter(returned_));
-      return;
-    }
+    if (at == waiting_.end()) return;  // cancelled
     if (!mail) return finish(ticket, failed(mail.error().message()));
-    if (!mail->letters.empty()) return hand_over(ticket, *std::move(mail), {});
+    const auto looked_at = mail->letters.size();
+    leave_out_taken(*mail);
+    Mail found;
+    for (const auto& letter : mail->letters)
+      if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
+    found.more = mail->more || mail->letters.size() > found.letters.size();
+    if (!found.letters.empty()) return hand_over(ticket, found, {});
+    const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
+    if (mail->more && looked_at > 0 && choosy)
+      return finish(ticket, failed(format("{} unread messages stand before it, and no more can be seen; read them with "
+                                          "relay_inbox, then wait again",
+                                          looked_at)));
     at->second.asking = false;
     if (at->second.asked_for) return look_again(ticket);
     if (loop_.now().steady - at->second.since >= at->second.timeout)
       return hand_over(ticket, {}, "no message came in that time");
-  };
-  post_.mail({.take = false, .limit = kLookAt}, [this, wanted, looked, alive = alive_](Result<Mail> mail) {
-    if (!*alive) return;
-    if (!mail) return looked(std::move(mail));
-    MailWish wish{.take = true, .limit = kTakeAtMost};
-    for (const auto& letter : mail->letters)
-      if (wanted(letter) && wish.ids.size() < kTakeAtMost) wish.ids.push_back(letter.id);
-    if (wish.ids.empty()) return looked(Mail{});
-    post_.mail(std::move(wish), looked);
   });
 }
 
-void Desk::on_mail() {
+void Desk::look_again_for_all() {
   std::vector<Ticket> tickets;
   for (const auto& [ticket, waiting] : waiting_) tickets.push_back(ticket);
   for (const auto ticket : tickets)
     if (waiting_.contains(ticket)) look_again(ticket);
+}
+
+void Desk::on_mail() {
+  look_again_for_all();
   server_->resource_changed(kInboxUri);
 }
 
@@ -149,6 +154,8 @@ Result<ToolResult> Desk::reserved(const Arguments& arguments) {
                       .structured = std::move(shown)};
   }
   if (paths.empty()) return fail("relay_reserve needs `paths`: the files or directories you work on");
+  if (protocol::has_control_characters(arguments.text("note")))
+    return fail("`note` must be one line, without control characters");
   const auto until = now + arguments.number("ttl", kDefaultLeaseSeconds) * 1'000;
   const auto outcome = RELAY_TRY(book.reserve(holder, paths, arguments.text("note"), until));
   if (!outcome.granted.empty()) RELAY_TRY(save_reservations(shared_, book));

@@ -1,6 +1,7 @@
 #include "mcp/door_link.h"
 
 #include "base/format.h"
+#include "mcp/why_not_connected.h"
 
 namespace relay::mcp {
 
@@ -22,7 +23,7 @@ void DoorLink::connect() {
 }
 
 void DoorLink::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return lose(stream.error().message());
+  if (!stream) return lose(why_not_connected(stream.error()));
   state_ = State::Open;
   reader_ = protocol::FrameReader{};
   stream_ = *std::move(stream);

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "mcp/why_not_connected.h"
 #include "protocol/json_writer.h"
 #include "protocol/send.h"
 
@@ -28,19 +29,22 @@ Errand::Errand(net::EventLoop& loop, net::Network& network, std::string socket_p
 Errand::~Errand() { *alive_ = false; }
 
 void Errand::start() {
-  deadline_ = loop_.after(order_.timeout, [this] { finish(failure("it did not answer in time")); });
+  deadline_ = loop_.after(order_.timeout, [this] { finish(unreachable("it did not answer in time")); });
   network_.connect(socket_path_, [this, alive = alive_](Result<std::unique_ptr<net::Stream>> stream) {
     if (*alive) on_connected(std::move(stream));
   });
 }
 
-Failure Errand::failure(std::string_view reason) const {
-  return fail(said_ ? ErrandErrc::NoAnswer : ErrandErrc::NotSaid,
-              format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", reason));
+Failure Errand::failure(const std::string& sentence) const {
+  return fail(said_ ? ErrandErrc::NoAnswer : ErrandErrc::NotSaid, sentence);
+}
+
+Failure Errand::unreachable(std::string_view reason) const {
+  return failure(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", reason));
 }
 
 void Errand::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
-  if (!stream) return finish(failure(stream.error().message()));
+  if (!stream) return finish(unreachable(why_not_connected(stream.error())));
   stream_ = *std::move(stream);
   stream_->start(*this);
   if (order_.type == MessageType::Send) return say_order();
@@ -75,7 +79,7 @@ void Errand::on_bytes(std::string_view bytes) {
   const auto alive = alive_;
   while (*alive && on_answer_) {
     const auto frame = reader_.next();
-    if (!frame) return finish(failure(frame.error().message()));
+    if (!frame) return finish(unreachable(frame.error().message()));
     if (!*frame) return;
     if (const auto envelope = protocol::parse_envelope(**frame)) on_frame(*envelope);
   }
@@ -97,12 +101,12 @@ void Errand::on_frame(const protocol::Envelope& envelope) {
   if (envelope.type == MessageType::Error) {
     const auto error = protocol::parse_error(envelope.payload);
     if (error && !error->fatal && !said_) return;
-    return finish(fail(format("the daemon refused: {}", error ? error->message : error.error().message())));
+    return finish(failure(format("the daemon refused: {}", error ? error->message : error.error().message())));
   }
   if (said_ && answers(envelope)) finish(ErrandAnswer{envelope.type, std::string{envelope.payload}});
 }
 
-void Errand::on_closed(const std::string& reason) { finish(failure(reason)); }
+void Errand::on_closed(const std::string& reason) { finish(unreachable(reason)); }
 
 /// Last: whoever hears it may end the errand.
 void Errand::finish(Result<ErrandAnswer> answer) {

@@ -51,7 +51,8 @@ class Errand final : public net::StreamListener {
   void write(const protocol::OutEnvelope& envelope);
   void say_order();
   void finish(Result<ErrandAnswer> answer);
-  [[nodiscard]] Failure failure(std::string_view reason) const;
+  [[nodiscard]] Failure failure(const std::string& sentence) const;
+  [[nodiscard]] Failure unreachable(std::string_view reason) const;
   [[nodiscard]] bool answers(const protocol::Envelope& envelope) const;
 
   net::EventLoop& loop_;

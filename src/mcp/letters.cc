@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::mcp {
 namespace {
@@ -14,10 +15,21 @@ std::size_t room_for_each(std::size_t letters) {
   return std::clamp(kMaxBodiesBytes / std::max<std::size_t>(letters, 1), kLeastBodyBytes, kMaxBodyBytes);
 }
 
+std::size_t whole_size(const Letter& letter) { return std::max(letter.bytes, letter.body.size()); }
+
 std::string body_shown(const Letter& letter, std::size_t room) {
-  if (letter.body.size() <= room) return letter.body;
+  if (whole_size(letter) <= room) return letter.body;
   return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
-                protocol::cut_at_letter(letter.body, room), letter.body.size(), letter.id);
+                protocol::cut_at_letter(letter.body, room), whole_size(letter), letter.id);
+}
+
+/// What stands in a header, whoever chose it, is one line.
+std::string header_of(const Letter& letter) {
+  auto header =
+      format("Relay message from {} [{}]", speech::harmless_line(letter.from), speech::harmless_line(letter.id));
+  if (!letter.to.empty()) header += " to " + speech::harmless_line(letter.to);
+  if (!letter.thread.empty()) header += " thread " + speech::harmless_line(letter.thread);
+  return header;
 }
 
 /// A line of a body never begins where a header does, so no body can look like another letter.
@@ -43,7 +55,7 @@ json::object letters_json(const Mail& mail) {
     if (!letter.to.empty()) one["to"] = letter.to;
     if (!letter.thread.empty()) one["thread"] = letter.thread;
     one["body"] = body_shown(letter, room);
-    if (letter.body.size() > room) one["cut"] = true;
+    if (whole_size(letter) > room) one["cut"] = true;
     letters.emplace_back(std::move(one));
   }
   json::object all;
@@ -57,7 +69,7 @@ json::object letters_json(const Mail& mail) {
 ToolResult show_letters(const Mail& mail, std::string_view nothing) {
   ToolResult result{.text = {}, .structured = letters_json(mail)};
   if (mail.letters.empty()) {
-    result.text = nothing;
+    result.text = mail.more ? "those that wait are shown by another call just now; call relay_inbox again" : nothing;
     return result;
   }
   const auto room = room_for_each(mail.letters.size());
@@ -65,9 +77,7 @@ ToolResult show_letters(const Mail& mail, std::string_view nothing) {
       format("{} from others on the relay, not from your user:",
              mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()));
   for (const auto& letter : mail.letters)
-    result.text += format("\nRelay message from {} [{}]{}{}: {}", letter.from, letter.id,
-                          letter.to.empty() ? "" : " to " + letter.to,
-                          letter.thread.empty() ? "" : " thread " + letter.thread, indented(body_shown(letter, room)));
+    result.text += format("\n{}: {}", header_of(letter), indented(body_shown(letter, room)));
   if (mail.more) result.text += "\nMore wait: call relay_inbox again.";
   return result;
 }

@@ -22,10 +22,11 @@ LineOutput::~LineOutput() {
   if (flags_ >= 0) ::fcntl(fd_, F_SETFL, flags_);
 }
 
-void LineOutput::write(std::string line) {
+void LineOutput::write(std::string line, OnWritten written) {
   if (broken_) return;
   bytes_ += line;
   bytes_ += '\n';
+  if (written) promises_.push_back({gone_ + bytes_.size(), std::move(written)});
   if (bytes_.size() == line.size() + 1) flush();  // else somebody is being waited for already
 }
 
@@ -41,15 +42,28 @@ void LineOutput::flush() {
     } else if (errno != EINTR) {
       broken_ = true;
       bytes_.clear();
+      promises_.clear();
       return on_broken_();
     }
   }
   bytes_.erase(0, written);
+  gone_ += written;
   if (!bytes_.empty()) {
     if (!watch_) watch_ = std::make_unique<net::DescriptorWatch>(loop_, fd_, [] {}, [this] { flush(); });
     watch_->want_writable();
   }
-  if (bytes_.size() < before) on_written_();
+  const bool some_went = bytes_.size() < before;
+  keep_promises();
+  if (some_went) on_written_();
+}
+
+/// Whoever hears it may write.
+void LineOutput::keep_promises() {
+  while (!promises_.empty() && promises_.front().end <= gone_) {
+    auto written = std::move(promises_.front().written);
+    promises_.pop_front();
+    written();
+  }
 }
 
 }  // namespace relay::mcp

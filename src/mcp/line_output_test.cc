@@ -61,6 +61,24 @@ TEST_F(LineOutputTest, WhatAReaderDoesNotTakeWaitsAndComesWholeAndInOrder) {
   EXPECT_GT(written, 0);
 }
 
+TEST_F(LineOutputTest, TellsOfALineWhenItsLastByteHasGone) {
+  net::ignore_broken_pipes();
+  std::string told;
+  output->write("one", [&] {
+    told += "1";
+    output->write("of its own", [&] { told += "2"; });
+  });
+  EXPECT_EQ(told, "12");
+  output->write(std::string(1 << 20, 'x'), [&] { told += "3"; });
+  output->write("behind it", [&] { told += "4"; });
+  EXPECT_EQ(told, "12");
+  EXPECT_TRUE(net::testing::run_until(loop, [&] { return !read_some().empty() && told.size() > 3; }));
+  EXPECT_EQ(told, "1234");
+  reader.reset();
+  output->write("to nobody", [&] { told += "5"; });
+  EXPECT_EQ(told, "1234");
+}
+
 TEST_F(LineOutputTest, IsToldWhenNobodyReadsAnyMore) {
   net::ignore_broken_pipes();
   reader.reset();

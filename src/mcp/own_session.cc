@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "mcp/letters.h"
 #include "protocol/json_scanner.h"
 #include "protocol/requests.h"
+#include "protocol/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -13,6 +15,7 @@ constexpr Millis kWordPatience{2'000};  // for the daemon to store what we sent;
 constexpr Millis kSettlePatience{500};
 constexpr std::size_t kMaxKeys = 1'000;
 constexpr std::size_t kMaxEarly = 64;
+constexpr std::string_view kHowToStart = "start it with: agent-relay up";
 constexpr std::string_view kOurselves = "agent-relay";
 
 Letter letter_of(const client::Incoming& incoming) {
@@ -23,6 +26,10 @@ Letter letter_of(const client::Incoming& incoming) {
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     letter.thread = view->thread;
+  }
+  if (letter.body.size() > kMaxBodyBytes) {
+    letter.bytes = letter.body.size();
+    letter.body = std::string{protocol::cut_at_letter(letter.body, kMaxBodyBytes)};
   }
   if (incoming.envelope.type == protocol::MessageType::ChannelMessage)
     if (const auto post = protocol::parse_channel_post(incoming.envelope.payload)) letter.to = post->channel;
@@ -62,9 +69,8 @@ void OwnSession::remember_unsent() {
     posted.to = entry->message.to;
     const auto meta = protocol::parse_send_meta(entry->message.payload_meta);
     if (!meta || !meta->delivery || meta->delivery->idempotency_key.empty()) continue;
-    posted.key = meta->delivery->idempotency_key;
-    by_key_[posted.key] = entry->id;
-    keys_.push_back(posted.key);
+    bind_key(std::string{meta->delivery->idempotency_key}, entry->id,
+             print_of(entry->message.to, entry->message.payload));
   }
 }
 
@@ -72,7 +78,8 @@ Standing OwnSession::standing() const { return {options_.name, "own session", ou
 
 Failure OwnSession::away() const {
   if (sent_away_) return fail(trouble_ + "; restart this MCP server, with another --name if the name is in use");
-  return fail(format("the relay's daemon cannot be reached ({}); start it with: agent-relay up", trouble_));
+  if (trouble_.ends_with(kHowToStart)) return fail(trouble_);  // the network's own sentence says it all
+  return fail(format("the relay's daemon cannot be reached ({}); {}", trouble_, kHowToStart));
 }
 
 void OwnSession::on_ready(const client::Session&) {
@@ -156,8 +163,27 @@ void OwnSession::on_refused(const std::string& id, const protocol::NackView& why
     held_.push_back({std::move(notice), std::nullopt});
     listener_->on_mail();
   }
+  free_key(posted);  // it was not sent: the same may be tried again
   tell(posted);
   forget_if_done(id);
+}
+
+void OwnSession::bind_key(const std::string& key, const std::string& id, std::string print) {
+  if (!by_key_.emplace(key, id).second) return;  // an old outbox may have it twice
+  auto& posted = posted_[id];
+  posted.key = key;
+  posted.print = std::move(print);
+  keys_.push_back(key);
+  if (keys_.size() <= kMaxKeys) return;
+  posted_.erase(by_key_.extract(keys_.front()).mapped());
+  keys_.pop_front();
+}
+
+void OwnSession::free_key(Posted& posted) {
+  if (posted.key.empty()) return;
+  by_key_.erase(posted.key);
+  std::erase(keys_, posted.key);
+  posted.key.clear();
 }
 
 /// All who wait hear how it stands now.
@@ -186,26 +212,19 @@ void OwnSession::wait_for_word(const std::string& id, OnSent on_sent) {
 }
 
 void OwnSession::send(Draft draft, OnSent on_sent) {
-  if (!draft.key.empty())
-    if (const auto known = by_key_.find(draft.key); known != by_key_.end())
-      return wait_for_word(known->second, std::move(on_sent));
+  auto written = write_draft(draft);
+  auto print = print_of(draft.to, written.payload);
+  if (const auto known = by_key_.find(draft.key); !draft.key.empty() && known != by_key_.end()) {
+    if (posted_.at(known->second).print != print) return on_sent(key_is_taken(draft.key));
+    return wait_for_word(known->second, std::move(on_sent));
+  }
   if (sent_away_) return on_sent(away());
   if (!trouble_.empty()) link_->retry_now();
-  auto written = write_draft(draft);
   auto id =
       link_->send({.to = draft.to, .payload = std::move(written.payload), .payload_meta = std::move(written.meta)});
   if (!id) return on_sent(Failure{id.error()});
-  auto& posted = posted_[*id];
-  posted.to = draft.to;
-  if (!draft.key.empty()) {
-    posted.key = draft.key;
-    by_key_[draft.key] = *id;
-    keys_.push_back(draft.key);
-    if (keys_.size() > kMaxKeys) {
-      posted_.erase(by_key_.extract(keys_.front()).mapped());
-      keys_.pop_front();
-    }
-  }
+  posted_[*id].to = draft.to;
+  if (!draft.key.empty()) bind_key(draft.key, *id, std::move(print));
   wait_for_word(*id, std::move(on_sent));
 }
 
@@ -221,7 +240,10 @@ void OwnSession::drop_expired() {
 
 Mail OwnSession::letters_for(const MailWish& wish) {
   Mail mail;
-  drop_expired();
+  if (wish.ids.empty()) {  // those that are named were shown in time
+    drop_expired();
+    mail.more = held_.size() >= kWindow;
+  }
   for (auto at = held_.begin(); at != held_.end();) {
     const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->letter.id) != wish.ids.end();
     if (!wanted || mail.letters.size() >= wish.limit) {

@@ -3,8 +3,10 @@
 /// Invariants
 /// - What `send` took is in the outbox: it goes out when the daemon is there, also after a restart of either. Whoever
 ///   asked hears `stored` with the daemon's word, or `kept` when that does not come soon.
-/// - The same key is sent once in the life of this program and of its outbox.
-/// - Letters wait in the daemon, of which at most kWindow are here; they are acknowledged when they are taken.
+/// - The same key is sent once in the life of this program and of its outbox; under it no other message is sent, unless
+///   the first was refused.
+/// - Letters wait in the daemon, of which at most kWindow are here, each with as much of its body as is ever shown (16 MiB
+///   in all); they are acknowledged when they are taken. While the window is full there may be more.
 /// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
@@ -20,7 +22,7 @@
 
 namespace relay::mcp {
 
-inline constexpr std::uint32_t kWindow = 64;
+inline constexpr std::uint32_t kWindow = 1'024;
 
 struct OwnSessionOptions {
   std::string socket_path;
@@ -59,6 +61,7 @@ class OwnSession final : public Post, public client::LinkListener {
     std::optional<Sent> fate;  // the daemon's word
     std::string refusal;       // or why it said no
     std::string key;
+    std::string print;  // of what has the key
     bool answered() const { return fate.has_value() || !refusal.empty(); }
   };
 
@@ -76,6 +79,8 @@ class OwnSession final : public Post, public client::LinkListener {
   void wait_for_word(const std::string& id, OnSent on_sent);
   void tell(Posted& posted);
   void forget_if_done(const std::string& id);
+  void bind_key(const std::string& key, const std::string& id, std::string print);
+  void free_key(Posted& posted);
   void settle();
   void run_early();
   Mail letters_for(const MailWish& wish);

@@ -6,6 +6,7 @@
 #include "client/testing/memory_directory.h"
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
+#include "net/unix_address.h"
 
 namespace relay::mcp {
 namespace {
@@ -151,6 +152,48 @@ TEST_F(OwnSessionTest, ARefusalIsToldAndComesAsALetterWhenItComesLate) {
   EXPECT_EQ(told_of_mail, 1);
 }
 
+TEST_F(OwnSessionTest, AKeyStandsForOneMessage) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+  for (const auto& other :
+       {Draft{.to = "Carol", .body = "hi", .key = "k"}, Draft{.to = "Bob", .body = "ho", .key = "k"}}) {
+    send(other);
+    EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
+  }
+  EXPECT_EQ(last_send_id(), "");
+}
+
+TEST_F(OwnSessionTest, AKeyStandsForOneMessageAlsoInItsNextLife) {
+  daemon.listening = false;
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  session.reset();
+  outbox.reset();
+  outbox = open_outbox();
+  session = make_session();
+  session->start(*this);
+  loop.run_now();
+  send({.to = "Bob", .body = "another", .key = "k"});
+  EXPECT_NE(outcome.find("used for another message"), std::string::npos) << outcome;
+  send({.to = "Bob", .body = "a \"quoted\" word", .key = "k"});
+  EXPECT_EQ(outcome, "kept");
+  EXPECT_EQ(outbox->size(), 1U);
+}
+
+TEST_F(OwnSessionTest, ARefusedMessageLeavesItsKeyFree) {
+  start_ready();
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  daemon.say(MessageType::Nack, "n",
+             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  ack(last_send_id());
+  EXPECT_EQ(outcome, "stored sh1");
+}
+
 TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
   start_ready();
   deliver(1, "one");
@@ -163,6 +206,36 @@ TEST_F(OwnSessionTest, LettersWaitUntilTheyAreTakenAndAreSeenThen) {
   EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
   EXPECT_EQ(mail({.take = true, .limit = 9}), "m1:one ");
   EXPECT_EQ(mail({.take = true, .limit = 9}), "");
+}
+
+TEST_F(OwnSessionTest, SeesFarAndSaysWhenThereMayBeMore) {
+  session->start(*this);
+  std::int64_t window = 0;
+  for (const auto& frame : daemon.heard())
+    if (const auto* can = object_member(frame.payload, "capabilities"))
+      window = integer_member(*can, "max_inflight").value_or(0);
+  EXPECT_EQ(window, kWindow);
+  daemon.welcome();
+  loop.advance(Millis{600});
+  const auto more = [&] {
+    bool found = false;
+    session->mail({.limit = 5'000}, [&](Result<Mail> mail) { found = mail->more; });
+    return found;
+  };
+  for (int seq = 1; seq < static_cast<int>(kWindow); ++seq) deliver(seq, "x");
+  EXPECT_FALSE(more());
+  deliver(static_cast<int>(kWindow), "x");
+  EXPECT_TRUE(more());
+}
+
+TEST_F(OwnSessionTest, HoldsOnlyAsMuchOfABodyAsIsShown) {
+  start_ready();
+  deliver(1, std::string(100'000, 'x'));
+  session->mail({.limit = 1}, [&](Result<Mail> mail) {
+    const auto& letter = mail->letters.at(0);
+    EXPECT_EQ(letter.body.size(), 16U * 1024);
+    EXPECT_EQ(letter.bytes, 100'000U);
+  });
 }
 
 TEST_F(OwnSessionTest, WhatWasTakenIsNotHandedOutAgainAfterALostConnection) {
@@ -221,6 +294,22 @@ TEST_F(OwnSessionTest, QuestionsSayWhenTheDaemonIsAway) {
   loop.run_now();
   EXPECT_NE(told.find("agent-relay up"), std::string::npos);
   EXPECT_NE(mail({.limit = 9}).find("agent-relay up"), std::string::npos);
+}
+
+TEST_F(OwnSessionTest, SaysOnceHowTheDaemonIsStarted) {
+  /// What the system says where nobody listens.
+  struct Nowhere final : net::Network {
+    Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
+    void connect(const std::string&, net::OnConnect on_connect) override {
+      on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
+    }
+  } nowhere;
+  session = std::make_unique<OwnSession>(loop, nowhere, random, *outbox, OwnSessionOptions{"/s", "Alice", "c", "/p"});
+  session->start(*this);
+  loop.run_now();
+  EXPECT_EQ(mail({.limit = 9}),
+            "cannot reach the daemon at /nowhere/at/all: no one is listening; start it with: agent-relay up");
+  session.reset();
 }
 
 TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {

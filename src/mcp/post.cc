@@ -1,5 +1,7 @@
 #include "mcp/post.h"
 
+#include "base/format.h"
+#include "base/hash.h"
 #include "protocol/json_writer.h"
 
 namespace relay::mcp {
@@ -15,6 +17,17 @@ Written write_draft(const Draft& draft) {
   }
   auto written = meta.take();
   return {payload.take(), written == "{}" ? std::string{} : std::move(written)};
+}
+
+std::string print_of(std::string_view to, std::string_view payload) {
+  return sha256_hex(format("{}\n{}", to, payload)).substr(0, 32);
+}
+
+Failure key_is_taken(std::string_view key) {
+  return fail(
+      format("the idempotency_key {} was used for another message, and this one was not sent; give each "
+             "message a key of its own",
+             key));
 }
 
 }  // namespace relay::mcp

@@ -27,6 +27,7 @@ struct Letter {
   std::string to = {};      // as it was addressed: `*` or #channel; empty: to us alone
   std::string thread = {};  // may be empty
   std::string mode = {};    // as wished by the sender; may be empty
+  std::size_t bytes = 0;    // of the whole body, when only its beginning is here
 };
 
 struct Mail {
@@ -91,5 +92,10 @@ struct Written {
   std::string payload, meta;
 };
 Written write_draft(const Draft& draft);
+
+/// What tells one message from another under the same key.
+std::string print_of(std::string_view to, std::string_view payload);
+/// The answer to a key that stands for another message.
+Failure key_is_taken(std::string_view key);
 
 }  // namespace relay::mcp

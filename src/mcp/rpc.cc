@@ -1,5 +1,7 @@
 #include "mcp/rpc.h"
 
+#include <algorithm>
+
 namespace relay::mcp {
 namespace {
 
@@ -12,7 +14,79 @@ RpcProblem invalid(json::value id, std::string message) {
   return {std::move(id), RpcCode::InvalidRequest, std::move(message)};
 }
 
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kNumberLetters = "0123456789+-.eE";
+constexpr std::string_view kIdName = "\"id\"";
+
+std::string_view without_front_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+}
+std::string_view without_end_blanks(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+/// Behind the closing quote of the string that `text` begins with; npos when it is not all there.
+std::size_t end_of_string(std::string_view text) {
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+json::value id_spelled(std::string_view text) {
+  const auto value = parse_json(text);
+  return value && is_request_id(*value) ? *value : json::value(nullptr);
+}
+
+/// The value that `text` begins with, when it is all there.
+json::value id_in_front(std::string_view text) {
+  const auto end = text.starts_with('"') ? end_of_string(text) : text.find_first_not_of(kNumberLetters);
+  return end == std::string_view::npos ? json::value(nullptr) : id_spelled(text.substr(0, end));
+}
+
+json::value id_in_beginning(std::string_view text) {
+  int depth = 0;
+  while (!text.empty()) {
+    const char letter = text.front();
+    if (letter == '{' || letter == '[') ++depth;
+    if (letter == '}' || letter == ']') --depth;
+    const auto end = letter == '"' ? end_of_string(text) : 1;
+    if (end == std::string_view::npos) break;
+    const auto rest = without_front_blanks(text.substr(end));
+    if (depth == 1 && text.substr(0, end) == kIdName && rest.starts_with(':'))
+      return id_in_front(without_front_blanks(rest.substr(1)));
+    text.remove_prefix(end);
+  }
+  return nullptr;
+}
+
+/// `…,"id":7}`: the last brace closes the message itself, so what stands before it is a member of it. A quote inside a
+/// string has a backslash before it and never a comma or a colon.
+json::value id_in_end(std::string_view text) {
+  text = without_end_blanks(text);
+  if (!text.ends_with('}')) return nullptr;
+  text = without_end_blanks(text.substr(0, text.size() - 1));
+  const auto before =
+      text.ends_with('"') ? text.substr(0, text.size() - 1).rfind('"') : text.find_last_not_of(kNumberLetters) + 1;
+  if (before == std::string_view::npos) return nullptr;
+  const auto value = text.substr(before);
+  text = without_end_blanks(text.substr(0, before));
+  if (!text.ends_with(':')) return nullptr;
+  text = without_end_blanks(text.substr(0, text.size() - 1));
+  if (!text.ends_with(kIdName)) return nullptr;
+  text = without_end_blanks(text.substr(0, text.size() - kIdName.size()));
+  return text.ends_with(',') || text.ends_with('{') ? id_spelled(value) : json::value(nullptr);
+}
+
 }  // namespace
+
+json::value id_of_cut_line(std::string_view beginning, std::string_view end) {
+  auto id = id_in_beginning(beginning);
+  return id.is_null() ? id_in_end(end) : id;
+}
 
 RpcMessage read_message(const json::value& value) {
   const auto* object = value.if_object();

@@ -47,6 +47,10 @@ using RpcMessage = std::variant<RpcRequest, RpcNotification, RpcResponse, RpcPro
 
 RpcMessage read_message(const json::value& value);
 
+/// The id of a request of which only the first and the last bytes are known; null when they do not show it. Most clients
+/// write it as the first or as the last member.
+json::value id_of_cut_line(std::string_view beginning, std::string_view end);
+
 /// Without the end of the line; never with one inside.
 std::string result_line(const json::value& id, json::object result);
 std::string error_line(const json::value& id, RpcCode code, std::string_view message, json::object data = {});

@@ -1,6 +1,7 @@
 #include "mcp/server.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "protocol/utf8.h"
@@ -9,7 +10,8 @@ namespace relay::mcp {
 namespace {
 
 constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life of the process
-constexpr std::size_t kShownBytes = 120;        // of a client's own words, in a sentence
+constexpr std::size_t kSeenOfLongLine = 1'024;
+constexpr std::size_t kShownBytes = 120;  // of a client's own words, in a sentence
 
 std::string shown(std::string_view text) { return std::string{protocol::cut_at_letter(text, kShownBytes)}; }
 
@@ -53,20 +55,65 @@ std::string updated_line(std::string_view uri, json::object meta) {
 Server::Server(ServerCard card, Workshop& workshop, Output output)
     : card_{std::move(card)}, workshop_{workshop}, output_{std::move(output)} {}
 
-void Server::on_line_too_long() {
-  refuse(nullptr, RpcCode::ParseError, format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
+void Server::on_line_too_long(std::string_view beginning, std::string_view end) {
+  const auto id = id_of_cut_line(beginning, end);
+  refuse(id, id.is_null() ? RpcCode::ParseError : RpcCode::InvalidRequest,
+         format("a line was longer than {} bytes and was passed over", kMaxLineBytes));
 }
 
 void Server::on_line(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  if (line.size() > kMaxLineBytes) return on_line_too_long();
+  if (line.size() > kMaxLineBytes)
+    return on_line_too_long(line.substr(0, kSeenOfLongLine), line.substr(line.size() - kSeenOfLongLine));
   const auto value = parse_json(line);
   if (!value) return refuse(nullptr, RpcCode::ParseError, value.error().message());
   const auto* batch = value->if_array();
   if (batch == nullptr) return on_message(*value);
-  if (revision_ != kBatchRevision || batch->empty() || batch->size() > kMaxBatch)
+  if (revision_ != kBatchRevision || batch->empty())
     return refuse(nullptr, RpcCode::InvalidRequest, "a line holds one message; send them one by one");
-  for (const auto& message : *batch) on_message(message);
+  on_batch(*batch);
+}
+
+void Server::on_batch(const json::array& messages) {
+  const auto number = ++last_batch_;
+  reading_ = answering_ = number;
+  if (messages.size() > kMaxBatch)
+    refuse_all(messages);
+  else
+    for (const auto& message : messages) on_message(message);
+  reading_ = answering_ = 0;
+  end_batch_if_done(number);
+}
+
+void Server::refuse_all(const json::array& messages) {
+  const auto sentence = format("a batch holds {} messages at most; send fewer at once, or one by one", kMaxBatch);
+  std::size_t refused = 0;
+  for (const auto& message : messages) {
+    const auto read = read_message(message);
+    const auto* request = std::get_if<RpcRequest>(&read);
+    if (request == nullptr || refused == kMaxRefusedInBatch) continue;
+    refuse(request->id, RpcCode::InvalidRequest, sentence);
+    ++refused;
+  }
+  if (refused == 0) refuse(nullptr, RpcCode::InvalidRequest, sentence);
+}
+
+void Server::end_batch_if_done(BatchNumber number) {
+  if (number == 0 || number == reading_) return;
+  if (std::ranges::any_of(open_, [&](const auto& entry) { return entry.second.batch == number; })) return;
+  const auto at = batches_.find(number);
+  if (at == batches_.end()) return;  // notifications only, or all was cancelled
+  auto batch = std::move(batches_.extract(at).mapped());
+  output_(format("[{}]", batch.answers), [written = std::move(batch.written)]() mutable {
+    for (auto& tell : written) tell();
+  });
+}
+
+void Server::say_answer(std::string line, OnWritten written) {
+  if (answering_ == 0) return output_(std::move(line), std::move(written));
+  auto& batch = batches_[answering_];
+  batch.answers += batch.answers.empty() ? line : "," + line;
+  if (written) batch.written.push_back(std::move(written));
 }
 
 void Server::on_message(const json::value& value) {
@@ -85,8 +132,10 @@ void Server::on_notification(const RpcNotification& notification) {
   const auto at = std::ranges::find_if(open_, [&](const auto& entry) { return &entry.second == open; });
   const auto ticket = at->first;
   const auto kind = at->second.kind;
+  const auto batch = at->second.batch;
   open_.erase(at);
   if (kind != Kind::Listen) workshop_.cancel(ticket);
+  end_batch_if_done(batch);
 }
 
 std::optional<Era> Server::era_of(const RpcRequest& request) {
@@ -106,6 +155,10 @@ std::optional<Era> Server::era_of(const RpcRequest& request) {
     data["requested"] = revision != nullptr ? json::value(shown(*revision)) : json::value("");
     refuse(request.id, RpcCode::UnsupportedVersion, "this revision of the protocol is not spoken here",
            std::move(data));
+    return std::nullopt;
+  }
+  if (reading_ != 0) {
+    refuse(request.id, RpcCode::InvalidRequest, format("{} has no batches; send it on a line of its own", *revision));
     return std::nullopt;
   }
   if (object_member(*meta, kCapabilitiesKey) == nullptr) {
@@ -137,6 +190,8 @@ void Server::on_request(const RpcRequest& request) {
 }
 
 void Server::initialize(const RpcRequest& request) {
+  if (reading_ != 0)
+    return refuse(request.id, RpcCode::InvalidRequest, "initialize cannot be part of a batch; send it first, alone");
   revision_ = answer_to_handshake(string_member(request.params, "protocolVersion").value_or(""));
   json::object result;
   result["protocolVersion"] = revision_;
@@ -169,7 +224,7 @@ Ticket Server::open_request(const RpcRequest& request, Kind kind, Era era) {
     refuse(request.id, RpcCode::Busy, format("{} requests are open already; wait for one to end", kMaxOpenRequests));
     return 0;
   }
-  open_.emplace(++last_ticket_, Open{.id = request.id, .kind = kind, .era = era});
+  open_.emplace(++last_ticket_, Open{.id = request.id, .kind = kind, .era = era, .batch = reading_});
   return last_ticket_;
 }
 
@@ -209,6 +264,9 @@ void Server::subscribe(const RpcRequest& request, bool wanted) {
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
   if (!knows_resource(*uri))
     return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", shown(*uri)));
+  if (wanted && !card_.told.contains(*uri))
+    return refuse(request.id, RpcCode::InvalidParams,
+                  format("changes of {} are not told; read it when you need it", shown(*uri)));
   if (wanted)
     subscribed_.insert(*uri);
   else
@@ -223,7 +281,7 @@ void Server::listen(const RpcRequest& request) {
   std::set<std::string, std::less<>> uris;
   if (const auto* wanted = array_member(*filter, "resourceSubscriptions"))
     for (const auto& uri : *wanted)
-      if (const auto* text = uri.if_string(); text != nullptr && knows_resource(*text)) uris.emplace(*text);
+      if (const auto* text = uri.if_string(); text != nullptr && card_.told.contains(*text)) uris.emplace(*text);
   const auto ticket = open_request(request, Kind::Listen, Era::Modern);
   if (ticket == 0) return;
   json::object honoured, params, meta;
@@ -232,16 +290,16 @@ void Server::listen(const RpcRequest& request) {
   params["notifications"] = std::move(honoured);
   params["_meta"] = std::move(meta);
   open_.at(ticket).uris = std::move(uris);
-  output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)));
+  output_(notification_line("notifications/subscriptions/acknowledged", std::move(params)), {});
 }
 
 void Server::resource_changed(std::string_view uri) {
-  if (subscribed_.contains(uri)) output_(updated_line(uri, {}));
+  if (subscribed_.contains(uri)) output_(updated_line(uri, {}), {});
   for (const auto& [ticket, open] : open_) {
     if (!open.uris.contains(uri)) continue;
     json::object meta;
     meta[kSubscriptionKey] = open.id;
-    output_(updated_line(uri, std::move(meta)));
+    output_(updated_line(uri, std::move(meta)), {});
   }
 }
 
@@ -253,10 +311,10 @@ void Server::progress(Ticket ticket, std::int64_t done, std::int64_t total, std:
   params["progress"] = done;
   params["total"] = total;
   if (revision_ != kLegacyRevisions.front()) params["message"] = message;
-  output_(notification_line("notifications/progress", std::move(params)));
+  output_(notification_line("notifications/progress", std::move(params)), {});
 }
 
-void Server::finish(Ticket ticket, ToolResult result) {
+void Server::finish(Ticket ticket, ToolResult result, OnWritten written) {
   const auto at = open_.find(ticket);
   if (at == open_.end()) return;
   json::object block, answer;
@@ -266,14 +324,14 @@ void Server::finish(Ticket ticket, ToolResult result) {
   if (!result.structured.empty()) answer["structuredContent"] = std::move(result.structured);
   answer["isError"] = result.failed;
   const auto open = std::move(open_.extract(at).mapped());
-  complete(open, std::move(answer));
+  complete(open, std::move(answer), std::move(written));
 }
 
 void Server::finish_reading(Ticket ticket, Result<json::object> content) {
   const auto at = open_.find(ticket);
   if (at == open_.end()) return;
   const auto open = std::move(open_.extract(at).mapped());
-  if (!content) return refuse(open.id, RpcCode::Internal, content.error().message());
+  if (!content) return complete(open, Failure{content.error()});
   json::object block, answer;
   block["uri"] = open.uri;
   block["mimeType"] = "application/json";
@@ -298,20 +356,28 @@ void Server::close() {
   }
 }
 
-void Server::complete(const Open& open, json::object result) { answer(open.id, open.era, std::move(result)); }
+void Server::complete(const Open& open, Result<json::object> result, OnWritten written) {
+  const auto before = std::exchange(answering_, open.batch);
+  if (result)
+    answer(open.id, open.era, *std::move(result), std::move(written));
+  else
+    refuse(open.id, RpcCode::Internal, result.error().message());
+  answering_ = before;
+  end_batch_if_done(open.batch);
+}
 
-void Server::answer(const json::value& id, Era era, json::object result) {
+void Server::answer(const json::value& id, Era era, json::object result, OnWritten written) {
   if (era == Era::Modern) {
     result["resultType"] = "complete";
     auto& meta = result["_meta"];
     if (!meta.is_object()) meta = json::object{};
     meta.get_object()[kServerInfoKey] = server_info(card_.version);
   }
-  output_(result_line(id, std::move(result)));
+  say_answer(result_line(id, std::move(result)), std::move(written));
 }
 
 void Server::refuse(const json::value& id, RpcCode code, std::string_view message, json::object data) {
-  output_(error_line(id, code, message, std::move(data)));
+  say_answer(error_line(id, code, message, std::move(data)));
 }
 
 bool Server::knows_resource(std::string_view uri) const {

@@ -3,6 +3,7 @@
 /// Invariants
 /// - Every request is answered exactly once, in whatever order the answers come, unless it was cancelled: then never.
 /// - At most kMaxOpenRequests are open; one more is refused with a sentence.
+/// - The requests of a batch are answered by one array, when the last of them is; progress and the like go ahead of it.
 /// - Both eras are served at once (revision.h): a request that names a modern revision is served statelessly, one that
 ///   names none belongs to the handshake of this process.
 /// - Whatever a client says, it gets a value or a sentence; nothing it says ends the program.
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "mcp/on_written.h"
 #include "mcp/revision.h"
 #include "mcp/rpc.h"
 
@@ -23,7 +25,7 @@ namespace relay::mcp {
 
 inline constexpr std::size_t kMaxOpenRequests = 64;
 inline constexpr std::size_t kMaxBatch = 32;
-inline constexpr std::size_t kMaxSubscriptions = 16;  // URIs of one client, and of one `subscriptions/listen`
+inline constexpr std::size_t kMaxRefusedInBatch = 1'024;  // ids of a batch that is too large
 inline constexpr std::size_t kMaxLineBytes = 512 * 1024;
 
 /// One open request, named for those who work on it.
@@ -54,18 +56,22 @@ struct ServerCard {
   std::string instructions;
   json::array tools;
   json::array resources;
+  std::set<std::string, std::less<>> told = {};  // URIs whose changes are told; others cannot be subscribed to
 };
 
 class Server {
  public:
-  using Output = std::function<void(std::string line)>;
+  /// `written`, when there is one, is called once the line has left.
+  using Output = std::function<void(std::string line, OnWritten written)>;
 
   Server(ServerCard card, Workshop& workshop, Output output);
 
   void on_line(std::string_view line);
-  void on_line_too_long();
+  /// How it begins and ends; who asked is answered when that shows the id.
+  void on_line_too_long(std::string_view beginning, std::string_view end);
 
-  void finish(Ticket ticket, ToolResult result);
+  /// `written`: once the answer has left; never when nobody wanted it any more.
+  void finish(Ticket ticket, ToolResult result, OnWritten written = {});
   /// The text of a resource as JSON, or why there is none.
   void finish_reading(Ticket ticket, Result<json::object> content);
   /// Told to the client when it gave a token for this request. `done` must grow.
@@ -78,15 +84,27 @@ class Server {
 
  private:
   enum class Kind { Tool, Resource, Listen };
+  /// Its number; 0 is none.
+  using BatchNumber = std::uint64_t;
   struct Open {
     json::value id;
     Kind kind;
     Era era;
+    BatchNumber batch = 0;
     json::value progress_token = nullptr;
     std::string uri = {};                          // Resource
     std::set<std::string, std::less<>> uris = {};  // Listen
   };
 
+  /// What was answered in a batch so far.
+  struct Batch {
+    std::string answers;
+    std::vector<OnWritten> written;
+  };
+
+  void on_batch(const json::array& messages);
+  void refuse_all(const json::array& messages);
+  void end_batch_if_done(BatchNumber number);
   void on_message(const json::value& value);
   void on_request(const RpcRequest& request);
   void on_notification(const RpcNotification& notification);
@@ -100,10 +118,11 @@ class Server {
   void listen(const RpcRequest& request);
 
   Ticket open_request(const RpcRequest& request, Kind kind, Era era);
-  void complete(const Open& open, json::object result);
-  void answer(const json::value& id, Era era, json::object result);
+  void complete(const Open& open, Result<json::object> result, OnWritten written = {});
+  void answer(const json::value& id, Era era, json::object result, OnWritten written = {});
   void answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list);
   void refuse(const json::value& id, RpcCode code, std::string_view message, json::object data = {});
+  void say_answer(std::string line, OnWritten written = {});
   [[nodiscard]] bool knows_resource(std::string_view uri) const;
   [[nodiscard]] const Open* find(const json::value& id) const;
 
@@ -114,6 +133,10 @@ class Server {
   std::set<std::string, std::less<>> subscribed_;  // legacy
   std::map<Ticket, Open> open_;
   Ticket last_ticket_ = 0;
+  std::map<BatchNumber, Batch> batches_;  // not answered yet
+  BatchNumber last_batch_ = 0;
+  BatchNumber reading_ = 0;    // whose messages are being read
+  BatchNumber answering_ = 0;  // where an answer goes that is said now
 };
 
 }  // namespace relay::mcp

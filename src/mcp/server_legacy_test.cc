@@ -113,6 +113,7 @@ TEST_F(LegacyServer, ReadsResourcesAndTellsOfTheirChanges) {
   shake_hands();
   EXPECT_EQ(code(legacy("resources/read", R"({"uri":"relay://secrets"})")), -32002);
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://secrets"})")), -32002);
+  EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://agents"})")), -32602);
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://inbox"}})");
   said.clear();
   server.finish_reading(workshop.reads[0].first, json::object{{"messages", json::array{}}});
@@ -150,7 +151,63 @@ TEST_F(LegacyServer, TakesABatchOnlyInTheRevisionThatHasThem) {
   ASSERT_EQ(said.size(), 3U);
   EXPECT_EQ(said[1]["id"], json::value(2));
   EXPECT_EQ(code(said[2]), -32600);
+  EXPECT_EQ(arrays, 1);
   EXPECT_EQ(code(ask("[]")), -32600);
+}
+
+TEST_F(LegacyServer, ABatchIsAnsweredAtOnceWhenItsLastAnswerIsThere) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
+                 R"({"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},)"
+                 R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"relay://inbox"}},)"
+                 R"({"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"relay_wait"}}])");
+  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(result(legacy("ping")).empty()) << "others do not wait for a batch";
+  said.clear();
+  bool written = false;
+  server.finish(workshop.calls.at(0).ticket, {.text = "a letter"}, [&] { written = true; });
+  server.finish_reading(workshop.reads.at(0).first, fail("away"));
+  EXPECT_TRUE(said.empty());
+  EXPECT_FALSE(written) << "it has not been shown yet";
+  server.on_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_EQ(arrays, 1);
+  EXPECT_TRUE(written);
+  EXPECT_EQ(said[0]["id"], json::value(2));
+  EXPECT_EQ(said[1]["id"], json::value(1));
+  EXPECT_EQ(code(said[2]), -32603);
+}
+
+TEST_F(LegacyServer, ABatchWithNothingToAnswerIsNotAnswered) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"result":{}}])");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
+                 R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}])");
+  EXPECT_TRUE(said.empty());
+  EXPECT_EQ(server.open(), 0U);
+}
+
+TEST_F(LegacyServer, RefusesInABatchWhatCannotBePartOfOne) {
+  shake_hands("2025-03-26");
+  server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}},)" +
+                 modern_line("subscriptions/listen", R"("notifications":{})", 2) + "]");
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(code(said[0]), -32600);
+  EXPECT_EQ(code(said[1]), -32600);
+  EXPECT_EQ(server.open(), 0U);
+}
+
+TEST_F(LegacyServer, EachRequestOfABatchThatIsTooLargeHearsOfIt) {
+  shake_hands("2025-03-26");
+  std::string batch = R"([{"jsonrpc":"2.0","method":"notifications/initialized"})";
+  for (std::size_t i = 0; i < kMaxBatch; ++i) batch += format(R"(,{{"jsonrpc":"2.0","id":{},"method":"ping"}})", i);
+  server.on_line(batch + "]");
+  ASSERT_EQ(said.size(), kMaxBatch);
+  EXPECT_EQ(arrays, 1);
+  for (std::size_t i = 0; i < kMaxBatch; ++i) {
+    EXPECT_EQ(said[i]["id"], json::value(i));
+    EXPECT_EQ(code(said[i]), -32600);
+  }
 }
 
 TEST_F(LegacyServer, WhateverIsSaidGetsASentenceAndNothingEndsIt) {
@@ -174,8 +231,36 @@ TEST_F(LegacyServer, PassesOverWhatNeedsNoAnswer) {
                            R"({"jsonrpc":"2.0","method":"notifications/cancelled"})"})
     server.on_line(line);
   EXPECT_TRUE(said.empty());
-  server.on_line_too_long();
+  server.on_line_too_long("", "");
   EXPECT_EQ(code(said.at(0)), -32700);
+}
+
+TEST_F(LegacyServer, ALineThatIsTooLongIsAnsweredByTheIdItShows) {
+  shake_hands();
+  const auto long_text = std::string(kMaxLineBytes, 'x');
+  const auto first = ask(R"({"jsonrpc":"2.0","id":"a\"b","method":"ping","params":{"id":3,"x":")" + long_text + "\"}}");
+  EXPECT_EQ(first.at("id"), json::value("a\"b"));
+  EXPECT_EQ(code(first), -32600);
+  EXPECT_EQ(
+      ask(R"({"method":"ping","params":{"id":3,"x":")" + long_text + R"("},"jsonrpc":"2.0", "id" : 17 })").at("id"),
+      json::value(17));
+}
+
+TEST(CutLines, ShowAnIdOnlyWhereItIsTheMessagesOwn) {
+  const auto in_beginning = [](std::string_view text) { return json::serialize(id_of_cut_line(text, "")); };
+  EXPECT_EQ(in_beginning(R"({"jsonrpc":"2.0", "id" : -5 ,"par)"), "-5");
+  EXPECT_EQ(in_beginning(R"({"a":["id",{"id":1}],"b":"\",\"id\":2,","id":"x","par)"), R"("x")");
+  for (const auto* none : {"", "{", R"({"id")", R"({"id":)", R"({"id":12)", R"({"id":"x)", R"({"id":null,)",
+                           R"({"id":{},)", R"({"params":{"id":1,)", R"([{"id":1,)", R"({"a":"id",)", R"({"a":"\)"})
+    EXPECT_EQ(in_beginning(none), "null") << none;
+  EXPECT_EQ(in_beginning(R"({"id":")" + std::string(2'000, 'x') + "\","), "null");
+  const auto in_end = [](std::string_view text) { return json::serialize(id_of_cut_line("", text)); };
+  EXPECT_EQ(in_end(R"(xx"}, "id" : 5 } )"), "5");
+  EXPECT_EQ(in_end(R"(xx"},"id":"a-b"})"), R"("a-b")");
+  for (const auto* none :
+       {"", "}", "5}", ":5}", R"("id":5})", R"(,"id":5)", R"(,"id":5}})", R"(,\"id":5})", R"(,"xid":5})",
+        R"(,"id":"a\"b"})", R"(,"id":null})", R"(,"id":"})", R"(,"id":})", R"(,"id","x"})"})
+    EXPECT_EQ(in_end(none), "null") << none;
 }
 
 }  // namespace

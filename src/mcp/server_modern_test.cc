@@ -72,7 +72,8 @@ TEST_F(ModernServer, MarksResultsOfToolsAndReadings) {
 TEST_F(ModernServer, TellsListenersWhatTheyAskedForUntilTheyCancel) {
   server.on_line(modern_line(
       "subscriptions/listen",
-      R"("notifications":{"toolsListChanged":true,"resourceSubscriptions":["relay://inbox","relay://nothing",5]})", 4));
+      R"("notifications":{"toolsListChanged":true,"resourceSubscriptions":["relay://inbox","relay://agents","relay://x",5]})",
+      4));
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(json::serialize(said[0]),
             R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":)"

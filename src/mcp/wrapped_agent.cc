@@ -9,6 +9,7 @@ namespace {
 constexpr Millis kDoorTimeout{5'000};
 constexpr std::size_t kIdBytes = 12;
 constexpr std::size_t kMaxErrands = 64;
+constexpr std::size_t kMaxKeys = 1'000;
 
 /// What the daemon said to a SEND.
 Result<Sent> fate_told_by(const ErrandAnswer& answer) {
@@ -91,20 +92,41 @@ void WrappedAgent::run(ErrandOrder order, Errand::OnAnswer on_answer) {
   running.start();
 }
 
+void WrappedAgent::bind_key(const std::string& key, std::string print) {
+  if (!prints_.insert_or_assign(key, std::move(print)).second) return;
+  keys_.push_back(key);
+  if (keys_.size() <= kMaxKeys) return;
+  prints_.erase(keys_.front());
+  keys_.pop_front();
+}
+
+void WrappedAgent::free_key(const std::string& key) {
+  prints_.erase(key);
+  std::erase(keys_, key);
+}
+
 void WrappedAgent::send(Draft draft, OnSent on_sent) {
   auto written = write_draft(draft);
   const auto key = draft.key.empty() ? random_.hex(kIdBytes) : draft.key;
+  const auto print = print_of(draft.to, written.payload);
+  if (const auto known = prints_.find(key); known != prints_.end() && known->second != print)
+    return on_sent(key_is_taken(key));
+  bind_key(key, print);
   run({.type = protocol::MessageType::Send,
-       .id = "mcp-" + key,
+       .id = "mcp-" + print_of(key, print),
        .payload = std::move(written.payload),
        .from = options_.name,
        .to = draft.to,
        .payload_meta = std::move(written.meta),
        .claim_token = options_.claim_token()},
-      [key, on_sent = std::move(on_sent)](Result<ErrandAnswer> answer) mutable {
-        if (answer) return on_sent(fate_told_by(*answer));
-        if (!is(answer.error(), ErrandErrc::NoAnswer))
+      [this, key, on_sent = std::move(on_sent)](Result<ErrandAnswer> answer) mutable {
+        const bool unsure = !answer && is(answer.error(), ErrandErrc::NoAnswer);
+        auto fate = answer ? fate_told_by(*answer) : Result<Sent>{Failure{answer.error()}};
+        if (!fate && !unsure) free_key(key);  // it was not sent: the same may be tried again
+        if (answer) return on_sent(std::move(fate));
+        if (is(answer.error(), ErrandErrc::NotSaid))
           return on_sent(fail(answer.error().message() + "; then send it again, nothing was sent"));
+        if (!unsure) return on_sent(fail(answer.error().message() + "; nothing was sent"));
         on_sent(
             fail(format("{}; whether it was stored is not known: send it again with idempotency_key {}, then it is "
                         "stored once in any case",

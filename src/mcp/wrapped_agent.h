@@ -2,10 +2,12 @@
 ///
 /// Invariants: it speaks for the agent whose environment it was started in, and shows the claim token that its host keeps
 ///   for tools inside it. A letter that was taken here is never typed by the host. Nothing is kept here: while the daemon
-///   is away a message is answered with a sentence, and a key makes it safe to say it again.
+///   is away a message is answered with a sentence, and a key makes it safe to say it again. The daemon knows a message by
+///   its key and its text, so a key that comes back with another text is never answered as if that had been sent.
 /// Ownership: borrows loop, network and random. Threading: loop thread only.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +39,8 @@ class WrappedAgent final : public Post {
 
  private:
   void run(ErrandOrder order, Errand::OnAnswer on_answer);
+  void bind_key(const std::string& key, std::string print);
+  void free_key(const std::string& key);
 
   net::EventLoop& loop_;
   net::Network& network_;
@@ -45,6 +49,8 @@ class WrappedAgent final : public Post {
   PostListener* listener_ = nullptr;
   std::map<std::uint64_t, std::unique_ptr<Errand>> errands_;
   std::uint64_t last_errand_ = 0;
+  std::map<std::string, std::string> prints_;  // of what was said under a key, and not refused
+  std::deque<std::string> keys_;               // oldest first
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   DoorLink door_;
 };

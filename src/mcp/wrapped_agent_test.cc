@@ -6,6 +6,7 @@
 #include "client/testing/scripted_daemon.h"
 #include "client/testing/virtual_loop.h"
 #include "mcp/testing/scripted_door.h"
+#include "net/unix_address.h"
 
 namespace relay::mcp {
 namespace {
@@ -16,11 +17,13 @@ using protocol::MessageType;
 struct TwoPlaces final : net::Network {
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
   void connect(const std::string& path, net::OnConnect on_connect) override {
+    if (!anybody) return on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
     if (path == "/door") return door.connect(path, std::move(on_connect));
     daemon.connect(path, std::move(on_connect));
   }
   testing::ScriptedDoor door;
   client::testing::ScriptedDaemon daemon;
+  bool anybody = true;  // false: what the system says where nobody listens
 };
 
 struct WrappedAgentTest : ::testing::Test, PostListener {
@@ -102,13 +105,32 @@ TEST_F(WrappedAgentTest, SendsInTheNameOfTheAgentWithItsToken) {
   const auto heard = places.daemon.heard();
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].type, "SEND");
-  EXPECT_EQ(heard[0].id, "mcp-k");
+  EXPECT_EQ(heard[0].id, "mcp-" + print_of("k", print_of("Bob", R"({"kind":"message","body":"hi"})")));
   EXPECT_EQ(string_member(heard[0].envelope, "from"), "Alice");
   EXPECT_EQ(string_member(heard[0].envelope, "claim_token"), "token");
   places.daemon.say(MessageType::Ack, "a", R"({"ack_id":"somebody else's"})");
   EXPECT_EQ(outcome, "nothing yet");
-  places.daemon.say(MessageType::Ack, "a", R"({"ack_id":"mcp-k","short_id":"sh1"})");
+  places.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1"}})", heard[0].id));
   EXPECT_EQ(outcome, "stored sh1");
+  loop.run_now();
+}
+
+TEST_F(WrappedAgentTest, AKeyStandsForOneMessageUnlessThatWasRefused) {
+  const Draft first{.to = "Bob", .body = "hi", .key = "k"};
+  send(first);
+  const auto id = places.daemon.heard().at(0).id;
+  places.daemon.say(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));
+  EXPECT_EQ(outcome, "BUSY: no");
+  send({.to = "Carol", .body = "hi", .key = "k"});
+  const auto second = places.daemon.heard().at(0).id;
+  EXPECT_NE(second, id) << "the daemon must not take it for the first";
+  places.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh2"}})", second));
+  EXPECT_EQ(outcome, "stored sh2");
+  send(first);
+  EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
+  EXPECT_TRUE(places.daemon.heard().empty());
+  send({.to = "Carol", .body = "hi", .key = "k"});
+  EXPECT_EQ(places.daemon.heard().at(0).id, second);
   loop.run_now();
 }
 
@@ -120,6 +142,27 @@ TEST_F(WrappedAgentTest, SaysWhatIsKnownWhenTheDaemonIsAway) {
   places.daemon.listening = false;
   send({.to = "Bob", .body = "hi"});
   EXPECT_NE(outcome.find("agent-relay up; then send it again, nothing was sent"), std::string::npos) << outcome;
+}
+
+TEST_F(WrappedAgentTest, SaysOnceWhatToDo) {
+  places.anybody = false;
+  send({.to = "Bob", .body = "hi"});
+  EXPECT_EQ(outcome,
+            "the relay's daemon cannot be reached (no one is listening); start it with: agent-relay up; then send it "
+            "again, nothing was sent");
+  agent.start(*this);
+  EXPECT_EQ(unknown,
+            "the host of this agent cannot be reached (no one is listening); whether it runs is shown by: agent-relay "
+            "agents");
+  loop.run_now();
+}
+
+TEST_F(WrappedAgentTest, AnErrorAfterTheWordsWereSaidLeavesTheirFateOpen) {
+  send({.to = "Bob", .body = "hi", .key = "k"});
+  places.daemon.say(MessageType::Error, "e", R"({"code":"INTERNAL","message":"the disk is full","fatal":true})");
+  EXPECT_TRUE(outcome.starts_with("the daemon refused: the disk is full; whether it was stored is not known: "))
+      << outcome;
+  loop.run_now();
 }
 
 TEST_F(WrappedAgentTest, AsksTheDaemonAsTheCommandLineDoes) {

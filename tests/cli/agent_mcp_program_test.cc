@@ -1,4 +1,6 @@
 // An MCP server inside a wrapped agent: it is that agent, and its mail comes through the host's door.
+#include <signal.h>
+
 #include "cli/agents.h"
 #include "cli/mcp_client.h"
 
@@ -37,6 +39,27 @@ TEST_F(McpInside, TakesTheAgentsMailBeforeItIsTypedAndSpeaksInItsName) {
   const auto reply = inside.structured(inside.call("relay_reply", R"({"message":")" + id + R"(","body":"done"})"));
   EXPECT_EQ(string_member(reply, "status"), "stored");
   EXPECT_NE(box.ok({"inbox", "tester"}).find("Bob"), std::string::npos);
+}
+
+TEST_F(McpInside, WhatNoAnswerShowedIsNotTakenFromTheHost) {
+  start("Bob", {"--status"});
+  const auto id = string_member(box.ok_json({"send", "Bob", "important", "--mode", "manual", "--from", "tester"}), "id")
+                      .value_or("");
+  enter("Bob");
+  McpClient hasty{box};
+  ASSERT_NE(hasty.tell("relay_inbox", R"({"peek":true})").find("important"), std::string::npos);
+  const auto host = static_cast<pid_t>(integer_member(box.ok_json({"explain", "Bob"}), "pid").value_or(0));
+  ASSERT_GT(host, 1);
+  ::kill(host, SIGSTOP);
+  const auto asked = hasty.call("relay_inbox");
+  hasty.server().end_input();
+  EXPECT_EQ(hasty.server().finish().code, 0);
+  ::kill(host, SIGCONT);
+  EXPECT_FALSE(hasty.answered(asked));
+  McpClient next{box};
+  EXPECT_NE(next.tell("relay_inbox").find("important"), std::string::npos);
+  ASSERT_TRUE(comes_to(id, "delivered"));
+  EXPECT_EQ(ledger(id).proof, "seen");
 }
 
 TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {

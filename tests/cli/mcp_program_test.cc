@@ -110,6 +110,46 @@ TEST(Mcp, ACancelledWaitIsNotAnsweredAndTakesNothing) {
   EXPECT_FALSE(alice.answered(waiting));
 }
 
+TEST(Mcp, ALetterThatNoAnswerShowedIsNotSeen) {
+  Sandbox box;
+  box.ok({"up"});
+  box.run({"mcp", "--name", "Zoe"}, R"({"jsonrpc":"2.0","id":0,"method":"initialize"})"
+                                    "\n");
+  const auto id = string_member(box.ok_json({"send", "Zoe", "important"}), "id").value_or("");
+  const auto ran = box.run(
+      {"mcp", "--name", "Zoe"},
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize"})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_inbox"}})"
+      "\n"
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"relay_inbox","arguments":{"peek":true}}})"
+      "\n");
+  EXPECT_NE(ran.out.find("important"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find(R"("id":1,)"), std::string::npos) << ran.out;
+  EXPECT_EQ(box.ok({"trace", id}).find("seen"), std::string::npos);
+  const auto next = box.run({"mcp", "--name", "Zoe"},
+                            R"({"jsonrpc":"2.0","id":0,"method":"initialize"})"
+                            "\n"
+                            R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_inbox"}})"
+                            "\n");
+  EXPECT_NE(next.out.find("important"), std::string::npos) << next.out;
+  EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("seen") != std::string::npos; }));
+}
+
+TEST(Mcp, ADoorThatNoHostOfThisProjectHasIsPassedOver) {
+  Sandbox box;
+  box.ok({"up"});
+  box.set("AGENT_RELAY_NAME", "Ghost");
+  box.set("AGENT_RELAY_DOOR", box.home() + "/left-behind.sock");
+  McpClient ghost{box};
+  const auto who = ghost.structured(ghost.call("relay_whoami"));
+  EXPECT_EQ(string_member(who, "name"), "Ghost");
+  EXPECT_EQ(string_member(who, "session"), "own session");
+  EXPECT_EQ(bool_member(who, "reachable"), true);
+}
+
 TEST(Mcp, SaysInItsAnswersWhyItCannotReachTheRelay) {
   Sandbox box;
   McpClient away{box, {"--name", "Alice"}};

@@ -50,13 +50,15 @@ class Serving final : public LineListener {
               {.project_root = context.project.root,
                .spawning = spawning,
                .log = [&context,
-                       this](const mcp::LoggedEvent& event) { return write_down(context, identity_->name, event); }}},
+                       this](const mcp::LoggedEvent& event) { return write_down(context, identity_->name, event); },
+               .on_taken = [this] { finish_if_done(); }}},
         server_{{.version = kVersion,
                  .instructions = mcp::instructions_for(identity_->name, spawning),
                  .tools = mcp::tools_for_clients(spawning),
-                 .resources = mcp::resources_for_clients()},
+                 .resources = mcp::resources_for_clients(),
+                 .told = {std::string{mcp::kInboxUri}}},
                 desk_,
-                [this](std::string line) { say(std::move(line)); }},
+                [this](std::string line, mcp::OnWritten written) { say(std::move(line), std::move(written)); }},
         output_{loop_, STDOUT_FILENO, [this] { on_output_written(); }, [this] { finish(ExitCode::Yes); }} {
     desk_.serve(server_);
   }
@@ -73,7 +75,9 @@ class Serving final : public LineListener {
 
  private:
   void on_line(std::string_view line) override { server_.on_line(line); }
-  void on_line_too_long() override { server_.on_line_too_long(); }
+  void on_line_too_long(std::string_view beginning, std::string_view end) override {
+    server_.on_line_too_long(beginning, end);
+  }
   void on_input_ended() override {
     input_ended_ = true;
     desk_.end_waits();
@@ -82,8 +86,8 @@ class Serving final : public LineListener {
     finish_if_done();
   }
 
-  void say(std::string line) {
-    output_.write(std::move(line));
+  void say(std::string line, mcp::OnWritten written) {
+    output_.write(std::move(line), std::move(written));
     if (output_.waiting() > kUnreadBytes) {
       finish(complain("the MCP client does not read what it is answered; the server ends", ExitCode::No));
     } else if (output_.waiting() > kFullBytes && input_) {
@@ -97,7 +101,7 @@ class Serving final : public LineListener {
   }
 
   void finish_if_done() {
-    if (input_ended_ && server_.open() == 0 && output_.waiting() == 0) finish(code_);
+    if (input_ended_ && server_.open() == 0 && desk_.taking() == 0 && output_.waiting() == 0) finish(code_);
   }
   void finish(ExitCode code) {
     if (std::exchange(finishing_, true)) return;

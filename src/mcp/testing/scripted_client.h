@@ -37,14 +37,23 @@ inline constexpr std::string_view kModernMeta =
 struct ServerFixture : ::testing::Test {
   RecordingWorkshop workshop;
   std::vector<json::object> said;
+  int arrays = 0;  // how many lines held several
   Server server{{.version = "1.2.3",
                  .instructions = "be kind",
                  .tools = tools_for_clients(Spawning::Forbidden),
-                 .resources = resources_for_clients()},
+                 .resources = resources_for_clients(),
+                 .told = {std::string{kInboxUri}}},
                 workshop,
-                [this](std::string line) {
+                [this](std::string line, OnWritten written) {
                   EXPECT_EQ(line.find('\n'), std::string::npos);
-                  said.push_back(parse_json_object(line).value());
+                  const auto value = parse_json(line).value();
+                  if (const auto* batch = value.if_array()) {
+                    ++arrays;
+                    for (const auto& one : *batch) said.push_back(one.get_object());
+                  } else {
+                    said.push_back(value.get_object());
+                  }
+                  if (written) written();
                 }};
 
   /// The one line that answers this one.

@@ -40,7 +40,8 @@ struct ScriptedPost final : Post {
   void answer(const MailWish& wish, OnMail& on_mail) {
     if (!trouble.empty()) return on_mail(fail(trouble));
     Mail mail;
-    for (auto at = letters.begin(); at != letters.end() && mail.letters.size() < wish.limit;) {
+    const auto limit = std::min(wish.limit, at_once);
+    for (auto at = letters.begin(); at != letters.end() && mail.letters.size() < limit;) {
       const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->id) != wish.ids.end();
       if (wanted) mail.letters.push_back(*at);
       at = wanted && wish.take ? letters.erase(at) : at + 1;
@@ -57,6 +58,7 @@ struct ScriptedPost final : Post {
   std::string trouble, reply = "{}";
   Sent sent{.id = "abc", .recipients = 1};
   bool slow = false;
+  std::size_t at_once = 5'000;  // letters in one answer
 };
 
 }  // namespace relay::mcp::testing
