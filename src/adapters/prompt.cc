@@ -14,7 +14,7 @@ std::string_view name_of(PromptKind kind) { return kind == PromptKind::Permissio
 
 std::string summary_of(std::string_view tool, const json::object& input) {
   std::string what;
-  for (const auto name : {"command", "file_path", "path", "url", "pattern", "query"})
+  for (const auto name : {"command", "file_path", "filepath", "filePath", "path", "url", "pattern", "query"})
     if (what.empty()) what = string_member(input, name).value_or("");
   if (what.empty() && !input.empty()) what = json::serialize(input);
   auto line = std::string{tool} + (what.empty() ? "" : ": ") + what;

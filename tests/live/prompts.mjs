@@ -40,7 +40,9 @@ class Asking {
   async onScreen() {
     const { dialog, question } = this.seat.agent;
     const pattern = this.kind === 'permission' ? dialog : question;
-    return until(async () => pattern.test(await this.seat.pane.screen()), kListedMs);
+    const shown = await until(async () => pattern.test(await this.seat.pane.screen()), kListedMs);
+    await pause(800);  // a person reads first; Claude Code takes no key in a dialog's first moment
+    return shown;
   }
 
   /// What the tool gave back to the model; asks for one more request where the agent ends its turn without one.
