@@ -11,6 +11,7 @@ export const kSituations = ['idle', 'working', 'dialog', 'draft'];
 /// allow, deny: a person's keys there. message: does its model get the words of a refusal?
 /// look: a tool that runs without asking.
 /// rewrites: what it does itself to a text on its way to the model.
+/// joins: modes whose words become the newest prompt of a turn under way, so that its reply is to them.
 /// cannot: modes it is known to have no door for; that the relay says so is then right.
 export const kAgents = {
   claude: {
@@ -52,6 +53,7 @@ export const kAgents = {
     title: 'OpenCode',
     arguments: [],
     dialog: /Permission required/,
+    joins: ['next-tool-call'],
     question: /enter (submit|confirm)|select/,
     allow: ['Enter'],
     deny: ['Escape'],

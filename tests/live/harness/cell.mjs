@@ -40,6 +40,7 @@ class Cell {
   }
 
   get model() { return this.seat.model; }
+  get joins() { return this.seat.agent.joins?.includes(this.mode) ?? false; }
   get pane() { return this.seat.pane; }
 
   async run() {
@@ -58,7 +59,7 @@ class Cell {
   async ask(prompt) {
     const n = ++this.prompts;
     await this.seat.prompt(prompt(n));
-    await must(() => this.model.replied(ending(n)), 30_000, `no reply to "${prompt(n)}"`);
+    if (!this.joins) await must(() => this.model.replied(ending(n)), 30_000, `no reply to "${prompt(n)}"`);
     await this.seat.state(['idle']);
   }
 
@@ -264,7 +265,7 @@ class Cell {
     return { cli: this.cli, mode: this.mode, situation: this.situation, wanted: this.count,
       cannot: this.cannot, trouble: this.trouble, notes: this.notes, messages: this.messages,
       held: this.situationHeld, dialogs: this.dialogs, drafts: this.drafts,
-      replies: { of: answered.length, good: whole.length - this.model.cutReplies.length }, harm: executed || Boolean(echoed) };
+      replies: this.joins ? { of: 0, good: 0 } : { of: answered.length, good: whole.length - this.model.cutReplies.length }, harm: executed || Boolean(echoed) };
   }
 
   /// As the spec says, or as this agent is known to rewrite it.

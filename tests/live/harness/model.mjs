@@ -77,9 +77,14 @@ export class Model {
   /// Did a whole text, apart from blanks around it, stand as one of its own?
   toldExactly(text) { return this.look().some((request) => request.texts.some((each) => each.trim() === text)); }
 
-  /// The log's word on the reply to a prompt: its request, and its end.
+  /// The request that brought a prompt, or its turn-th tool result. The log cuts what a hook has made long; the requests
+  /// themselves do not.
   asked(prompt, turn = 0) {
-    return this.events.find((event) => event.ev === 'request' && event.turn === turn && event.user.includes(prompt));
+    const logged = this.events.find((event) =>
+      event.ev === 'request' && event.turn === turn && event.user.includes(prompt));
+    if (logged || turn > 0) return logged;
+    const request = this.look().find(({ texts }) => texts.some((text) => text.includes(prompt)));
+    return request && { t: request.at / 1000 };
   }
   replied(text) { return this.events.find((event) => event.ev === 'reply_done' && event.text.includes(text)); }
   get cutReplies() { return this.events.filter((event) => event.ev === 'reply_done' && event.aborted); }
