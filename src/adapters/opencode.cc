@@ -15,7 +15,6 @@ namespace relay::adapters {
 namespace {
 
 using net::HttpAnswer;
-using net::HttpErrc;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxHeldEvents = 20'000;

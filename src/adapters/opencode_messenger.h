@@ -19,8 +19,8 @@
 #include "adapters/adapter.h"
 #include "adapters/opencode_launch.h"
 #include "adapters/opencode_talk.h"
-#include "adapters/remembered.h"
 #include "net/http_client.h"
+#include "transcripts/remembered.h"
 
 namespace relay::adapters {
 
@@ -85,7 +85,7 @@ class OpenCodeMessenger {
   SystemRandom random_;
   OpenCodeIds ids_{random_};
   std::deque<Handing> waiting_;
-  Remembered handed_;
+  transcripts::Remembered<bool> handed_;
   bool online_ = false;
   bool under_way_ = false;  // the first of `waiting_`
   std::unique_ptr<net::HttpExchange> exchange_;

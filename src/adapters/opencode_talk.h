@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "adapters/adapter.h"
-#include "adapters/remembered.h"
 #include "base/json.h"
+#include "transcripts/remembered.h"
 
 namespace relay::adapters {
 
@@ -108,7 +108,7 @@ class OpenCodeTalk {
   std::string current_;
   std::map<std::string, Session, std::less<>> sessions_;
   std::map<std::string, Message, std::less<>> messages_;
-  Remembered heard_, given_, complete_;
+  transcripts::Remembered<bool> heard_, given_, complete_;
   std::vector<Asked> asked_;
   std::uint64_t last_prompt_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "adapters/adapter.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/own_program.h"
 #include "cli/workspace.h"
 #include "config/places.h"
 #include "host/friendly_name.h"
@@ -57,14 +58,6 @@ Result<std::string> working_directory() {
   auto here = fs::current_path(failed).string();
   if (failed) return fail(format("cannot tell the current directory: {}", failed.message()));
   return here;
-}
-
-/// This very program, for the hooks of the agent.
-Result<std::string> own_program() {
-  std::error_code failed;
-  auto path = fs::read_symlink("/proc/self/exe", failed).string();
-  if (failed) return fail(format("cannot tell where agent-relay lies: {}", failed.message()));
-  return path;
 }
 
 struct Furnished {
@@ -159,8 +152,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
                                        .instructions = skill,
                                        .attended = !wish.detached});
   }
-  if (wish.instruct)
-    host::instruct(command, options.profile.instructions, skill, furnished ? furnished->skill : "");
+  if (wish.instruct) host::instruct(command, options.profile.instructions, skill, furnished ? furnished->skill : "");
   return lodging;
 }
 

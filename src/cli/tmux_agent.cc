@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "cli/launch.h"
 #include "cli/output.h"
+#include "cli/own_program.h"
 #include "config/places.h"
 #include "pty/person_terminal.h"
 #include "tmux/installed.h"
@@ -17,13 +18,6 @@ namespace relay::cli {
 namespace {
 
 constexpr std::chrono::seconds kVersionPatience{5};
-
-Result<std::string> own_path() {
-  std::error_code failed;
-  auto path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  if (failed) return fail(relay::format("cannot tell where this program lies: {}", failed.message()));
-  return path;
-}
 
 /// Inside tmux already: the client goes over to the session instead of nesting.
 [[nodiscard]] Failure become_client(const Context& context, const std::string& tmux, const std::string& session) {
@@ -39,8 +33,10 @@ Result<std::string> own_path() {
 host::StartProgram start_in_tmux(const pty::Command& command, const std::string& agent) {
   return [&command, agent](net::AsioLoop& loop, pty::WindowSize size,
                            pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
-    tmux::PaneOptions options{
-        .name = agent, .keeper = {RELAY_TRY(own_path()), std::string{kTmuxKeeperWord}}, .server = {}, .directory = {}};
+    tmux::PaneOptions options{.name = agent,
+                              .keeper = {RELAY_TRY(own_program()), std::string{kTmuxKeeperWord}},
+                              .server = {},
+                              .directory = {}};
     return RELAY_TRY(tmux::Pane::spawn(loop, command, size, std::move(options), listener));
   };
 }

@@ -44,7 +44,7 @@ bool has_flag(const std::vector<std::string>& argv, std::string_view flag) {
 
 Result<Wired> write_settings(json::object settings, const Wish& wish) {
   RELAY_TRY(write_private_file(wish.private_file, json::serialize(settings)));
-  return Wired{.hooks = true, .files = {wish.private_file}};
+  return Wired{.hooks = true};
 }
 
 std::string resolved(std::string_view path, const Wish& wish) {

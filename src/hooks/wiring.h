@@ -24,8 +24,7 @@ struct Wish {
 
 struct Wired {
   bool hooks = false;
-  std::string why_not = {};             // one sentence, when there are none
-  std::vector<std::string> files = {};  // what was written and is the host's to remove
+  std::string why_not = {};  // one sentence, when there are none
 };
 
 /// Does root own the directory of that file and all above, and may nobody else write there?

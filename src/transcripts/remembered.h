@@ -14,6 +14,9 @@ namespace relay::transcripts {
 template <class Value>
 class Remembered {
  public:
+  [[nodiscard]] bool has(std::string_view key) const { return values_.contains(std::string{key}); }
+  /// False when it was known already.
+  bool add(std::string_view key) { return at(key).second; }
   /// The value kept for that key, made if it is new.
   std::pair<Value&, bool> at(std::string_view key) {
     const auto [place, is_new] = values_.try_emplace(std::string{key});

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/failure.h"
 #include "cli/invocation.h"
+#include "cli/own_program.h"
 #include "hooks/diff.h"
 #include "hooks/install.h"
 #include "pty/command.h"
@@ -21,9 +22,8 @@ constexpr Agent kAgentsWithHooks[] = {Agent::Claude, Agent::Codex, Agent::Gemini
 /// The path that will still be right after an update: the one along PATH, when that is this program.
 Result<std::string> program_path(const Context& context) {
   namespace fs = std::filesystem;
+  const auto own = RELAY_TRY(own_program());
   std::error_code failed;
-  const auto own = fs::read_symlink("/proc/self/exe", failed).string();
-  if (failed) return fail(relay::format("cannot tell where this program lies: {}", failed.message()));
   const std::string search = context.environment("PATH").value_or("");
   for (std::size_t at = 0; at <= search.size();) {
     const auto end = std::min(search.find(':', at), search.size());
