@@ -11,7 +11,7 @@ import { pause, until } from './harness/waiting.mjs';
 import { where } from './harness/where.mjs';
 
 const kWordsOfRefusal = 'not on a Sunday, ask again tomorrow';
-const kListedMs = 15_000;
+const kListedMs = 60_000;  // OpenCode's first request takes its time
 const kTakenMs = 15_000;
 
 function usage(sentence) {
