@@ -32,6 +32,7 @@ void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnH
     if (!helper) return done(Failure{helper.error()});
     helper_ = *std::move(helper);
     helper_->write_line(greeting());
+    if (!helper_) return done(fail("codex app-server: it ended at once"));  // found gone in the middle of our greeting
   }
   const auto id = ++last_id_;
   const json::object request{{"id", id},

@@ -72,6 +72,7 @@ describe('spawning', () => {
     assert.equal(again.payload.success, false);
     for (const data of ['he', 'll', 'o\r', 'you\r']) alice.say('SEND_INPUT', { name, data });
     await until(() => heard() === 'hello\nyou\n', () => `the keys in order, not ${JSON.stringify(heard())}`, kPatienceMs);
+    await until(() => alice.framesOf('SEND_INPUT_RESULT').length === 4, () => 'four answers', kPatienceMs);
     const typed = alice.framesOf('SEND_INPUT_RESULT');
     assert.deepEqual(typed.map((frame) => frame.payload.success), [true, true, true, true]);
     const released = await alice.ask('RELEASE', { name }, kPatienceMs);
