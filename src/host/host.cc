@@ -160,7 +160,7 @@ class Host::Core final : public pty::ProgramListener,
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
     // What it wrote down last may not have been read yet.
-    timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
+    end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
       mailroom_.on_agent_gone();
       sorter_.on_agent_gone();
       native_.on_agent_gone();
@@ -527,6 +527,7 @@ class Host::Core final : public pty::ProgramListener,
   Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::Timer> pace_timer_;
+  std::unique_ptr<net::Timer> end_timer_;  // its own: looking once more must not put off the end
 };
 
 Host::Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)

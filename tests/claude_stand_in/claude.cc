@@ -39,6 +39,7 @@ std::vector<Rule> read_rules(const std::string& path) {
       if (const auto* choices = array_member(object, "choices"))
         for (const auto& choice : *choices) rule.choices.emplace_back(choice.as_string());
       rule.unrecorded = bool_member(object, "unrecorded").value_or(false);
+      rule.ends = bool_member(object, "ends").value_or(false);
       rule.work = Millis{integer_member(object, "work_ms").value_or(50)};
       rules.push_back(std::move(rule));
     }
@@ -157,6 +158,11 @@ void Claude::decide(bool allowed, std::string_view by, std::string_view message)
 
 void Claude::reply(const std::string& text) {
   record_.says(text);
+  if (rule_.ends) {
+    record_.person("a prompt nobody answers");
+    finished_ = true;
+    return;
+  }
   for (std::size_t at = 0; at <= text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     said_.push_back((at == 0 ? "● " : "  ") + text.substr(at, end - at));

@@ -31,6 +31,7 @@ struct Rule {
   std::string question = {};  // instead of a tool, with these choices
   std::vector<std::string> choices = {};
   bool unrecorded = false;  // a prompt that never gets into the record
+  bool ends = false;        // the program, with the reply and another prompt as the last lines of its record
   Millis work{50};
 };
 std::vector<Rule> read_rules(const std::string& path);

@@ -15,6 +15,7 @@ struct Native : Agents {
   static constexpr const char* kScript = R"({"rules": [
     {"contains": "take your time", "work_ms": 3000},
     {"contains": "never recorded", "unrecorded": true},
+    {"contains": "say farewell", "reply": "@relay:tester my last words", "ends": true},
     {"contains": "use a tool", "tool": "make check", "reply": "checked"},
     {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
     {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"},
@@ -198,6 +199,14 @@ TEST_F(Native, AMessageForItsIdleTimeDoesNot) {
   ASSERT_TRUE(is_seen(id)) << ledger(id).story;
   EXPECT_EQ(count("Bob", "interrupted"), 0U);
   EXPECT_EQ(texts("Bob", "replied").at(0), "fine") << "its reply was whole";
+}
+
+TEST_F(Native, TheLastLinesOfItsRecordAreHeardAndItsHostEndsWithIt) {
+  auto& terminal = start_claude();
+  terminal.type("say farewell");
+  terminal.type("\r");
+  EXPECT_EQ(terminal.finish(), 0);
+  EXPECT_TRUE(until([&] { return messages_to_tester("my last words") == 1; }));
 }
 
 TEST_F(Native, WhatItUsedIsCountedOnce) {
