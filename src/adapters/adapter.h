@@ -85,6 +85,7 @@ struct Words {
 struct Known {
   profiles::State state = profiles::State::Unknown;  // Working, Idle or Blocked
   std::string says = {};
+  std::string_view way = {};  // it came by; empty: by what `know` names
 };
 
 /// Tokens and cost of one answer of the model, counted once: the same `id` again replaces what was told before.

@@ -207,7 +207,10 @@ class Host::Core final : public pty::ProgramListener,
   void describe_state(protocol::JsonWriter& answer) const override {
     answer.field("state", name_of(state())).begin_array("evidence");
     if (const auto known = native_.known())
-      answer.begin_element().field("witness", native_.can().know).field("says", known->says).end();
+      answer.begin_element()
+          .field("witness", known->way.empty() ? native_.can().know : known->way)
+          .field("says", known->says)
+          .end();
     for (const auto& [witness, says] : watcher_->verdict().evidence)
       answer.begin_element().field("witness", witness).field("says", says).end();
     answer.end();

@@ -33,6 +33,12 @@ struct MailroomTest : testing::Test, MailroomHands {
     return {
         .place = {.id = id}, .from = "Alice", .message = id, .text = "text of " + id, .injection = Injection{rules}};
   }
+  void add_urgent(const std::string& id) {
+    rules.interrupt = "\x1b";
+    auto one = letter(id);
+    one.injection = Injection{rules, Injection::Haste::Interrupts};
+    mailroom.add(std::move(one));
+  }
   void after(Millis time, State state) {
     view.now += time;
     if (state != view.state) view.since = view.now;
@@ -142,10 +148,7 @@ TEST_F(MailroomTest, ExplanationsEndWhenNobodyLearns) {
 }
 
 TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
-  rules.interrupt = "\x1b";
-  auto urgent = letter("a");
-  urgent.injection = Injection{rules, Injection::Haste::Interrupts};
-  mailroom.add(std::move(urgent));
+  add_urgent("a");
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
   view.composer = &composer;
   after(0ms, State::Blocked);
@@ -179,12 +182,7 @@ TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
 }
 
 TEST_F(MailroomTest, TheReplyToAMessageIsNotCutShortForTheNext) {
-  rules.interrupt = "\x1b";
-  for (const auto* id : {"a", "b"}) {
-    auto urgent = letter(id);
-    urgent.injection = Injection{rules, Injection::Haste::Interrupts};
-    mailroom.add(std::move(urgent));
-  }
+  for (const auto* id : {"a", "b"}) add_urgent(id);
   deliver_one();
   (void)heard();
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};

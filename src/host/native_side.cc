@@ -71,7 +71,10 @@ adapters::Capabilities NativeSide::can() const {
 }
 
 std::optional<adapters::Known> NativeSide::known() const {
-  if (!prompts_.empty()) return adapters::Known{profiles::State::Blocked, "asks: " + prompts_.front().prompt.summary};
+  if (!prompts_.empty()) {
+    const auto& asked = prompts_.front().prompt;
+    return adapters::Known{profiles::State::Blocked, "asks: " + asked.summary, asked.way};
+  }
   return adapter_ ? adapter_->known() : std::nullopt;
 }
 

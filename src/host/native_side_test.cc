@@ -133,6 +133,7 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
   ASSERT_TRUE(side->known());
   EXPECT_EQ(side->known()->state, profiles::State::Blocked);
   EXPECT_EQ(side->known()->says, "asks: Bash: make");
+  EXPECT_EQ(side->known()->way, adapters::way::kHook) << "not what else is known of it";
   EXPECT_TRUE(side->answer("p1", {}));
   EXPECT_EQ(doors->answered, Texts{"p1"});
   told().on_prompt_gone("p1", "hook");
