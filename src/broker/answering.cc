@@ -19,7 +19,8 @@ ErrorCode error_code_of(Refusal refusal) {
     case Refusal::UnknownRecipient: return ErrorCode::NotFound;
     case Refusal::Busy: return ErrorCode::Busy;
     case Refusal::RateLimited: return ErrorCode::RateLimited;
-    case Refusal::NotOwner: return ErrorCode::Unauthorized;
+    case Refusal::NotOwner:
+    case Refusal::Refused: return ErrorCode::Unauthorized;
     case Refusal::Storage: return ErrorCode::Internal;
     case Refusal::Expired: return ErrorCode::Timeout;
     case Refusal::Loop:
@@ -183,9 +184,12 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   }
   if (connection != nullptr && connection->speaks()) {
     if (sent.answer) {
-      const auto seq = sent.deliveries.size() == 1 ? std::optional{sent.deliveries.front().seq.value()} : std::nullopt;
-      say(*connection, MessageType::Ack,
-          protocol::write_ack(sent.id, seq, records::short_id(sent.message->key), sent.deliveries.size()));
+      protocol::Ack ack;
+      ack.ack_id = sent.id;
+      if (sent.deliveries.size() == 1) ack.seq = sent.deliveries.front().seq.value();
+      ack.short_id = records::short_id(sent.message->key);
+      ack.recipients = sent.deliveries.size();
+      say(*connection, MessageType::Ack, protocol::write_ack(ack));
     }
     if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
       auto& awaited = receipts_[sent.message->key];

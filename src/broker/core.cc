@@ -232,6 +232,16 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::AgentEvent:
     case MessageType::TraceResponse:
     case MessageType::WorkspaceResponse:
+    case MessageType::Control:
+    case MessageType::ControlResult:
+    case MessageType::Pause:
+    case MessageType::Cancel:
+    case MessageType::Dead:
+    case MessageType::DeadResponse:
+    case MessageType::Loops:
+    case MessageType::LoopsResponse:
+    case MessageType::Channels:
+    case MessageType::ChannelsResponse:
       error(connection, ErrorCode::BadRequest, format("{} is not for a workspace to answer", name_of(type)));
       return;
   }

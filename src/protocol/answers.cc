@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,9 +11,10 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::array kRefusals = {Refusal::UnknownRecipient, Refusal::Busy,        Refusal::RateLimited, Refusal::Loop,
-                                  Refusal::TooLarge,         Refusal::Expired,     Refusal::BadRequest,  Refusal::Stale,
-                                  Refusal::NotOwner,         Refusal::Unsupported, Refusal::Storage};
+constexpr std::array kRefusals = {
+    Refusal::UnknownRecipient, Refusal::Busy,        Refusal::RateLimited, Refusal::Loop,
+    Refusal::TooLarge,         Refusal::Expired,     Refusal::BadRequest,  Refusal::Stale,
+    Refusal::NotOwner,         Refusal::Unsupported, Refusal::Refused,     Refusal::Storage};
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
                                   ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
@@ -22,25 +24,42 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
-  Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"};
-  RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients}));
+  Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"},
+      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"};
+  RELAY_TRY(
+      read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response}));
   Ack ack;
   ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
   ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
   ack.short_id = RELAY_TRY(text_in(short_id, kMaxIdBytes));
   if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
+  ack.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
+  ack.offline_since = RELAY_TRY(time_in(offline));
+  if (response.value.kind == JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
   return ack;
 }
 
-std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq, std::string_view short_id,
-                      std::optional<std::uint64_t> recipients) {
+std::string write_ack(const Ack& ack) {
   JsonWriter writer;
-  writer.field("ack_id", ack_id);
-  if (seq) writer.field("seq", *seq);
-  writer.optional("short_id", short_id);
-  if (recipients) writer.field("recipients", *recipients);
+  writer.field("ack_id", ack.ack_id);
+  if (ack.seq > 0) writer.field("seq", ack.seq);
+  writer.optional("correlationId", ack.correlation_id).optional("short_id", ack.short_id);
+  if (ack.recipients) writer.field("recipients", *ack.recipients);
+  writer.optional("deliveryId", ack.delivery_id);
+  if (ack.offline_since > 0) writer.field("state", "queued").field("offlineSince", ack.offline_since);
+  if (!ack.correlation_id.empty()) writer.field("response", ack.response);
   return writer.take();
+}
+
+std::string write_ack(std::string_view ack_id, std::uint64_t seq) {
+  return write_ack(Ack{.ack_id = std::string{ack_id},
+                       .seq = seq,
+                       .correlation_id = {},
+                       .short_id = {},
+                       .recipients = {},
+                       .delivery_id = {},
+                       .response = {}});
 }
 
 std::string_view name_of(Refusal refusal) {
@@ -55,6 +74,7 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::Stale: return "STALE";
     case Refusal::NotOwner: return "NOT_OWNER";
     case Refusal::Unsupported: return "UNSUPPORTED";
+    case Refusal::Refused: return "REFUSED";
     case Refusal::Storage: return "STORAGE";
   }
   std::unreachable();
@@ -79,7 +99,8 @@ bool is_retryable(Refusal refusal) {
     case Refusal::BadRequest:
     case Refusal::Stale:
     case Refusal::NotOwner:
-    case Refusal::Unsupported: return false;
+    case Refusal::Unsupported:
+    case Refusal::Refused: return false;
   }
   std::unreachable();
 }
@@ -143,17 +164,26 @@ std::string write_delivery(const DeliveryBlock& block) {
   JsonWriter writer;
   writer.field("seq", block.seq).field("session_id", block.session_id);
   writer.optional("originalTo", block.original_to).optional("messageId", block.message_id);
+  if (const auto lane = code_of(block.lane); lane != 0) writer.field("lane", lane);
+  if (block.mode) writer.field("mode", name_of(*block.mode));
+  if (block.attempt > 1) writer.field("attempt", block.attempt);
   return writer.take();
 }
 
 Result<DeliveryView> parse_delivery(std::string_view delivery) {
-  Field seq{"seq"}, session{"session_id"}, original_to{"originalTo"}, message{"messageId"};
-  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message}));
+  Field seq{"seq"}, session{"session_id"}, original_to{"originalTo"}, message{"messageId"}, lane{"lane"}, mode{"mode"},
+      attempt{"attempt"};
+  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt}));
   DeliveryView view;
   view.seq = RELAY_TRY(seq_in(seq));
   view.session_id = RELAY_TRY(text_in(session, kMaxIdBytes));
   view.original_to = RELAY_TRY(text_in(original_to, kMaxTopicBytes));
   view.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
+  const auto known = lane_of(RELAY_TRY(seq_in(lane)));
+  if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
+  view.lane = *known;
+  view.mode = delivery_mode_named(RELAY_TRY(text_in(mode, kMaxKindBytes)));
+  view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(seq_in(attempt)), 1, kMaxAttempts));
   return view;
 }
 
@@ -170,8 +200,10 @@ std::string_view name_of(ReceiptStatus status) {
 
 Result<Receipt> parse_receipt(std::string_view payload) {
   Field status{"status"}, delivery{"deliveryId"}, message{"messageId"}, agent{"agent"}, proof{"proof"},
-      reason{"reason"}, available{"availableAt"}, retryable{"retryable"};
-  RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable}));
+      reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, way{"way"},
+      evidence{"evidence"}, metadata{"metadata"}, at{"at"};
+  RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable, &code,
+                                  &way, &evidence, &metadata, &at}));
   const auto status_name = RELAY_TRY(required_text_in(status, kMaxKindBytes));
   const auto* known = std::find_if(kStatuses.begin(), kStatuses.end(),
                                    [&](ReceiptStatus candidate) { return name_of(candidate) == status_name; });
@@ -190,6 +222,13 @@ Result<Receipt> parse_receipt(std::string_view payload) {
   receipt.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
   receipt.available_at = RELAY_TRY(time_in(available));
   receipt.retryable = RELAY_TRY(flag_in(retryable, false));
+  receipt.code = RELAY_TRY(text_in(code, kMaxKindBytes));
+  receipt.way = RELAY_TRY(description_in(way, kMaxKindBytes));
+  receipt.evidence = RELAY_TRY(description_in(evidence, kMaxEvidenceBytes));
+  receipt.metadata = RELAY_TRY(object_in(metadata));
+  if (receipt.metadata.size() > kMaxCapabilitiesBytes)
+    return fail(Errc::BadField, "the field \"metadata\" is too long; keep it short");
+  receipt.at = RELAY_TRY(time_in(at));
   return receipt;
 }
 
@@ -200,6 +239,9 @@ std::string write_receipt(const Receipt& receipt) {
   writer.optional("proof", receipt.proof).optional("reason", receipt.reason);
   if (receipt.available_at > 0) writer.field("availableAt", receipt.available_at);
   if (receipt.retryable) writer.field("retryable", true);
+  writer.optional("code", receipt.code).optional("way", receipt.way).optional("evidence", receipt.evidence);
+  if (!receipt.metadata.empty()) writer.raw("metadata", receipt.metadata);
+  if (receipt.at > 0) writer.field("at", receipt.at);
   return writer.take();
 }
 

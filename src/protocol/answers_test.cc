@@ -16,8 +16,16 @@ TEST(Ack, ComesBackAsItWasWritten) {
   EXPECT_EQ(ack.seq, 42u);
   EXPECT_EQ(ack.correlation_id, "c");
   EXPECT_EQ(parse_ack(R"({"ack_id":"d-1"})")->seq, 0u);
-  EXPECT_EQ(write_ack("m", 1, "7kq2m9xa"), R"({"ack_id":"m","seq":1,"short_id":"7kq2m9xa"})");
-  EXPECT_EQ(parse_ack(write_ack("m", 1, "7kq2m9xa"))->short_id, "7kq2m9xa");
+  Ack stored;
+  stored.ack_id = "m";
+  stored.seq = 1;
+  stored.short_id = "7kq2m9xa";
+  EXPECT_EQ(write_ack(stored), R"({"ack_id":"m","seq":1,"short_id":"7kq2m9xa"})");
+  stored.delivery_id = "d-2";
+  stored.offline_since = 5;
+  EXPECT_EQ(parse_ack(write_ack(stored))->short_id, "7kq2m9xa");
+  EXPECT_EQ(parse_ack(write_ack(stored))->delivery_id, "d-2");
+  EXPECT_EQ(parse_ack(write_ack(stored))->offline_since, 5);
   EXPECT_EQ(parse_ack(write_ack("m"))->short_id, "");
 }
 

@@ -11,13 +11,45 @@
 namespace relay::protocol {
 namespace {
 
+/// The part of the capabilities that concerns deliveries (seed: AgentSessionCapabilities).
+Result<void> parse_contract(std::string_view object, Capabilities& capabilities) {
+  Field delivery{"delivery"}, lifecycle{"lifecycle"}, messaging{"messaging"};
+  RELAY_TRY(read_fields(object, {&delivery, &lifecycle, &messaging}));
+  if (!delivery.present() && !lifecycle.present() && !messaging.present()) return {};
+  if (object.size() > kMaxCapabilitiesBytes)
+    return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
+  capabilities.contract = object;
+  if (const auto part = RELAY_TRY(object_in(delivery)); !part.empty()) {
+    Field modes{"modes"}, queue{"queue"};
+    RELAY_TRY(read_fields(part, {&modes, &queue}));
+    if (modes.present()) capabilities.modes = RELAY_TRY(modes_in(modes));
+    capabilities.queue = RELAY_TRY(flag_in(queue, false));
+  }
+  if (const auto part = RELAY_TRY(object_in(lifecycle)); !part.empty()) {
+    Field release{"release"}, pause{"pause"};
+    RELAY_TRY(read_fields(part, {&release, &pause}));
+    if (!RELAY_TRY(flag_in(release, true)))
+      return fail(Errc::BadField, "a session must be able to be released; leave \"lifecycle.release\" out or true");
+    capabilities.pause = RELAY_TRY(flag_in(pause, false));
+  }
+  if (const auto part = RELAY_TRY(object_in(messaging)); !part.empty()) {
+    Field receive{"receive"};
+    RELAY_TRY(read_fields(part, {&receive}));
+    if (!RELAY_TRY(flag_in(receive, true)))
+      return fail(Errc::BadField, "a session must be able to receive; leave \"messaging.receive\" out or true");
+  }
+  return {};
+}
+
 Result<Capabilities> parse_capabilities(const Field& field) {
   Capabilities capabilities;
   const auto object = RELAY_TRY(object_in(field));
   if (object.empty()) return capabilities;
   Field ack{"ack"}, resume{"resume"}, topics{"supports_topics"}, send_ack{"send_ack"}, receipts{"receipts"},
-      inflight{"max_inflight"}, outbox{"outbox"};
-  RELAY_TRY(read_fields(object, {&ack, &resume, &topics, &send_ack, &receipts, &inflight, &outbox}));
+      inflight{"max_inflight"}, outbox{"outbox"}, steps{"receipt_steps"};
+  RELAY_TRY(read_fields(object, {&ack, &resume, &topics, &send_ack, &receipts, &inflight, &outbox, &steps}));
+  RELAY_TRY(parse_contract(object, capabilities));
+  capabilities.receipt_steps = RELAY_TRY(flag_in(steps, false));
   capabilities.ack = RELAY_TRY(flag_in(ack, capabilities.ack));
   capabilities.resume = RELAY_TRY(flag_in(resume, capabilities.resume));
   capabilities.supports_topics = RELAY_TRY(flag_in(topics, capabilities.supports_topics));
@@ -47,12 +79,15 @@ Result<std::string> parse_avatar(const Field& field) {
 }
 
 Result<StreamPosition> parse_position(std::string_view object) {
-  Field topic{"topic"}, peer{"peer"}, last_seq{"last_seq"};
-  RELAY_TRY(read_fields(object, {&topic, &peer, &last_seq}));
+  Field topic{"topic"}, peer{"peer"}, last_seq{"last_seq"}, lane{"lane"};
+  RELAY_TRY(read_fields(object, {&topic, &peer, &last_seq, &lane}));
   StreamPosition position;
   position.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
   position.peer = RELAY_TRY(text_in(peer, kMaxNameBytes));
   position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(count_in(last_seq)));
+  const auto known = lane_of(static_cast<std::uint64_t>(RELAY_TRY(count_in(lane))));
+  if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
+  position.lane = *known;
   return position;
 }
 
@@ -176,6 +211,7 @@ std::string write_sync(std::string_view session_id, const std::vector<SyncStream
   writer.field("session_id", session_id).begin_array("streams");
   for (const SyncStream& stream : streams) {
     writer.begin_element().field("topic", stream.topic).field("peer", stream.peer);
+    if (const auto lane = code_of(stream.lane); lane != 0) writer.field("lane", lane);
     writer.field("last_seq", stream.last_seq).field("server_last_seq", stream.server_last_seq).end();
   }
   return writer.take();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "protocol/delivery_mode.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
 
@@ -22,7 +24,12 @@ struct Capabilities {
   bool send_ack = false;  // wants ACK or NACK for each SEND
   bool receipts = false;  // wants a RECEIPT when a delivery of its messages reaches a final state
   std::uint32_t max_inflight = kDefaultInflight;
-  std::string outbox;  // epoch of a durable outbox: SEND ids are then `<epoch>-<n>`, n from 1
+  std::string outbox;          // epoch of a durable outbox: SEND ids are then `<epoch>-<n>`, n from 1
+  bool receipt_steps = false;  // wants a RECEIPT for every change of a delivery of its messages
+  std::optional<Modes> modes;  // `delivery.modes`; published clients tell none
+  bool queue = false;          // `delivery.queue`: takes what waits for a moment, and finds the moment itself
+  bool pause = false;          // `lifecycle.pause`: can be told to hold what it has
+  std::string contract;        // the object as it came, when it tells any of these; at most kMaxCapabilitiesBytes
 };
 
 struct Hello {
@@ -58,6 +65,7 @@ struct StreamPosition {
   std::string topic;
   std::string peer;  // empty in RESUME as published: the position then holds for every peer of the topic
   std::uint64_t last_seq = 0;
+  Lane lane = {};
 };
 
 struct Resume {
@@ -73,6 +81,7 @@ struct SyncStream {
   std::string_view peer;
   std::uint64_t last_seq = 0;
   std::uint64_t server_last_seq = 0;
+  Lane lane = {};
 };
 std::string write_sync(std::string_view session_id, const std::vector<SyncStream>& streams);
 

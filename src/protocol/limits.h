@@ -42,6 +42,13 @@ inline constexpr std::size_t kMaxEventTypes = 256;  // in one EVENTS_SUBSCRIBE
 inline constexpr std::size_t kMaxShadowTriggers = 16;
 
 // Delivery.
+inline constexpr std::uint32_t kMaxAttempts = 8;                    // failures before a delivery is dead
+inline constexpr std::int64_t kMaxRetryAgeMs = 24LL * 3600 * 1000;  // nor is anything tried again after that
+inline constexpr std::int64_t kFirstRetryMs = 1'000;                // doubled with every failure, up to
+inline constexpr std::int64_t kLongestRetryMs = 300'000;
+inline constexpr std::size_t kMaxEvidenceBytes = 256;
+inline constexpr std::size_t kMaxPolicyRules = 64;
+inline constexpr std::size_t kMaxAttachments = 16;
 inline constexpr std::int64_t kAckTimeoutMs = 5'000;      // first resend of an unacknowledged DELIVER
 inline constexpr std::int64_t kMaxAckTimeoutMs = 60'000;  // later resends double up to this
 inline constexpr std::int64_t kMaxTtlMs = 30LL * 24 * 3600 * 1000;

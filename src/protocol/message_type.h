@@ -77,6 +77,16 @@ enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
   X(AGENT_EVENT, AgentEvent, ToClient)                                     \
   X(TRACE, Trace, ToDaemon)                                                \
   X(TRACE_RESPONSE, TraceResponse, ToClient)                               \
+  X(CONTROL, Control, ToDaemon)                                            \
+  X(CONTROL_RESULT, ControlResult, ToClient)                               \
+  X(PAUSE, Pause, ToClient)                                                \
+  X(CANCEL, Cancel, ToClient)                                              \
+  X(DEAD, Dead, ToDaemon)                                                  \
+  X(DEAD_RESPONSE, DeadResponse, ToClient)                                 \
+  X(LOOPS, Loops, ToDaemon)                                                \
+  X(LOOPS_RESPONSE, LoopsResponse, ToClient)                               \
+  X(CHANNELS, Channels, ToDaemon)                                          \
+  X(CHANNELS_RESPONSE, ChannelsResponse, ToClient)                         \
   X(WORKSPACE_OPEN, WorkspaceOpen, ToDaemon)                               \
   X(WORKSPACE_CLOSE, WorkspaceClose, ToDaemon)                             \
   X(WORKSPACE_LIST, WorkspaceList, ToDaemon)                               \

@@ -92,6 +92,16 @@ Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_co
   return collector.take();
 }
 
+Result<Modes> modes_in(const Field& field) {
+  Modes modes;
+  for (const auto& name : RELAY_TRY(texts_in(field, kMaxEventTypes, kMaxKindBytes))) {
+    const auto mode = delivery_mode_named(name);
+    if (!mode) return fail(Errc::BadField, format("the field \"{}\" names no delivery mode: '{}'", field.name, name));
+    modes.add(*mode);
+  }
+  return modes;
+}
+
 Result<bool> flag_in(const Field& field, bool when_absent) {
   if (!field.present()) return when_absent;
   if (field.value.kind != JsonKind::Bool) return bad(field, "must be true or false");

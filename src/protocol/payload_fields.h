@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "protocol/delivery_mode.h"
 #include "protocol/json_scanner.h"
 
 namespace relay::protocol {
@@ -40,6 +41,9 @@ Result<std::string> required_text_in(const Field& field, std::size_t max_bytes);
 Result<std::string> description_in(const Field& field, std::size_t max_bytes);
 /// Texts of an array.
 Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes);
+
+/// Names of delivery modes.
+Result<Modes> modes_in(const Field& field);
 
 Result<bool> flag_in(const Field& field, bool when_absent);
 Result<std::optional<std::int64_t>> integer_in(const Field& field);

@@ -191,8 +191,8 @@ Result<LogLine> parse_log(std::string_view payload) {
 }
 
 Result<SessionStateChange> parse_session_state(std::string_view payload) {
-  Field state{"state"}, reason{"reason"}, capabilities{"capabilities"};
-  RELAY_TRY(read_fields(payload, {&state, &reason, &capabilities}));
+  Field state{"state"}, reason{"reason"}, capabilities{"capabilities"}, modes{"modes"}, boundary{"boundary"};
+  RELAY_TRY(read_fields(payload, {&state, &reason, &capabilities, &modes, &boundary}));
   SessionStateChange change;
   change.capabilities = RELAY_TRY(object_in(capabilities));
   if (change.capabilities.size() > kMaxCapabilitiesBytes)
@@ -202,6 +202,12 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
     return fail(Errc::BadField, "the field \"state\" must be starting, active, idle, waiting, blocked or paused");
   }
   change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  if (modes.present()) change.modes = RELAY_TRY(modes_in(modes));
+  if (const auto moment = RELAY_TRY(text_in(boundary, kMaxKindBytes)); !moment.empty()) {
+    if (moment != "message" && moment != "tool-call")
+      return fail(Errc::BadField, "the field \"boundary\" must be message or tool-call");
+    change.boundary = moment == "message" ? DeliveryMode::NextMessage : DeliveryMode::NextToolCall;
+  }
   return change;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "protocol/delivery_mode.h"
 #include "protocol/names.h"
 
 namespace relay::protocol {
@@ -93,7 +94,9 @@ Result<LogLine> parse_log(std::string_view payload);
 struct SessionStateChange {
   std::string state;  // starting, active, idle, waiting, blocked, paused
   std::string reason;
-  std::string capabilities = {};  // what the session can do and how: a JSON object as it came; empty when not told
+  std::string capabilities = {};    // what the session can do and how: a JSON object as it came; empty when not told
+  std::optional<Modes> modes = {};  // what it can do from now on; empty when not told
+  std::optional<DeliveryMode> boundary = {};  // it is just before its next message, or its next tool call
 };
 Result<SessionStateChange> parse_session_state(std::string_view payload);
 

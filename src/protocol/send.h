@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "protocol/delivery_mode.h"
 #include "protocol/json_scanner.h"
 #include "protocol/names.h"
 
@@ -26,12 +27,6 @@ struct SendView {
 };
 /// An absent `kind` is a message; a `body` that is present must be a string.
 Result<SendView> parse_send(std::string_view payload);
-
-enum class DeliveryMode : std::uint8_t { Immediate, NextMessage, NextToolCall, OnIdle, Manual };
-std::string_view name_of(DeliveryMode mode);
-std::optional<DeliveryMode> delivery_mode_named(std::string_view name);
-
-enum class Priority : std::uint8_t { Normal, Urgent };
 
 /// `payload_meta.sync`: the sender blocks until somebody answers with the same correlation id.
 struct SyncRequest {
@@ -55,6 +50,7 @@ struct SendMeta {
   std::string reply_to;
   std::optional<SyncRequest> sync;
   std::optional<DeliveryWish> delivery;
+  bool receipt_steps = false;  // `receipts: "steps"`: every change of its deliveries is told, not only the end
 };
 /// Empty text is an empty meta. Unknown members are ignored (they travel on unchanged).
 Result<SendMeta> parse_send_meta(std::string_view payload_meta);
@@ -65,10 +61,13 @@ struct Ack {
   std::string correlation_id;               // empty when absent
   std::string short_id;                     // under which people find the message; empty when absent
   std::optional<std::uint64_t> recipients;  // how many the message goes to
+  std::string delivery_id;                  // when it goes to one
+  WallMs offline_since = 0;                 // that one is away; 0 when it is here
+  std::string response;                     // with a correlation id: what was answered
 };
 Result<Ack> parse_ack(std::string_view payload);
-std::string write_ack(std::string_view ack_id, std::optional<std::uint64_t> seq = std::nullopt,
-                      std::string_view short_id = {}, std::optional<std::uint64_t> recipients = std::nullopt);
+std::string write_ack(const Ack& ack);
+std::string write_ack(std::string_view ack_id, std::uint64_t seq = 0);
 
 /// Why a SEND was refused. `name_of` gives the code on the wire.
 enum class Refusal : std::uint8_t {
@@ -82,6 +81,7 @@ enum class Refusal : std::uint8_t {
   Stale,
   NotOwner,
   Unsupported,
+  Refused,  // by the recipient's policy
   Storage,
 };
 std::string_view name_of(Refusal refusal);
@@ -127,8 +127,11 @@ std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth);
 struct DeliveryBlock {
   std::uint64_t seq = 0;
   std::string_view session_id;
-  std::string_view original_to = {};  // only when it differs from the recipient
-  std::string_view message_id = {};   // the short id people see; ours, published clients ignore it
+  std::string_view original_to = {};      // only when it differs from the recipient
+  std::string_view message_id = {};       // the short id people see; ours, published clients ignore it
+  Lane lane = {};                         // the stream's
+  std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender wished
+  std::uint32_t attempt = 1;
 };
 std::string write_delivery(const DeliveryBlock& block);
 struct DeliveryView {
@@ -136,6 +139,9 @@ struct DeliveryView {
   std::string session_id;
   std::string original_to;
   std::string message_id;
+  Lane lane = {};
+  std::optional<DeliveryMode> mode = {};  // in place of the one its sender wished
+  std::uint32_t attempt = 1;
 };
 Result<DeliveryView> parse_delivery(std::string_view delivery);
 
@@ -154,6 +160,11 @@ struct Receipt {
   std::string reason = {};
   WallMs available_at = 0;
   bool retryable = false;
+  std::string code = {};      // the name of a refusal, when there is one for it
+  std::string way = {};       // by which it went: pty, hook, inbox, …
+  std::string evidence = {};  // what shows it: a record's id, a hook's name, a state
+  std::string metadata = {};  // the session's own words: a JSON object as it came; passed on, not kept
+  WallMs at = 0;              // when; set towards senders
 };
 Result<Receipt> parse_receipt(std::string_view payload);
 std::string write_receipt(const Receipt& receipt);

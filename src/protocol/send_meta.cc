@@ -12,8 +12,6 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::array kModes = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
-                               DeliveryMode::OnIdle, DeliveryMode::Manual};
 constexpr std::int64_t kMaxImportance = 100;
 
 Result<SyncRequest> parse_sync(const Field& field) {
@@ -63,36 +61,19 @@ Result<std::optional<std::int64_t>> parse_importance(const Field& field) {
 
 }  // namespace
 
-std::string_view name_of(DeliveryMode mode) {
-  switch (mode) {
-    case DeliveryMode::Immediate: return "immediate";
-    case DeliveryMode::NextMessage: return "next-message";
-    case DeliveryMode::NextToolCall: return "next-tool-call";
-    case DeliveryMode::OnIdle: return "on-idle";
-    case DeliveryMode::Manual: return "manual";
-  }
-  std::unreachable();
-}
-
-std::optional<DeliveryMode> delivery_mode_named(std::string_view name) {
-  for (const DeliveryMode mode : kModes) {
-    if (name_of(mode) == name) return mode;
-  }
-  return std::nullopt;
-}
-
 Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   SendMeta meta;
   if (payload_meta.empty()) return meta;
   Field requires_ack{"requires_ack"}, ttl{"ttl_ms"}, importance{"importance"}, reply_to{"replyTo"}, sync{"sync"},
-      delivery{"delivery"};
-  RELAY_TRY(read_fields(payload_meta, {&requires_ack, &ttl, &importance, &reply_to, &sync, &delivery}));
+      delivery{"delivery"}, receipts{"receipts"};
+  RELAY_TRY(read_fields(payload_meta, {&requires_ack, &ttl, &importance, &reply_to, &sync, &delivery, &receipts}));
   meta.requires_ack = RELAY_TRY(flag_in(requires_ack, false));
   if (ttl.present()) meta.ttl_ms = std::min(RELAY_TRY(count_in(ttl)), kMaxTtlMs);
   meta.importance = RELAY_TRY(parse_importance(importance));
   meta.reply_to = RELAY_TRY(text_in(reply_to, kMaxIdBytes));
   if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));
   if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
+  meta.receipt_steps = receipts.value.kind == JsonKind::String && receipts.value.raw == "\"steps\"";
   return meta;
 }
 

@@ -1,0 +1,229 @@
+#include "protocol/control.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/errors.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+#include "protocol/payload_fields.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array kActions = {ControlAction::Flush,     ControlAction::Retry,    ControlAction::Cancel,
+                                 ControlAction::Redeliver, ControlAction::Pause,    ControlAction::Unpause,
+                                 ControlAction::Policy,    ControlAction::ResetLoop};
+constexpr std::array kPolicies = {PolicyAction::Accept, PolicyAction::Hold, PolicyAction::Refuse};
+constexpr std::array<std::string_view, 4> kDeadStates = {"dead", "failed", "expired", "in_doubt"};
+
+template <class Values>
+auto named(const Values& values, std::string_view name) -> std::optional<typename Values::value_type> {
+  for (const auto value : values)
+    if (name_of(value) == name) return value;
+  return std::nullopt;
+}
+
+class RuleCollector final : public ElementVisitor {
+ public:
+  void element(JsonSlice value) override {
+    if (!trouble_) return;
+    auto rule = rule_of(value);
+    if (rule && rules_.size() < kMaxPolicyRules)
+      rules_.push_back(*std::move(rule));
+    else
+      trouble_ = rule ? fail(Errc::BadField, format("a policy has at most {} rules", kMaxPolicyRules))
+                      : Result<void>{Failure{std::move(rule).error()}};
+  }
+  Result<std::vector<PolicyRule>> take() {
+    if (!trouble_) return Failure{std::move(trouble_).error()};
+    return std::move(rules_);
+  }
+
+ private:
+  static Result<PolicyRule> rule_of(const JsonSlice& value) {
+    if (value.kind != JsonKind::Object) return fail(Errc::BadField, "a rule must be an object");
+    Field from{"from"}, action{"action"};
+    RELAY_TRY(read_fields(value.raw, {&from, &action}));
+    PolicyRule rule;
+    rule.from = RELAY_TRY(required_text_in(from, kMaxNameBytes));
+    if (rule.from != kEveryone) RELAY_TRY(check_agent_name(rule.from));
+    const auto known = named(kPolicies, RELAY_TRY(required_text_in(action, kMaxKindBytes)));
+    if (!known) return fail(Errc::BadField, "the action of a rule must be accept, hold or refuse");
+    rule.action = *known;
+    return rule;
+  }
+
+  std::vector<PolicyRule> rules_;
+  Result<void> trouble_;
+};
+
+Result<std::vector<std::string>> states_in(const Field& field) {
+  auto states = RELAY_TRY(texts_in(field, kDeadStates.size(), kMaxKindBytes));
+  for (const auto& state : states)
+    if (std::ranges::find(kDeadStates, state) == kDeadStates.end())
+      return fail(Errc::BadField, "the field \"states\" may name dead, failed, expired and in_doubt");
+  return states;
+}
+
+Result<std::string> name_in(const Field& field) {
+  auto name = RELAY_TRY(text_in(field, kMaxNameBytes));
+  if (!name.empty()) RELAY_TRY(check_agent_name(name));
+  return name;
+}
+
+Result<void> check_complete(const ControlRequest& request) {
+  switch (request.action) {
+    case ControlAction::Flush:
+    case ControlAction::Pause:
+    case ControlAction::Unpause:
+    case ControlAction::Policy:
+      if (request.agent.empty()) return fail(Errc::MissingField, "the field \"agent\" is missing; name the agent");
+      break;
+    case ControlAction::Retry:
+    case ControlAction::Cancel:
+      if (request.delivery_id.empty())
+        return fail(Errc::MissingField, "the field \"deliveryId\" is missing; `trace` shows it");
+      break;
+    case ControlAction::Redeliver:
+      if (request.delivery_id.empty() != request.all)
+        return fail(Errc::BadField, "redeliver needs either \"deliveryId\" or \"all\"");
+      break;
+    case ControlAction::ResetLoop: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(ControlAction action) {
+  switch (action) {
+    case ControlAction::Flush: return "flush";
+    case ControlAction::Retry: return "retry";
+    case ControlAction::Cancel: return "cancel";
+    case ControlAction::Redeliver: return "redeliver";
+    case ControlAction::Pause: return "pause";
+    case ControlAction::Unpause: return "unpause";
+    case ControlAction::Policy: return "policy";
+    case ControlAction::ResetLoop: return "reset-loop";
+  }
+  std::unreachable();
+}
+
+std::string_view name_of(PolicyAction action) {
+  switch (action) {
+    case PolicyAction::Accept: return "accept";
+    case PolicyAction::Hold: return "hold";
+    case PolicyAction::Refuse: return "refuse";
+  }
+  std::unreachable();
+}
+
+PolicyAction decide(const std::vector<PolicyRule>& rules, std::string_view from) {
+  for (const auto& rule : rules)
+    if (rule.from == kEveryone || rule.from == from) return rule.action;
+  return PolicyAction::Accept;
+}
+
+std::string write_policy(const std::vector<PolicyRule>& rules) {
+  std::string text = "[";
+  for (const auto& rule : rules) {
+    JsonWriter writer;
+    writer.field("from", rule.from).field("action", name_of(rule.action));
+    text += text.size() > 1 ? "," : "";
+    text += writer.take();
+  }
+  return text + "]";
+}
+
+Result<std::vector<PolicyRule>> parse_policy(std::string_view array) {
+  RuleCollector collector;
+  RELAY_TRY(scan_array(array, collector));
+  return collector.take();
+}
+
+Result<ControlRequest> parse_control(std::string_view payload) {
+  Field action{"action"}, agent{"agent"}, mode{"mode"}, delivery{"deliveryId"}, reason{"reason"}, all{"all"},
+      states{"states"}, rules{"rules"}, from{"from"}, to{"to"};
+  RELAY_TRY(read_fields(payload, {&action, &agent, &mode, &delivery, &reason, &all, &states, &rules, &from, &to}));
+  const auto known = named(kActions, RELAY_TRY(required_text_in(action, kMaxKindBytes)));
+  if (!known)
+    return fail(Errc::BadField,
+                "the field \"action\" must be flush, retry, cancel, redeliver, pause, unpause, policy or reset-loop");
+  ControlRequest request;
+  request.action = *known;
+  request.agent = RELAY_TRY(name_in(agent));
+  if (const auto name = RELAY_TRY(text_in(mode, kMaxKindBytes)); !name.empty()) {
+    request.mode = delivery_mode_named(name);
+    if (!request.mode)
+      return fail(Errc::BadField,
+                  "the field \"mode\" must be immediate, next-message, next-tool-call, on-idle or manual");
+  }
+  request.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
+  request.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  request.all = RELAY_TRY(flag_in(all, false));
+  request.states = RELAY_TRY(states_in(states));
+  if (rules.present()) {
+    if (rules.value.kind != JsonKind::Array) return fail(Errc::BadField, "the field \"rules\" must be an array");
+    request.rules = RELAY_TRY(parse_policy(rules.value.raw));
+  }
+  request.from = RELAY_TRY(name_in(from));
+  request.to = RELAY_TRY(name_in(to));
+  RELAY_TRY(check_complete(request));
+  return request;
+}
+
+Result<DeadRequest> parse_dead(std::string_view payload) {
+  Field agent{"agent"}, from{"from"}, states{"states"}, limit{"limit"}, before{"beforeKey"};
+  RELAY_TRY(read_fields(payload, {&agent, &from, &states, &limit, &before}));
+  DeadRequest request;
+  request.agent = RELAY_TRY(name_in(agent));
+  request.from = RELAY_TRY(name_in(from));
+  request.states = RELAY_TRY(states_in(states));
+  request.limit = std::min(static_cast<std::size_t>(RELAY_TRY(count_in(limit))), kMaxQueryRows);
+  request.before_key = RELAY_TRY(count_in(before));
+  return request;
+}
+
+Result<std::string> parse_channels(std::string_view payload) {
+  Field channel{"channel"};
+  RELAY_TRY(read_fields(payload, {&channel}));
+  auto name = RELAY_TRY(text_in(channel, kMaxTopicBytes));
+  if (!name.empty()) RELAY_TRY(check_channel_name(name));
+  return name;
+}
+
+Result<PauseOrder> parse_pause(std::string_view payload) {
+  Field paused{"paused"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&paused, &reason}));
+  PauseOrder order;
+  order.paused = RELAY_TRY(flag_in(paused, false));
+  order.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return order;
+}
+
+std::string write_pause(const PauseOrder& order) {
+  JsonWriter writer;
+  writer.field("paused", order.paused).optional("reason", order.reason);
+  return writer.take();
+}
+
+Result<CancelOrder> parse_cancel(std::string_view payload) {
+  Field delivery{"deliveryId"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&delivery, &reason}));
+  CancelOrder order;
+  order.delivery_id = RELAY_TRY(required_text_in(delivery, kMaxIdBytes));
+  order.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return order;
+}
+
+std::string write_cancel(const CancelOrder& order) {
+  JsonWriter writer;
+  writer.field("deliveryId", order.delivery_id).optional("reason", order.reason);
+  return writer.take();
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,82 @@
+/// CONTROL, DEAD, CHANNELS, PAUSE, CANCEL: a person's hand on deliveries. Off the hot path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/delivery_mode.h"
+
+namespace relay::protocol {
+
+enum class ControlAction : std::uint8_t {
+  Flush,      // what is kept for a word of somebody's goes now
+  Retry,      // what waits for another try goes now
+  Cancel,     // is not wanted any more
+  Redeliver,  // what ended without being delivered begins anew
+  Pause,      // nothing reaches the agent
+  Unpause,
+  Policy,     // whose messages the agent takes
+  ResetLoop,  // agents that were stopped may talk again
+};
+std::string_view name_of(ControlAction action);
+
+/// What happens to a message before it is stored, by who sent it.
+enum class PolicyAction : std::uint8_t { Accept, Hold, Refuse };
+std::string_view name_of(PolicyAction action);
+struct PolicyRule {
+  std::string from;  // a name, or `*`
+  PolicyAction action = PolicyAction::Accept;
+
+  friend bool operator==(const PolicyRule&, const PolicyRule&) = default;
+};
+/// The first rule that fits decides; none does: accept.
+PolicyAction decide(const std::vector<PolicyRule>& rules, std::string_view from);
+/// As JSON: `[{"from":…,"action":…}]`, and back.
+std::string write_policy(const std::vector<PolicyRule>& rules);
+Result<std::vector<PolicyRule>> parse_policy(std::string_view array);
+
+struct ControlRequest {
+  ControlAction action = ControlAction::Flush;
+  std::string agent = {};                 // flush, pause, unpause, policy: required; redeliver all: may be empty
+  std::optional<DeliveryMode> mode = {};  // flush: only this one
+  std::string delivery_id = {};           // retry, cancel, redeliver, flush
+  std::string reason = {};                // of a person's
+  bool all = false;                       // redeliver
+  std::vector<std::string> states = {};   // redeliver all: dead, failed, expired, in_doubt
+  std::optional<std::vector<PolicyRule>> rules = {};  // policy: these from now on; absent: only tell
+  std::string from = {}, to = {};                     // reset-loop; empty: any
+};
+Result<ControlRequest> parse_control(std::string_view payload);
+
+struct DeadRequest {
+  std::string agent = {}, from = {};     // empty: any
+  std::vector<std::string> states = {};  // empty: dead, failed, expired, in_doubt
+  std::size_t limit = 0;                 // 0: the default
+  std::int64_t before_key = 0;           // only older deliveries; 0: all
+};
+Result<DeadRequest> parse_dead(std::string_view payload);
+
+/// CHANNELS: the channel asked about, or empty for all of them.
+Result<std::string> parse_channels(std::string_view payload);
+
+/// PAUSE, to a session.
+struct PauseOrder {
+  bool paused = false;
+  std::string reason = {};
+};
+Result<PauseOrder> parse_pause(std::string_view payload);
+std::string write_pause(const PauseOrder& order);
+
+/// CANCEL, to a session.
+struct CancelOrder {
+  std::string delivery_id = {};
+  std::string reason = {};
+};
+Result<CancelOrder> parse_cancel(std::string_view payload);
+std::string write_cancel(const CancelOrder& order);
+
+}  // namespace relay::protocol

@@ -1,0 +1,46 @@
+#include "protocol/delivery_mode.h"
+
+#include <utility>
+
+namespace relay::protocol {
+namespace {
+
+/// In the order of lane codes.
+constexpr DeliveryMode kByCode[] = {DeliveryMode::OnIdle, DeliveryMode::Immediate, DeliveryMode::NextMessage,
+                                    DeliveryMode::NextToolCall, DeliveryMode::Manual};
+static_assert(kLanes == 2 * std::size(kByCode));
+
+}  // namespace
+
+std::string_view name_of(DeliveryMode mode) {
+  switch (mode) {
+    case DeliveryMode::Immediate: return "immediate";
+    case DeliveryMode::NextMessage: return "next-message";
+    case DeliveryMode::NextToolCall: return "next-tool-call";
+    case DeliveryMode::OnIdle: return "on-idle";
+    case DeliveryMode::Manual: return "manual";
+  }
+  std::unreachable();
+}
+
+std::optional<DeliveryMode> delivery_mode_named(std::string_view name) {
+  for (const DeliveryMode mode : kDeliveryModes) {
+    if (name_of(mode) == name) return mode;
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(Priority priority) { return priority == Priority::Urgent ? "urgent" : "normal"; }
+
+std::uint8_t code_of(Lane lane) {
+  std::uint8_t place = 0;
+  while (kByCode[place] != lane.mode) ++place;
+  return static_cast<std::uint8_t>(2 * place + (lane.priority == Priority::Urgent ? 1 : 0));
+}
+
+std::optional<Lane> lane_of(std::uint64_t code) {
+  if (code >= kLanes) return std::nullopt;
+  return Lane{kByCode[code / 2], code % 2 == 1 ? Priority::Urgent : Priority::Normal};
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,52 @@
+/// When a message should reach an agent's eyes, and the lane in which it waits for that moment.
+///
+/// What waits for one moment must not hold up what waits for another, so each mode and priority has a lane of its own:
+/// streams are numbered per lane, and order is kept inside one.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace relay::protocol {
+
+enum class DeliveryMode : std::uint8_t { Immediate, NextMessage, NextToolCall, OnIdle, Manual };
+inline constexpr DeliveryMode kDeliveryModes[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage,
+                                                  DeliveryMode::NextToolCall, DeliveryMode::OnIdle,
+                                                  DeliveryMode::Manual};
+std::string_view name_of(DeliveryMode mode);
+std::optional<DeliveryMode> delivery_mode_named(std::string_view name);
+
+enum class Priority : std::uint8_t { Normal, Urgent };
+std::string_view name_of(Priority priority);
+
+struct Lane {
+  DeliveryMode mode = DeliveryMode::OnIdle;
+  Priority priority = Priority::Normal;
+
+  friend auto operator<=>(const Lane&, const Lane&) = default;
+};
+/// As a number, on the wire and on disk: 0 is the usual one (on-idle, normal), odd ones are urgent.
+inline constexpr std::uint8_t kLanes = 10;
+std::uint8_t code_of(Lane lane);
+std::optional<Lane> lane_of(std::uint64_t code);
+
+/// A set of modes: what a session can do.
+class Modes {
+ public:
+  constexpr Modes() = default;
+  static constexpr Modes all() { return Modes{(1u << std::size(kDeliveryModes)) - 1}; }
+
+  constexpr void add(DeliveryMode mode) { bits_ |= bit(mode); }
+  [[nodiscard]] constexpr bool has(DeliveryMode mode) const { return (bits_ & bit(mode)) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  friend bool operator==(Modes, Modes) = default;
+
+ private:
+  constexpr explicit Modes(unsigned bits) : bits_{bits} {}
+  static constexpr unsigned bit(DeliveryMode mode) { return 1u << static_cast<unsigned>(mode); }
+  unsigned bits_ = 0;
+};
+
+}  // namespace relay::protocol
