@@ -84,7 +84,7 @@ void use(SqliteStore& store) {
   said_why(store.messages(Ask{}.search("words")));
   said_why(store.trace(records::short_id(Key{1})));
   said_why(store.stats());
-  said_why(store.backlog({AgentName{"Bob"}, Key{}, 100, 1 << 20}));
+  said_why(store.backlog(backlog_of("Bob")));
   const auto key = snapshot ? snapshot->newest.value() : 1'000;
   if (key < INT64_MAX - 2) said_why(commit(store, direct(key + 1, "Alice", "Bob", "after the fall")));
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {

@@ -164,6 +164,12 @@ void Core::forget_send(const AgentName& from, const std::string& id, const std::
     sender->recent.remove(id);
 }
 
+void Core::forget_wish(const PendingSend& sent) {
+  AgentState* sender = find_agent(sent.from.value());
+  const auto meta = protocol::parse_send_meta(sent.message->payload_meta);
+  if (sender != nullptr && meta && meta->delivery) sender->recent_keys.remove(meta->delivery->idempotency_key);
+}
+
 void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   Connection* connection = find(sent.connection);
   if (sent.bytes > 0) release_uncommitted(connection, sent.bytes);
@@ -173,8 +179,12 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   }
   if (saving == Saving::Failed) {
     forget_send(sent.from, sent.id, sent.epoch, sent.number);
+    forget_wish(sent);
     for (const auto& delivery : sent.deliveries) {
-      if (AgentState* to = find_agent(delivery.to.value())) to->mailbox.settled_one();
+      AgentState* to = find_agent(delivery.to.value());
+      if (to == nullptr) continue;
+      to->mailbox.settled_one();
+      if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
     }
     if (connection != nullptr && connection->speaks()) {
       refuse(*connection, sent.id, Refusal::Storage, format("the message could not be stored: {}; try again", why),
@@ -189,28 +199,52 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       if (sent.deliveries.size() == 1) ack.seq = sent.deliveries.front().seq.value();
       ack.short_id = records::short_id(sent.message->key);
       ack.recipients = sent.deliveries.size();
+      if (sent.deliveries.size() == 1) {
+        const auto& only = sent.deliveries.front();
+        ack.delivery_id = records::delivery_id(only.key);
+        const AgentState* to = find_agent(only.to.value());
+        if (to != nullptr && !to->connected()) ack.offline_since = std::max<WallMs>(to->record.last_seen, 1);
+      }
       say(*connection, MessageType::Ack, protocol::write_ack(ack));
     }
     if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
       auto& awaited = receipts_[sent.message->key];
-      awaited = {connection->id, sent.id, {}};
+      awaited = {connection->id, sent.id, {}, sent.steps};
       ++connection->watched_messages;
       for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
       for (const auto& delivery : sent.refused) awaited.open.emplace(delivery.key, delivery.to);
       if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
       for (const auto& delivery : sent.refused)
-        tell_sender(sent.message->key, delivery.key, protocol::ReceiptStatus::Failed, records::Proof::Stored,
-                    "too many messages wait for it already");
+        tell_sender(sent.message->key, {.key = delivery.key,
+                                        .state = records::DeliveryState::Failed,
+                                        .at = now_.wall,
+                                        .reason = "it takes no more messages of this kind at the moment"});
     }
   }
   newest_shown_ = sent.message->key;
   show_watchers(*sent.message);
+  answer_syncs(*sent.message);
   for (auto& delivery : sent.deliveries) {
-    AgentState* to = find_agent(delivery.to.value());
-    if (to == nullptr || !to->mailbox.connected()) continue;
-    to->mailbox.committed({std::move(delivery), sent.message}, limits_.max_page_rows);
-    pump(*to);
+    show_delivery({.key = delivery.key, .state = delivery.state, .proof = delivery.proof, .at = now_.wall},
+                  {sent.message, delivery.to});
+    if (AgentState* to = find_agent(delivery.to.value())) deliver_committed(*to, {std::move(delivery), sent.message});
   }
+}
+
+/// Into its mailbox, with a line in the ledger when it cannot go right now though its recipient is here.
+void Core::deliver_committed(AgentState& to, Parcel parcel) {
+  if (parcel.delivery.hold != records::Hold::None) return;
+  const auto lane = parcel.delivery.lane;
+  if (to.mailbox.connected()) {
+    if (const auto closed = gate(to, lane).closed; closed != Closed::No)
+      enter(to, parcel,
+            {.key = parcel.delivery.key,
+             .state = records::DeliveryState::Deferred,
+             .reason = why_closed(to, lane, closed)},
+            closed == Closed::Unsupported ? std::optional{Refusal::Unsupported} : std::nullopt);
+  }
+  to.mailbox.committed(std::move(parcel), limits_.max_page_rows);
+  pump(to);
 }
 
 }  // namespace relay::broker

@@ -43,9 +43,9 @@ void Broker::on_backlog(records::BacklogPage page, Moment now) {
   core_->set_now(now);
   core_->backlog(std::move(page));
 }
-void Broker::on_backlog_failed(const AgentName& to, std::string_view why, Moment now) {
+void Broker::on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now) {
   core_->set_now(now);
-  core_->backlog_failed(to, why);
+  core_->backlog_failed(asked, why);
 }
 void Broker::on_expired(records::ExpireResult result, Moment now) {
   core_->set_now(now);
@@ -66,6 +66,14 @@ void Broker::on_trace(QueryId id, Result<records::Trace> trace, Moment now) {
 void Broker::on_stats(QueryId id, Result<records::StoreStats> stats, Moment now) {
   core_->set_now(now);
   core_->stats(id, std::move(stats));
+}
+void Broker::on_held(QueryId id, Result<records::HeldPage> page, Moment now) {
+  core_->set_now(now);
+  core_->held(id, std::move(page));
+}
+void Broker::on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Moment now) {
+  core_->set_now(now);
+  core_->dead(id, std::move(letters));
 }
 void Broker::on_host_started(QueryId id, Result<std::int32_t> pid, Moment now) {
   core_->set_now(now);

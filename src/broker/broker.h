@@ -6,7 +6,7 @@
 ///   1. An ACK for a SEND and its DELIVERs are emitted only after `on_committed` of the commit that holds it.
 ///   2. Every SEND is answered (ACK, NACK, or ERROR for clients without send_ack); none is dropped silently.
 ///   3. At most `max_inflight` unacknowledged deliveries per session; the rest waits in the store, not here.
-///   4. Within one stream (topic, from → to) deliveries are sent in the order of their numbers.
+///   4. Within one stream (topic, from → to, lane) deliveries are sent in the order of their numbers.
 ///   5. One living owner per agent name (users may have several windows).
 ///   6. Everything kept here is bounded by BrokerLimits and the number of known agents.
 /// Ownership: borrows the Random, which outlives it. Threading: one thread.
@@ -53,6 +53,7 @@ struct BrokerLimits {
   std::size_t max_open_queries = 64;    // per connection
   std::size_t max_starting = 64;        // agents being started for others at once
   std::size_t max_starting_each = 16;   // of those, per connection
+  bool break_loops = true;              // agents that only echo each other are stopped
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.
@@ -83,6 +84,7 @@ struct RosterEntry {
   std::string state = {};         // of its session, as it told; empty when it is not connected or never did
   std::string reason = {};        // why what is for it waits
   std::string capabilities = {};  // what it can do, as it told: a JSON object
+  std::uint64_t held = 0;         // of `pending`, what waits for a time or for somebody's word
 };
 
 class Broker {
@@ -104,12 +106,14 @@ class Broker {
   void on_committed(records::Ticket up_to, Moment now);
   void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
   void on_backlog(records::BacklogPage page, Moment now);
-  void on_backlog_failed(const AgentName& to, std::string_view why, Moment now);
+  void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now);
   void on_expired(records::ExpireResult result, Moment now);
   void on_expire_failed(std::string_view why, Moment now);
   void on_messages(QueryId id, Result<std::vector<records::MessageRow>> rows, Moment now);
   void on_trace(QueryId id, Result<records::Trace> trace, Moment now);
   void on_stats(QueryId id, Result<records::StoreStats> stats, Moment now);
+  void on_held(QueryId id, Result<records::HeldPage> page, Moment now);
+  void on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Moment now);
 
   // What became of agents that run for others.
   void on_host_started(QueryId id, Result<std::int32_t> pid, Moment now);

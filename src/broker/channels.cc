@@ -139,6 +139,12 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
   }
 }
 
+/// Who joined a channel hears it later when away. Everyone is in #general, so there only those who are here count.
+bool Core::hears_channel(const AgentState& agent, std::string_view channel) const {
+  if (agent.removing) return false;
+  return folded(channel) == protocol::kGeneralChannel ? in_audience(agent) : true;
+}
+
 void Core::on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
   Sending sending{connection,
                   envelope,
@@ -162,7 +168,7 @@ void Core::on_channel_message(Connection& connection, const protocol::Envelope& 
   std::vector<AgentState*> audience;
   for (const AgentName& name : members) {
     AgentState* agent = name == connection.agent ? nullptr : find_agent(name.value());
-    if (agent != nullptr && in_audience(*agent)) audience.push_back(agent);
+    if (agent != nullptr && hears_channel(*agent, wanted->channel)) audience.push_back(agent);
   }
   accept(sending, wanted->channel, audience, Carriage::ChannelMessage);
 }

@@ -53,8 +53,8 @@ void Core::retry_unsaved() {
   pending_.erase(first, pending_.end());
   records::Changes gathered = std::exchange(changes_, {});
   for (auto& unsaved : std::exchange(unsaved_, {})) {
-    change(unsaved);
-    pending_.push_back({next_ticket_, PendingSave{std::move(unsaved)}});
+    change(unsaved.change);
+    pending_.push_back({next_ticket_, std::move(unsaved)});
   }
   for (auto& post : std::exchange(unsent_, {})) {
     std::erase_if(post.deliveries, [this](const records::Delivery& delivery) {
@@ -62,7 +62,8 @@ void Core::retry_unsaved() {
       return to == nullptr || to->removing;
     });
     // Their numbers were given out by the commit that failed.
-    for (const auto& delivery : post.deliveries) streams_.touch(post.message->topic, post.message->from, delivery.to);
+    for (const auto& delivery : post.deliveries)
+      streams_.touch(post.message->topic, post.message->from, delivery.to, delivery.lane);
     change(records::AddMessage{*post.message});
     for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
     pending_.push_back({next_ticket_, std::move(post)});
@@ -88,10 +89,10 @@ void Core::when_saved(std::move_only_function<void()> done) {
   }
 }
 
-void Core::save_eventually(records::Change saved) {
+void Core::save_eventually(records::Change saved, std::optional<News> news) {
   saved_bytes_ += bytes_of(saved);
   change(saved);
-  pending_.push_back({next_ticket_, PendingSave{std::move(saved)}});
+  pending_.push_back({next_ticket_, PendingSave{std::move(saved), std::move(news)}});
 }
 
 void Core::settle(Pending& pending, Saving saving, std::string_view why) {
@@ -103,7 +104,10 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
         finished_.erase(finished->key) > 0 && expiring_) {
       finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
     }
-    if (saving == Saving::Failed) unsaved_.push_back(std::move(save->change));
+    if (saving == Saving::Failed)
+      unsaved_.push_back(std::move(*save));
+    else if (finished != nullptr && save->news)
+      tell(*finished, *save->news);
   } else if (auto& call = std::get<PendingCall>(pending.what);
              saving == Saving::Failed && call.tries == Tries::UntilSaved) {
     unsettled_.push_back(std::move(call));

@@ -23,6 +23,12 @@ SteadyTime rounded_up(SteadyTime when, Millis slot) {
   return past.count() == 0 ? when : when + (step - past);
 }
 
+/// What its session told of itself last.
+std::string capabilities_of(const AgentState& agent) {
+  if (!agent.activity.capabilities.empty() || !agent.session) return agent.activity.capabilities;
+  return agent.session->capabilities.contract;
+}
+
 }  // namespace
 
 Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
@@ -58,7 +64,14 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     if (AgentState* agent = find_agent(recent.from.value())) agent->recent.add(recent.id);
   }
   for (const auto& backlog : snapshot.backlogs) {
-    if (AgentState* agent = find_agent(backlog.to.value())) agent->mailbox.pending = backlog.pending;
+    AgentState* agent = find_agent(backlog.to.value());
+    if (agent == nullptr) continue;
+    agent->mailbox.pending += backlog.pending;
+    agent->mailbox.held += backlog.held;
+    if (backlog.pending > backlog.held) agent->mailbox.expect(backlog.lane, backlog.from);
+  }
+  for (const auto& recent : snapshot.recent_keys) {
+    if (AgentState* agent = find_agent(recent.from.value())) agent->recent_keys.add(recent.idempotency_key);
   }
   for (auto& proposal : snapshot.proposals) {
     const auto left = std::max<WallMs>(0, proposal.expires_at - now.wall);
@@ -68,6 +81,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
   }
   changes_.clear();  // restoring is no change
   if (snapshot.next_expiry != 0) arm_expiry(snapshot.next_expiry);
+  if (snapshot.next_due != 0) arm_due(snapshot.next_due);
 }
 
 // ---------------------------------------------------------------- connections
@@ -186,6 +200,10 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
       connection.watch.reset();
       watchers_.erase(connection.id);
       return;
+    case MessageType::Control: return on_control(connection, envelope);
+    case MessageType::Dead: return on_dead(connection, envelope);
+    case MessageType::Loops: return on_loops(connection, envelope);
+    case MessageType::Channels: return on_channels(connection, envelope);
     case MessageType::Spawn: return on_spawn(connection, envelope);
     case MessageType::Release: return on_release(connection, envelope);
     case MessageType::SendInput: return on_send_input(connection, envelope);
@@ -232,15 +250,11 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::AgentEvent:
     case MessageType::TraceResponse:
     case MessageType::WorkspaceResponse:
-    case MessageType::Control:
     case MessageType::ControlResult:
     case MessageType::Pause:
     case MessageType::Cancel:
-    case MessageType::Dead:
     case MessageType::DeadResponse:
-    case MessageType::Loops:
     case MessageType::LoopsResponse:
-    case MessageType::Channels:
     case MessageType::ChannelsResponse:
       error(connection, ErrorCode::BadRequest, format("{} is not for a workspace to answer", name_of(type)));
       return;
@@ -291,7 +305,8 @@ void Core::written(ConnectionId id, std::size_t left) {
   if (connection->phase != Phase::Active) return;
   if (AgentState* agent = connection->query_only ? nullptr : find_agent(connection->agent.value())) {
     if (left == 0) {
-      for (const InFlight& item : agent->mailbox.finish_written()) complete(*agent, item, records::Proof::Written);
+      for (const InFlight& item : agent->mailbox.finish_written())
+        complete(*agent, item, {.key = item.parcel.delivery.key, .proof = records::Proof::Written});
     }
     pump(*agent);
   }
@@ -367,9 +382,10 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
         if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
           error(*asker, ErrorCode::Internal, format("nobody answered the blocking message {} in time", entry.name));
         }
-        syncs_.erase(place);
+        end_sync(place);
       }
       return;
+    case TimerKind::Due: return look_for_due();
     case TimerKind::Proposal: return proposal_due(entry.name);
     case TimerKind::WatchRetry:
       if (connection != nullptr && connection->watch && !connection->watch->live) {
@@ -433,7 +449,7 @@ std::vector<RosterEntry> Core::roster() const {
     const bool here = agent.connected();
     entries.push_back({agent.record, here, agent.sent, agent.received, agent.mailbox.pending,
                        here ? agent.activity.state : "", here ? agent.activity.reason : "",
-                       here ? agent.activity.capabilities : ""});
+                       here ? capabilities_of(agent) : "", agent.mailbox.held});
   }
   std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
   return entries;

@@ -5,7 +5,10 @@
 ///   handshake.cc   HELLO, RESUME, names and their owners, leaving
 ///   routing.cc     SEND: limits, audience, commit
 ///   answering.cc   what a SEND is told, and what is remembered of it
-///   delivery.cc    DELIVER: windows, ACK, resending, expiry
+///   delivery.cc    DELIVER: windows, resending, expiry, what was put off
+///   gates.cc       which lanes of an agent are open
+///   receipts.cc    ACK, RECEIPT: the ledger's lines, and who is told
+///   steering.cc    a person's hand: flush, cancel, redeliver, pause, policy
 ///   channels.cc    channels and shadows
 ///   voting.cc      consensus
 ///   queries.cc     STATUS and its like, answers from the store
@@ -24,10 +27,13 @@
 
 #include "broker/broker.h"
 #include "broker/consensus.h"
+#include "broker/loops.h"
 #include "broker/peer.h"
 #include "broker/streams.h"
 #include "broker/timers.h"
+#include "protocol/control.h"
 #include "protocol/envelope.h"
+#include "protocol/json_writer.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
 #include "protocol/worker_requests.h"
@@ -55,15 +61,24 @@ struct PendingSend {
   std::size_t bytes = 0;
   bool answer = false;
   bool receipts = false;
-  bool own = false;  // made by the broker itself: nobody would send it again, so it is tried again
+  bool steps = false;  // a receipt for every change
+  bool own = false;    // made by the broker itself: nobody would send it again, so it is tried again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
   std::vector<records::Delivery> refused = {};  // by recipients with a full mailbox
 };
 
+/// Whom a line of the ledger concerns.
+struct News {
+  std::shared_ptr<const records::Message> message;
+  AgentName to;
+  std::optional<protocol::Refusal> code = {};  // when there is one for what happened
+};
+
 /// A change nobody waits for; tried again when its commit fails.
 struct PendingSave {
   records::Change change;
+  std::optional<News> news = {};  // of a ChangeDelivery: told once it is saved
 };
 
 /// Anything else that waits for its commit.
@@ -100,9 +115,13 @@ class Core {
 
   // --- delivery.cc
   void backlog(records::BacklogPage page);
-  void backlog_failed(const AgentName& to, std::string_view why);
+  void backlog_failed(const records::BacklogRequest& asked, std::string_view why);
   void expired(records::ExpireResult result);
   void expire_failed(std::string_view why);
+  void held(QueryId id, Result<records::HeldPage> page);
+
+  // --- steering.cc
+  void dead(QueryId id, Result<std::vector<records::DeadLetter>> letters);
 
   // --- queries.cc
   void messages(QueryId id, Result<std::vector<records::MessageRow>> rows);
@@ -151,13 +170,14 @@ class Core {
   void flush_changes();
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
+  void deliver_committed(AgentState& to, Parcel parcel);
   void retry_unsaved();
   void fail_gathered();
   void try_store_again();
   void store_recovered();
   void release_uncommitted(Connection* connection, std::size_t bytes);
   /// Saves a change nobody waits for; tried again later if the store fails.
-  void save_eventually(records::Change change);
+  void save_eventually(records::Change change, std::optional<News> news = {});
 
   Connection* find(ConnectionId id);
   AgentState* find_agent(std::string_view name);
@@ -214,13 +234,26 @@ class Core {
   void refuse(Sending& sending, protocol::Refusal refusal, std::string_view message, std::int64_t retry_after_ms = 0);
   void refuse(Connection& connection, std::string_view id, protocol::Refusal refusal, std::string_view message,
               std::int64_t retry_after_ms = 0);
-  [[nodiscard]] bool streams_fit(const Topic& topic, const AgentName& from,
+  [[nodiscard]] bool streams_fit(const Topic& topic, const AgentName& from, protocol::Lane lane,
                                  const std::vector<AgentState*>& audience) const;
+  /// What the recipients' policies and the loop breaker say.
+  std::optional<Objection> objection_to(const Sending& sending, const std::vector<AgentState*>& audience);
+  /// The same wish under another id: it has its answer.
+  bool wished_before(Sending& sending);
+  [[nodiscard]] Loops::Sent loop_view(const Sending& sending) const;
   void accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience,
               records::Carriage carriage);
-  void add_delivery(PendingSend& pending, AgentState& to, records::Carriage carriage, const std::string& shadow_of,
-                    WallMs expires_at);
+  /// How the copies of one message travel.
+  struct Travel {
+    records::Carriage carriage = records::Carriage::Deliver;
+    protocol::Lane lane = {};
+    WallMs expires_at = 0;
+    std::string shadow_of = {};
+  };
+  void add_delivery(PendingSend& pending, AgentState& to, const Travel& travel);
   void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
+  /// An ordinary message may be the answer somebody waits for.
+  void answer_syncs(const records::Message& message);
   void remember(Sending& sending, PendingSend& pending);
   /// A SEND to us whose answer was lost with a failed commit comes again.
   [[nodiscard]] bool carried_out_before(const Sending& sending) const;
@@ -228,6 +261,7 @@ class Core {
   void acknowledge_when_saved(Sending& sending);
   /// A commit failed: the same id may come again.
   void forget_send(const AgentName& from, const std::string& id, const std::string& epoch, std::uint64_t number);
+  void forget_wish(const PendingSend& sent);
   /// A message of our own making (votes, triggers), stored and delivered like any other.
   void post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
             std::string_view body, std::string_view data, std::string_view thread = {});
@@ -240,31 +274,83 @@ class Core {
   void pump(AgentState& agent);
   void deliver(AgentState& agent, InFlight& item);
   [[nodiscard]] std::string frame_of(const AgentState& agent, const Parcel& parcel) const;
-  void on_ack(Connection& connection, const protocol::Envelope& envelope);
-  void on_nack(Connection& connection, const protocol::Envelope& envelope);
-  void on_receipt(Connection& connection, const protocol::Envelope& envelope);
-  void complete(AgentState& agent, const InFlight& item, records::Proof proof, std::string_view how = {});
   void transmit(AgentState& agent, const Parcel& parcel);
   void put_off_resend(InFlight& item) const;
   void resend_due(AgentState& agent, SteadyTime due);
   void arm_resend(AgentState& agent, SteadyTime at);
   void arm_expiry(WallMs at);
   void expire_due();
-  void expire_delivery(AgentState& agent, const InFlight& item);
-  /// An end without delivery: Failed, or InDoubt when it may have happened all the same.
-  void fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason,
-                     protocol::ReceiptStatus status = protocol::ReceiptStatus::Failed);
+  void arm_due(WallMs at);
+  void look_for_due();
+  /// Gives a delivery a new place at the end of a queue, once that is saved; false when it has ended meanwhile.
+  bool put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason);
+  [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
+  [[nodiscard]] bool has_room(const AgentState& agent);
+
+  // --- gates.cc
+  enum class Closed : std::uint8_t { No, Away, Paused, Unsupported, Manual, Boundary, Busy };
+  struct Gate {
+    Closed closed = Closed::No;
+    Key up_to = kAllOfIt;  // when it is open: only deliveries up to this one
+  };
+  [[nodiscard]] Gate gate(const AgentState& agent, protocol::Lane lane) const;
+  [[nodiscard]] static std::string why_closed(const AgentState& agent, protocol::Lane lane, Closed closed);
+  [[nodiscard]] OpenUpTo open_lanes(const AgentState& agent) const;
+  /// In words, for a delivery that is not final.
+  [[nodiscard]] std::string why_it_waits(const records::Delivery& delivery, std::string_view last_reason);
+
+  // --- receipts.cc
+  void on_ack(Connection& connection, const protocol::Envelope& envelope);
+  void on_nack(Connection& connection, const protocol::Envelope& envelope);
+  void on_receipt(Connection& connection, const protocol::Envelope& envelope);
+  void keep(AgentState& agent, InFlight& item, records::ChangeDelivery line);
+  void complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line);
+  /// An end without delivery.
+  void end_delivery(AgentState& agent, const Parcel& parcel, records::DeliveryState state,
+                    records::ChangeDelivery line);
+  void try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms);
+  void put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until);
+  void strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt);
+  /// One line of the ledger: saved, and then told.
+  void enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
+             std::optional<protocol::Refusal> code = {});
+  void tell(const records::ChangeDelivery& line, const News& news);
   struct AwaitedReceipts {
     ConnectionId connection;
     std::string id;
     std::map<Key, AgentName> open;  // deliveries without an end yet
+    bool steps = false;             // every change is told, not only the end
   };
-  /// The delivery has come to its end: a RECEIPT to whoever asked for one.
-  void tell_sender(Key message, Key delivery, protocol::ReceiptStatus status, records::Proof proof,
-                   std::string_view reason);
+  /// A RECEIPT to whoever asked for one.
+  void tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code = {});
   void end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited);
-  [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
-  [[nodiscard]] bool has_room(const AgentState& agent);
+
+  // --- steering.cc
+  /// A CONTROL that takes several steps.
+  struct Steering {
+    ConnectionId connection;
+    std::string request_id;
+    std::string by;  // who asked
+    protocol::ControlRequest request;
+    std::uint64_t count = 0;
+    std::vector<std::string> ids = {};  // of what began anew, the first of them
+    Key cursor = {};
+  };
+  void on_control(Connection& connection, const protocol::Envelope& envelope);
+  void on_dead(Connection& connection, const protocol::Envelope& envelope);
+  void on_loops(Connection& connection, const protocol::Envelope& envelope);
+  void on_channels(Connection& connection, const protocol::Envelope& envelope);
+  void set_paused(Steering steering, AgentState& agent);
+  void set_policy(Steering steering, AgentState& agent);
+  void tell_paused(AgentState& agent);
+  void ask_held(Steering steering);
+  void flushed_page(QueryId id, Result<records::HeldPage> page);
+  void ask_dead(Steering steering);
+  void list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters);
+  void steer_one(Steering steering, records::DeadLetter letter);
+  void redeliver(Steering& steering, const records::DeadLetter& letter);
+  void answer_control(const Steering& steering, const Result<void>& outcome);
+  void answer_control_when_saved(Steering steering);
 
   // --- channels.cc
   void on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe);
@@ -279,6 +365,7 @@ class Core {
   void save_session(AgentState& agent);
   void index_session(const AgentState& agent);
   void unindex_session(const AgentState& agent);
+  [[nodiscard]] bool hears_channel(const AgentState& agent, std::string_view channel) const;
   [[nodiscard]] std::vector<AgentName> channel_members(const std::string& channel) const;
 
   // --- voting.cc
@@ -296,6 +383,8 @@ class Core {
   void on_trace(Connection& connection, const protocol::Envelope& envelope);
   void on_status(Connection& connection, const protocol::Envelope& envelope);
   void on_list_agents(Connection& connection, const protocol::Envelope& envelope, bool connected_only);
+  void write_standing(protocol::JsonWriter& out, const records::TraceEntry& entry);
+  [[nodiscard]] std::vector<std::string> paused_agents() const;
   void on_health(Connection& connection, const protocol::Envelope& envelope);
   void on_metrics(Connection& connection, const protocol::Envelope& envelope);
   void on_remove_agent(Connection& connection, const protocol::Envelope& envelope);
@@ -351,6 +440,9 @@ class Core {
   void catch_up(Connection& connection);
   void watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows);
   void show_watchers(const records::Message& message);
+  void show_delivery(const records::ChangeDelivery& line, const News& news);
+  void show_live(bool Watch::* wanted, const std::string& payload);
+  [[nodiscard]] bool anybody_watches(bool Watch::* wanted);
 
   BrokerLimits limits_;
   ServerInfo info_;
@@ -372,7 +464,7 @@ class Core {
   std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
   std::vector<PendingSend> unsent_;     // messages of our own making whose commit failed
-  records::Changes unsaved_;            // changes nobody waits for whose commit failed
+  std::vector<PendingSave> unsaved_;    // changes nobody waits for whose commit failed
   std::vector<PendingCall> unsettled_;  // what waits until those two are saved
   StoreState store_ = StoreState::Works;
   std::string store_trouble_;  // why the last commit failed
@@ -392,9 +484,15 @@ class Core {
     std::string message;  // the id of the SEND, so that sending it again is no second question
     std::string to;       // who may answer; empty when anybody may
     SteadyTime due{};
+    std::string from;    // who asks
+    std::string thread;  // may be empty
+    Key key{};           // of the message
   };
-  std::map<std::string, WaitingSync> syncs_;  // by correlation id
-  std::map<Key, AwaitedReceipts> receipts_;   // by message
+  using Syncs = std::map<std::string, WaitingSync>;
+  void end_sync(Syncs::iterator sync);
+  Syncs syncs_;                                         // by correlation id
+  std::multimap<std::string, std::string> syncs_with_;  // who was asked → correlation id
+  std::map<Key, AwaitedReceipts> receipts_;             // by message
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
   std::map<QueryId, Starting> starting_;
@@ -402,7 +500,12 @@ class Core {
   std::uint64_t next_query_ = 1;
   WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;
-  bool expiring_ = false;                  // the store is looking right now
+  bool expiring_ = false;  // the store is looking right now
+  WallMs next_due_ = 0;    // earliest available_at known; 0 when none
+  bool asking_due_ = false;
+  QueryId due_query_{};
+  std::map<QueryId, Steering> steerings_;
+  Loops loops_;
   std::set<Key> finished_;                 // deliveries finished here whose last change is not stored yet
   std::set<Key> finished_while_expiring_;  // those stored while an expiry was under way
 };

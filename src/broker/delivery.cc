@@ -9,7 +9,6 @@
 namespace relay::broker {
 
 using protocol::MessageType;
-using protocol::ReceiptStatus;
 using records::Carriage;
 using records::DeliveryState;
 using records::Proof;
@@ -35,6 +34,14 @@ std::string spliced_members(const records::Delivery& delivery, const records::Me
   return members;
 }
 
+constexpr std::string_view kReasonExpired = "it expired before it could be delivered";
+
+protocol::DeliveryMode wished_mode(const records::Message& message) {
+  if (message.payload_meta.find("\"delivery\"") == std::string::npos) return protocol::DeliveryMode::OnIdle;
+  const auto meta = protocol::parse_send_meta(message.payload_meta);
+  return meta && meta->delivery ? meta->delivery->mode : protocol::DeliveryMode::OnIdle;
+}
+
 }  // namespace
 
 DoneWhen Core::done_rule(const AgentState& agent, const Parcel& parcel) {
@@ -54,15 +61,18 @@ bool Core::has_room(const AgentState& agent) {
 
 void Core::pump(AgentState& agent) {
   if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
+  const OpenUpTo open = open_lanes(agent);
   while (has_room(agent)) {
-    InFlight* item = agent.mailbox.send_next([&](const Parcel& parcel) { return done_rule(agent, parcel); });
+    InFlight* item = agent.mailbox.send_next(open, [&](const Parcel& parcel) { return done_rule(agent, parcel); });
     if (item == nullptr) break;
     deliver(agent, *item);
   }
-  if (agent.mailbox.wants_page()) {
+  if (auto page = agent.mailbox.begin_load(open)) {
     flush_changes();
     emit(LoadBacklog{{.to = agent.name(),
-                      .after = agent.mailbox.begin_load(),
+                      .lane = page->lane,
+                      .from = std::move(page->from),
+                      .after = page->after,
                       .max_rows = limits_.max_page_rows,
                       .max_bytes = limits_.max_page_bytes}});
   }
@@ -74,16 +84,17 @@ void Core::deliver(AgentState& agent, InFlight& item) {
   if (delivery.expires_at <= now_.wall) {
     // Out of time while it waited. Final here and now: were the wall clock to step back, it would be sent after later
     // ones of its stream, and be taken for a repetition.
-    expire_delivery(agent, *agent.mailbox.finish(delivery.key));
-    return;
+    const auto late = agent.mailbox.finish(delivery.key);
+    return end_delivery(agent, late->parcel, DeliveryState::Expired,
+                        {.key = late->parcel.delivery.key, .reason = std::string{kReasonExpired}});
   }
   for (const auto& position : agent.resume_positions) {
     const bool topic_fits =
         position.topic == message.topic.value() || (message.topic.value().empty() && position.topic == "default");
     if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) &&
-        delivery.seq.value() <= position.last_seq) {
-      complete(agent, *agent.mailbox.finish(delivery.key), Proof::Accepted);  // RESUME said it was received
-      return;
+        position.lane == delivery.lane && delivery.seq.value() <= position.last_seq) {
+      const auto item_done = agent.mailbox.finish(delivery.key);  // RESUME said it was received
+      return complete(agent, *item_done, {.key = item_done->parcel.delivery.key, .proof = Proof::Accepted});
     }
   }
   transmit(agent, item.parcel);
@@ -127,6 +138,9 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
       .session_id = agent.session->id.value(),
       .original_to = own_address ? std::string_view{} : std::string_view{message.to},
       .message_id = message_id,
+      .lane = delivery.lane,
+      .mode = wished_mode(message) == delivery.lane.mode ? std::nullopt : std::optional{delivery.lane.mode},
+      .attempt = delivery.attempts + 1,
   });
   return protocol::write_envelope({
       .type = channel ? MessageType::ChannelMessage : MessageType::Deliver,
@@ -139,107 +153,6 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
       .payload_meta = message.payload_meta,
       .delivery = block,
   });
-}
-
-void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
-  const auto ack = protocol::parse_ack(envelope.payload);
-  if (!ack) return error(connection, protocol::ErrorCode::BadRequest, ack.error().message());
-  if (!ack->correlation_id.empty()) {
-    const auto place = syncs_.find(ack->correlation_id);
-    if (place != syncs_.end() && (place->second.to.empty() || place->second.to == connection.agent.value())) {
-      if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
-        say(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
-      }
-      syncs_.erase(place);
-    }
-  }
-  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
-  const auto key = records::key_of_delivery_id(ack->ack_id);
-  if (agent == nullptr || !key) return;
-  // One that is not in flight was acknowledged before, or expired: nothing to say about it.
-  if (const auto item = agent->mailbox.finish(*key)) complete(*agent, *item, Proof::Accepted);
-  pump(*agent);
-}
-
-void Core::complete(AgentState& agent, const InFlight& item, Proof proof, std::string_view how) {
-  const auto& delivery = item.parcel.delivery;
-  agent.mailbox.settled_one();
-  finished_.insert(delivery.key);
-  ++agent.received;
-  streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.seq);
-  save_eventually(records::ChangeDelivery{delivery.key, DeliveryState::Delivered, proof, now_.wall, std::string{how}});
-  tell_sender(delivery.message, delivery.key, ReceiptStatus::Delivered, proof, how);
-}
-
-void Core::fail_delivery(AgentState& agent, const InFlight& item, std::string_view reason, ReceiptStatus status) {
-  const bool doubt = status == ReceiptStatus::InDoubt;
-  agent.mailbox.settled_one();
-  finished_.insert(item.parcel.delivery.key);
-  save_eventually(
-      records::ChangeDelivery{item.parcel.delivery.key, doubt ? DeliveryState::InDoubt : DeliveryState::Failed,
-                              doubt ? Proof::Written : item.parcel.delivery.proof, now_.wall, std::string{reason}});
-  tell_sender(item.parcel.delivery.message, item.parcel.delivery.key, status, Proof::Stored, reason);
-}
-
-void Core::expire_delivery(AgentState& agent, const InFlight& item) {
-  const auto& delivery = item.parcel.delivery;
-  constexpr std::string_view kReason = "it expired before it could be delivered";
-  agent.mailbox.settled_one();
-  finished_.insert(delivery.key);
-  save_eventually(
-      records::ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, now_.wall, std::string{kReason}});
-  tell_sender(delivery.message, delivery.key, ReceiptStatus::Failed, Proof::Stored, kReason);
-}
-
-void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
-  const auto nack = protocol::parse_nack(envelope.payload);
-  if (!nack) return error(connection, protocol::ErrorCode::BadRequest, nack.error().message());
-  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
-  const auto key = records::key_of_delivery_id(nack->nack_id);
-  if (agent == nullptr || !key) return;
-  const auto refusal = protocol::refusal_named(nack->code);
-  const auto place = agent->mailbox.flight().find(*key);
-  if (place == agent->mailbox.flight().end()) return;
-  if (refusal && is_retryable(*refusal)) {
-    const Millis wait{std::clamp(nack->retry_after_ms, limits_.ack_timeout_ms, protocol::kMaxAckTimeoutMs)};
-    place->second.resend_at = now_.steady + wait;
-    arm_resend(*agent, place->second.resend_at);
-    return;
-  }
-  fail_delivery(*agent, *agent->mailbox.finish(*key), nack->message.empty() ? nack->code : nack->message);
-  pump(*agent);
-}
-
-void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope) {
-  const auto receipt = protocol::parse_receipt(envelope.payload);
-  if (!receipt) return error(connection, protocol::ErrorCode::BadRequest, receipt.error().message());
-  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
-  const auto key = records::key_of_delivery_id(receipt->delivery_id);
-  if (agent == nullptr || !key) return;
-  const auto place = agent->mailbox.flight().find(*key);
-  if (place == agent->mailbox.flight().end()) return;
-  switch (receipt->status) {
-    case ReceiptStatus::Delivered: {
-      const Proof proof = receipt->proof == "seen"        ? Proof::Seen
-                          : receipt->proof == "submitted" ? Proof::Submitted
-                                                          : Proof::Accepted;
-      complete(*agent, *agent->mailbox.finish(*key), proof, receipt->reason);
-      break;
-    }
-    case ReceiptStatus::Failed:
-    case ReceiptStatus::InDoubt:
-      fail_delivery(*agent, *agent->mailbox.finish(*key), receipt->reason, receipt->status);
-      break;
-    case ReceiptStatus::Accepted:
-    case ReceiptStatus::Deferred:
-      // The session has it: it is not sent again on this connection, and stays in flight until there is more to say.
-      place->second.resend_at = SteadyTime::max();
-      save_eventually(records::ChangeDelivery{
-          *key, receipt->status == ReceiptStatus::Accepted ? DeliveryState::Accepted : DeliveryState::Deferred,
-          Proof::Accepted, now_.wall, receipt->reason});
-      return;
-  }
-  pump(*agent);
 }
 
 void Core::arm_resend(AgentState& agent, SteadyTime at) {
@@ -275,12 +188,12 @@ void Core::backlog(records::BacklogPage page) {
   pump(*agent);
 }
 
-void Core::backlog_failed(const AgentName& to, std::string_view why) {
-  AgentState* agent = find_agent(to.value());
+void Core::backlog_failed(const records::BacklogRequest& asked, std::string_view why) {
+  AgentState* agent = find_agent(asked.to.value());
   if (agent == nullptr) return;
-  note(Note::Level::Warn, format("the mail of {} could not be read: {}", to.value(), why));
-  agent->mailbox.page_failed();
-  timers_.arm(now_.steady + kReloadRetryDelay, {.kind = TimerKind::ReloadRetry, .name = to.value()});
+  note(Note::Level::Warn, format("the mail of {} could not be read: {}", asked.to.value(), why));
+  agent->mailbox.page_failed(asked.lane, asked.from);
+  timers_.arm(now_.steady + kReloadRetryDelay, {.kind = TimerKind::ReloadRetry, .name = asked.to.value()});
 }
 
 void Core::arm_expiry(WallMs at) {
@@ -309,13 +222,79 @@ void Core::expired(records::ExpireResult result) {
     if (AgentState* to = find_agent(gone.to.value())) {
       to->mailbox.drop(gone.delivery);
       to->mailbox.settled_one();
+      if (gone.hold != records::Hold::None) to->mailbox.let_go_one();
       pump(*to);
     }
-    tell_sender(gone.message, gone.delivery, ReceiptStatus::Failed, Proof::Stored,
-                "it expired before it could be delivered");
+    // Said by the store itself, so there is nothing to save: only to tell.
+    records::Message message;
+    message.key = gone.message;
+    message.from = gone.from;
+    message.to = gone.to.value();
+    tell(
+        {.key = gone.delivery, .state = DeliveryState::Expired, .at = now_.wall, .reason = std::string{kReasonExpired}},
+        {std::make_shared<const records::Message>(std::move(message)), gone.to, protocol::Refusal::Expired});
   }
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);
+}
+
+// ---------------------------------------------------------------- put off, and put back
+
+void Core::arm_due(WallMs at) {
+  if (next_due_ != 0 && next_due_ <= at) return;
+  next_due_ = at;
+  const auto wait = std::clamp(Millis{at - now_.wall}, Millis{0}, kLongestExpiryWait);
+  timers_.arm(now_.steady + wait, {.kind = TimerKind::Due});
+}
+
+void Core::look_for_due() {
+  if (asking_due_ || next_due_ == 0) return;
+  if (next_due_ > now_.wall) return arm_due(std::exchange(next_due_, 0));
+  next_due_ = 0;
+  asking_due_ = true;
+  flush_changes();
+  const QueryId id{next_query_++};
+  due_query_ = id;
+  emit(AskHeld{id, {.due_by = now_.wall, .to = {}, .mode = {}, .after = {}}});
+}
+
+void Core::held(QueryId id, Result<records::HeldPage> page) {
+  if (id != due_query_) return flushed_page(id, std::move(page));
+  asking_due_ = false;
+  if (!page) {
+    note(Note::Level::Warn, format("what was put off could not be read: {}", page.error().message()));
+    return arm_due(now_.wall + kReloadRetryDelay.count());
+  }
+  for (const auto& item : page->items) put_back(item.delivery, item.topic, item.delivery.lane, "its time has come");
+  const WallMs known = std::exchange(next_due_, 0);  // its timer may have run while we asked
+  if (known != 0) arm_due(known);
+  if (page->more || page->next_due != 0) arm_due(page->more ? now_.wall : page->next_due);
+}
+
+bool Core::put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
+  AgentState* to = find_agent(delivery.to.value());
+  if (to == nullptr || to->removing || finished_.contains(delivery.key)) return false;
+  const Key rank = next_key();
+  const Seq seq = streams_.next(topic, delivery.from, delivery.to, lane);
+  save_eventually(records::SetStream{{topic, delivery.from, delivery.to, lane, seq, Seq{}}});  // saved again with it
+  save_eventually(records::RequeueDelivery{delivery.key, lane, rank, seq, now_.wall, std::move(reason)});
+  if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
+  when_saved([this, key = delivery.key, name = delivery.to, from = delivery.from, lane, rank, seq] {
+    AgentState* agent = find_agent(name.value());
+    if (agent == nullptr || finished_.contains(key)) return;
+    if (auto in_hand = agent->mailbox.finish(key)) {
+      // Its session has it already, and hears only where it belongs now.
+      in_hand->parcel.delivery.lane = lane;
+      in_hand->parcel.delivery.rank = rank;
+      in_hand->parcel.delivery.seq = seq;
+      agent->mailbox.committed(std::move(in_hand->parcel), limits_.max_page_rows);
+    } else {
+      agent->mailbox.drop(key);
+      agent->mailbox.expect(lane, from);
+    }
+    pump(*agent);
+  });
+  return true;
 }
 
 void Core::expire_failed(std::string_view why) {
@@ -323,30 +302,6 @@ void Core::expire_failed(std::string_view why) {
   expiring_ = false;
   next_expiry_ = next_expiry_ == 0 ? now_.wall : std::min(next_expiry_, now_.wall);  // what was due is due still
   expiry_due_ = now_.steady + kReloadRetryDelay;
-}
-
-void Core::tell_sender(Key message, Key delivery, ReceiptStatus status, Proof proof, std::string_view reason) {
-  const auto awaited = receipts_.find(message);
-  if (awaited == receipts_.end()) return;
-  const auto ended = awaited->second.open.extract(delivery);
-  if (ended.empty()) return;
-  if (Connection* sender = find(awaited->second.connection); sender != nullptr && sender->speaks()) {
-    say(*sender, MessageType::Receipt,
-        protocol::write_receipt({.status = status,
-                                 .delivery_id = records::delivery_id(delivery),
-                                 .message_id = awaited->second.id,
-                                 .agent = ended.mapped().value(),
-                                 .proof = std::string{status == ReceiptStatus::Delivered ? name_of(proof) : ""},
-                                 .reason = std::string{reason},
-                                 .available_at = 0,
-                                 .retryable = false}));
-  }
-  if (awaited->second.open.empty()) end_receipts(awaited);
-}
-
-void Core::end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited) {
-  if (Connection* sender = find(awaited->second.connection)) --sender->watched_messages;
-  receipts_.erase(awaited);
 }
 
 }  // namespace relay::broker

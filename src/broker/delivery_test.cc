@@ -215,7 +215,7 @@ TEST(Broker, SendsAgainWhatWasPutOffAndThenRefusedForNow) {
   world.pass(std::chrono::minutes{2});
   EXPECT_TRUE(world.bodies(bob).empty());
   world.request(bob, "NACK", format(R"({{"nack_id":"{}","code":"BUSY"}})", id));
-  world.pass(std::chrono::seconds{6});
+  world.pass(std::chrono::seconds{2});
   EXPECT_EQ(world.bodies(bob), (std::vector<std::string>{"hi"}));
 }
 

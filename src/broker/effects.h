@@ -52,6 +52,14 @@ struct AskTrace {
 struct AskStats {
   QueryId id;
 };
+struct AskHeld {
+  QueryId id;
+  records::HeldRequest request;
+};
+struct AskDead {
+  QueryId id;
+  records::DeadQuery query;
+};
 /// Each of these four is answered once (`on_host_…`), whatever happens.
 struct StartHost {
   QueryId id;
@@ -78,8 +86,9 @@ struct Note {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
-                            AskTrace, AskStats, StartHost, EndHost, TypeIntoHost, AskHosts, RosterChanged, Note>;
+using Effect =
+    std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages, AskTrace,
+                 AskStats, AskHeld, AskDead, StartHost, EndHost, TypeIntoHost, AskHosts, RosterChanged, Note>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

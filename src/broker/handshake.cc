@@ -111,6 +111,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
     error(connection, ErrorCode::ResumeTooOld, "this session cannot be resumed; a new one begins");
   }
   agent->activity = {};  // what its last session told of itself
+  agent->boundaries.clear();
   open_session(connection, *agent, *hello, std::move(earlier_claim));
 }
 
@@ -254,6 +255,7 @@ void Core::activate(Connection& connection, AgentState& agent) {
   agent.connected_at = now_.steady;
   if (!agent.mailbox.connected()) agent.mailbox.connect(connection.capabilities.max_inflight);
   note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
+  if (agent.record.paused) tell_paused(agent);
   pump(agent);
   announce(agent);
   emit(RosterChanged{});
@@ -308,7 +310,8 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     for (const auto& position : wanted->streams) {
       const bool topic_fits =
           position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
-      if (topic_fits && (position.peer.empty() || position.peer == stream.from.value())) return &position;
+      if (topic_fits && position.lane == stream.lane && (position.peer.empty() || position.peer == stream.from.value()))
+        return &position;
     }
     return nullptr;
   };
@@ -330,7 +333,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   for (const auto& stream : streams) {
     if (const auto* position = position_of(stream)) {
       agent->resume_positions.push_back(
-          {stream.topic.value(), stream.from.value(), std::min(position->last_seq, stream.last.value())});
+          {stream.topic.value(), stream.from.value(), std::min(position->last_seq, stream.last.value()), stream.lane});
     }
   }
   agent->connections.push_back(connection.id);
@@ -341,7 +344,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     if (bytes > protocol::kMaxResponseBytes) break;  // told or not, every stream is replayed
     const auto* position = position_of(stream);
     sync.push_back({stream.topic.value(), stream.from.value(),
-                    position == nullptr ? stream.acked.value() : position->last_seq, stream.last.value()});
+                    position == nullptr ? stream.acked.value() : position->last_seq, stream.last.value(), stream.lane});
   }
   say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
   activate(connection, *agent);

@@ -1,68 +1,153 @@
 #include "broker/mailbox.h"
 
 #include <algorithm>
+#include <array>
 
 namespace relay::broker {
+namespace {
+
+using protocol::DeliveryMode;
+using protocol::Lane;
+using protocol::Priority;
+
+/// What is urgent first; then what waits for the nearest moment.
+constexpr std::array<DeliveryMode, 5> kModesInOrder = {DeliveryMode::Immediate, DeliveryMode::NextToolCall,
+                                                       DeliveryMode::NextMessage, DeliveryMode::OnIdle,
+                                                       DeliveryMode::Manual};
+
+/// Of a lane whose deliveries stay in the session's hands for long, only this part of the window: the rest of its
+/// window is for those that move.
+constexpr std::uint32_t kPartOfWindow = 8;
+
+constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not make its flow anew for each word
+
+bool waits_in_hand(DeliveryMode mode) {
+  return mode == DeliveryMode::NextToolCall || mode == DeliveryMode::NextMessage || mode == DeliveryMode::Manual;
+}
+
+}  // namespace
+
+std::uint8_t Mailbox::turn_of(Lane lane) {
+  const auto place = std::ranges::find(kModesInOrder, lane.mode) - kModesInOrder.begin();
+  const std::size_t first = lane.priority == Priority::Urgent ? 0 : kModesInOrder.size();
+  return static_cast<std::uint8_t>(first + static_cast<std::size_t>(place));
+}
+
+Lane Mailbox::lane_at(std::uint8_t turn) {
+  const bool urgent = turn < kModesInOrder.size();
+  return {kModesInOrder[turn % kModesInOrder.size()], urgent ? Priority::Urgent : Priority::Normal};
+}
 
 void Mailbox::connect(std::uint32_t window) {
   disconnect();
   window_ = window;
-  more_in_store_ = true;  // for all we know
 }
 
 void Mailbox::disconnect() {
   window_ = 0;
+  for (const auto& [key, item] : flight_)
+    flow(item.parcel.delivery.lane, item.parcel.delivery.from).more_in_store = true;
+  for (auto& [key, flow] : flows_) {
+    flow.more_in_store = flow.more_in_store || flow.loading || !flow.ready.empty();
+    flow.ready.clear();
+    flow.cursor = Key{};
+    flow.loading = false;
+  }
   flight_.clear();
+  in_flight_.clear();
+  ready_count_ = 0;
   until_written_ = 0;
-  ready_.clear();
-  cursor_ = Key{};
-  more_in_store_ = false;
   load_is_stale_ = loading_;
+  std::erase_if(flows_, [](const auto& entry) { return !entry.second.more_in_store; });
 }
+
+void Mailbox::expect(Lane lane, const AgentName& from) { flow(lane, from).more_in_store = true; }
 
 void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
-  if (!connected()) return;
-  if (more_in_store_ || loading_ || ready_.size() >= max_ready) {
-    more_in_store_ = true;
+  Flow& its = flow(parcel.delivery.lane, parcel.delivery.from);
+  if (!connected() || its.more_in_store || its.loading || ready_count_ >= max_ready) {
+    its.more_in_store = true;
     return;
   }
-  cursor_ = parcel.delivery.key;
-  ready_.push_back(std::move(parcel));
+  its.cursor = parcel.delivery.rank;
+  its.ready.push_back(std::move(parcel));
+  ++ready_count_;
 }
 
-InFlight* Mailbox::take_ready() {
-  if (ready_.empty() || flight_.size() >= window_) return nullptr;
-  const Key key = ready_.front().delivery.key;
-  auto [place, inserted] = flight_.emplace(key, InFlight{.parcel = std::move(ready_.front())});
-  ready_.pop_front();
-  return &place->second;
+bool Mailbox::lane_has_room(Lane lane) const {
+  if (flight_.size() >= window_) return false;
+  if (!waits_in_hand(lane.mode)) return true;
+  const auto used = in_flight_.find(turn_of(lane));
+  return used == in_flight_.end() || used->second < std::max(1u, window_ / kPartOfWindow);
 }
 
-Key Mailbox::begin_load() {
-  loading_ = true;
-  load_is_stale_ = false;
-  more_in_store_ = false;  // whatever is committed from now on says so again
-  return cursor_;
+InFlight* Mailbox::take_ready(const OpenUpTo& open) {
+  if (ready_count_ == 0 || flight_.size() >= window_) return nullptr;
+  for (auto group = flows_.begin(); group != flows_.end();) {
+    const auto turn = group->first.turn;
+    const auto end = flows_.lower_bound({static_cast<std::uint8_t>(turn + 1), AgentName{}});
+    const Lane lane = lane_at(turn);
+    const Key up_to = lane_has_room(lane) ? open(lane) : Key{};
+    const auto can_go = [&](const auto& entry) {
+      return !entry.second.ready.empty() && entry.second.ready.front().delivery.key <= up_to;
+    };
+    if (up_to != Key{}) {
+      // Whoever comes after the one served last; from the beginning when nobody does.
+      const auto served = served_.find(turn);
+      const auto next = served == served_.end() ? group : flows_.upper_bound({turn, served->second});
+      auto chosen = std::find_if(next, end, can_go);
+      if (chosen == end) chosen = std::find_if(group, next, can_go);
+      if (chosen != end && can_go(*chosen)) {
+        served_[turn] = chosen->first.from;
+        Parcel parcel = std::move(chosen->second.ready.front());
+        chosen->second.ready.pop_front();
+        --ready_count_;
+        ++in_flight_[turn];
+        const Key key = parcel.delivery.key;
+        return &flight_.emplace(key, InFlight{.parcel = std::move(parcel)}).first->second;
+      }
+    }
+    group = end;
+  }
+  return nullptr;
+}
+
+std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {
+  if (loading_ || !connected()) return std::nullopt;
+  if (flows_.size() > kIdleFlows) forget_idle_flows();
+  for (auto& [key, flow] : flows_) {
+    if (!flow.more_in_store || !flow.ready.empty()) continue;
+    const Lane lane = lane_at(key.turn);
+    if (!lane_has_room(lane) || open(lane) == Key{}) continue;
+    loading_ = flow.loading = true;
+    load_is_stale_ = false;
+    flow.more_in_store = false;  // whatever is committed from now on says so again
+    return PageWish{lane, key.from, flow.cursor};
+  }
+  return std::nullopt;
 }
 
 void Mailbox::page_arrived(records::BacklogPage page) {
   loading_ = false;
-  if (load_is_stale_) {
-    load_is_stale_ = false;
-    return;
-  }
-  more_in_store_ = more_in_store_ || page.more;
-  pending = std::max<std::uint64_t>(pending, flight_.size() + page.items.size());
+  if (std::exchange(load_is_stale_, false)) return;
+  Flow& its = flow(page.lane, page.from);
+  its.loading = false;
+  its.more_in_store = its.more_in_store || page.more;
+  pending = std::max<std::uint64_t>(pending, flight_.size() + ready_count_ + page.items.size());
   for (auto& item : page.items) {
-    cursor_ = item.delivery.key;
-    ready_.push_back({std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message))});
+    its.cursor = item.delivery.rank;
+    if (flight_.contains(item.delivery.key)) continue;
+    its.ready.push_back({std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message))});
+    ++ready_count_;
   }
 }
 
-void Mailbox::page_failed() {
+void Mailbox::page_failed(Lane lane, const AgentName& from) {
   loading_ = false;
   load_is_stale_ = false;
-  more_in_store_ = true;
+  Flow& its = flow(lane, from);
+  its.loading = false;
+  its.more_in_store = true;
 }
 
 std::optional<InFlight> Mailbox::finish(Key key) {
@@ -70,6 +155,7 @@ std::optional<InFlight> Mailbox::finish(Key key) {
   if (place == flight_.end()) return std::nullopt;
   auto done = std::move(place->second);
   flight_.erase(place);
+  --in_flight_[turn_of(done.parcel.delivery.lane)];
   if (done.done == DoneWhen::Written) --until_written_;
   return done;
 }
@@ -77,21 +163,29 @@ std::optional<InFlight> Mailbox::finish(Key key) {
 std::vector<InFlight> Mailbox::finish_written() {
   std::vector<InFlight> done;
   if (until_written_ == 0) return done;
-  until_written_ = 0;
-  for (auto place = flight_.begin(); place != flight_.end();) {
-    if (place->second.done != DoneWhen::Written) {
-      ++place;
-      continue;
-    }
-    done.push_back(std::move(place->second));
-    place = flight_.erase(place);
+  std::vector<Key> keys;
+  for (const auto& [key, item] : flight_) {
+    if (item.done == DoneWhen::Written) keys.push_back(key);
   }
+  for (const Key key : keys) done.push_back(*finish(key));
   return done;
 }
 
 bool Mailbox::drop(Key key) {
   if (finish(key)) return true;
-  return std::erase_if(ready_, [&](const Parcel& parcel) { return parcel.delivery.key == key; }) > 0;
+  for (auto& [flow_key, flow] : flows_) {
+    const auto gone = std::erase_if(flow.ready, [&](const Parcel& parcel) { return parcel.delivery.key == key; });
+    ready_count_ -= gone;
+    if (gone > 0) return true;
+  }
+  return false;
+}
+
+void Mailbox::forget_idle_flows() {
+  std::erase_if(flows_, [](const auto& entry) {
+    const Flow& flow = entry.second;
+    return !flow.more_in_store && !flow.loading && flow.ready.empty();
+  });
 }
 
 }  // namespace relay::broker

@@ -1,18 +1,25 @@
 /// One agent's deliveries on their way: what is in flight, what is ready, what still lies in the store.
 ///
-/// The store holds the truth; this holds a window of it. Deliveries enter in key order, either straight from a commit
-/// or in pages loaded from the store. Whenever the window has no room, a commit is only remembered as "more in the
-/// store"; a page asked for later finds it, because a page is answered after every commit asked for before it.
+/// The store holds the truth; this holds a window of it. Mail is sorted into flows: one for each lane and sender. A flow
+/// keeps its order; lanes go before each other (urgent ones first); inside a lane the senders take turns, so that one
+/// who says much does not keep the others waiting.
 ///
-///     store:   1 2 3 4 5 6 7 8 9 …        cursor_ = 5: everything up to 5 was taken into this window
-///     flight:  1 2 3     ready: 4 5       more_in_store_ = true: 6 … will be loaded after the cursor
+///     flow (on-idle, Alice)   store: 1 2 3 4 5 6 7 …   cursor = 5: everything up to rank 5 was taken into this window
+///                             flight: 1 2 3   ready: 4 5   more in the store: 6 … will be loaded after the cursor
 ///
-/// Invariants: keys in flight < keys ready; nothing is in both; at most `window` in flight and about one page ready.
-/// A reconnect forgets the window and starts over from the store, so old ids and numbers come again by themselves.
+/// Deliveries enter a flow in the order of their ranks, either straight from a commit or in pages loaded from the store.
+/// Whenever there is no room, a commit is only remembered as "more in the store"; a page asked for later finds it,
+/// because a page is answered after every commit asked for before it.
+///
+/// Invariants: nothing is both in flight and ready; at most `window` in flight, of a lane that waits for its moment only
+/// a part of that; about one page ready in all; one page asked for at a time. A reconnect forgets the window and starts
+/// over from the store, so old ids and numbers come again by themselves.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,56 +44,88 @@ struct InFlight {
   Millis resend_after{0};
 };
 
+/// Up to which delivery a lane is open; Key{} when it is closed.
+using OpenUpTo = std::function<Key(protocol::Lane)>;
+inline const Key kAllOfIt{std::numeric_limits<std::int64_t>::max()};
+
 class Mailbox {
  public:
-  /// Deliveries that are not final, those being committed included.
+  /// Deliveries that are not final, those being committed and those held included.
   std::uint64_t pending = 0;
+  std::uint64_t held = 0;
 
   void settled_one() { pending -= pending > 0 ? 1 : 0; }
+  void let_go_one() { held -= held > 0 ? 1 : 0; }
 
   void connect(std::uint32_t window);
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
-  /// A delivery was committed; it is kept ready if it is the next one and there is room.
+  /// Something of this flow lies in the store.
+  void expect(protocol::Lane lane, const AgentName& from);
+  /// A delivery was committed; it is kept ready if it is the next one of its flow and there is room.
   void committed(Parcel parcel, std::size_t max_ready);
 
-  /// The next parcel to send, if the window allows; it counts as in flight from now on. `done_when` is asked per parcel.
+  /// The next parcel to send, if window and lanes allow; it counts as in flight from now on. `done_when` is asked per
+  /// parcel.
   template <class DoneRule>
-  InFlight* send_next(DoneRule&& done_when) {
-    InFlight* sent = take_ready();
+  InFlight* send_next(const OpenUpTo& open, DoneRule&& done_when) {
+    InFlight* sent = take_ready(open);
     if (sent == nullptr) return nullptr;
     sent->done = done_when(sent->parcel);
     if (sent->done == DoneWhen::Written) ++until_written_;
     return sent;
   }
-  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// Should a page be asked for? `begin_load` says after which key.
-  [[nodiscard]] bool wants_page() const { return connected() && ready_.empty() && more_in_store_ && !loading_; }
-  Key begin_load();
+  /// The page to ask for, if one is wanted; it is under way from now on.
+  struct PageWish {
+    protocol::Lane lane;
+    AgentName from;
+    Key after;
+  };
+  std::optional<PageWish> begin_load(const OpenUpTo& open);
   void page_arrived(records::BacklogPage page);
-  void page_failed();
+  void page_failed(protocol::Lane lane, const AgentName& from);
 
   std::optional<InFlight> finish(Key key);
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();
-  /// No longer wanted (expired, cancelled); false when it was not here.
+  /// No longer wanted (expired, cancelled, moved); false when it was not here.
   bool drop(Key key);
 
   [[nodiscard]] std::size_t in_flight() const { return flight_.size(); }
   std::map<Key, InFlight>& flight() { return flight_; }
-  [[nodiscard]] std::size_t ready_count() const { return ready_.size(); }
+  [[nodiscard]] std::size_t ready_count() const { return ready_count_; }
 
  private:
-  InFlight* take_ready();
+  struct Flow {
+    std::deque<Parcel> ready;
+    Key cursor;
+    bool more_in_store = false;
+    bool loading = false;
+  };
+  /// Lanes in the order they are served.
+  struct FlowKey {
+    std::uint8_t turn = 0;
+    AgentName from;
+    friend auto operator<=>(const FlowKey&, const FlowKey&) = default;
+  };
+  using Flows = std::map<FlowKey, Flow>;
+
+  static std::uint8_t turn_of(protocol::Lane lane);
+  static protocol::Lane lane_at(std::uint8_t turn);
+  Flow& flow(protocol::Lane lane, const AgentName& from) { return flows_[{turn_of(lane), from}]; }
+  [[nodiscard]] bool lane_has_room(protocol::Lane lane) const;
+  InFlight* take_ready(const OpenUpTo& open);
+  void forget_idle_flows();
 
   std::uint32_t window_ = 0;  // 0: nobody is connected
   std::map<Key, InFlight> flight_;
-  std::deque<Parcel> ready_;
+  Flows flows_;
+  std::map<std::uint8_t, AgentName> served_;         // by lane: whose turn was the last
+  std::map<std::uint8_t, std::uint32_t> in_flight_;  // by lane
+  std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written
-  Key cursor_;
-  bool more_in_store_ = false;
   bool loading_ = false;
   bool load_is_stale_ = false;  // asked for before a reconnect
 };

@@ -96,38 +96,48 @@ TEST(OutboxNumber, ReadsOnlyItsOwnForm) {
 TEST(Streams, NumberEachStreamByItself) {
   Streams streams;
   const AgentName a{"A"}, b{"B"}, c{"C"};
-  EXPECT_EQ(streams.next(Topic{}, a, b), Seq{1});
-  EXPECT_EQ(streams.next(Topic{}, a, b), Seq{2});
-  EXPECT_EQ(streams.next(Topic{"chat"}, a, b), Seq{1});
-  EXPECT_EQ(streams.next(Topic{}, a, c), Seq{1});
-  EXPECT_EQ(streams.take_changed().size(), 3u);
+  const protocol::Lane usual, manual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
+  EXPECT_EQ(streams.next(Topic{}, a, b, usual), Seq{1});
+  EXPECT_EQ(streams.next(Topic{}, a, b, usual), Seq{2});
+  EXPECT_EQ(streams.next(Topic{}, a, b, manual), Seq{1});
+  EXPECT_EQ(streams.next(Topic{"chat"}, a, b, usual), Seq{1});
+  EXPECT_EQ(streams.next(Topic{}, a, c, usual), Seq{1});
+  EXPECT_EQ(streams.take_changed().size(), 4u);
   EXPECT_TRUE(streams.take_changed().empty());
-  streams.acknowledged(Topic{}, a, b, Seq{2});
+  streams.acknowledged(Topic{}, a, b, usual, Seq{2});
   EXPECT_EQ(streams.take_changed().front().acked, Seq{2});
 }
 
-Parcel parcel(std::int64_t key) {
+constexpr protocol::Lane kUsual;
+constexpr protocol::Lane kUrgent{protocol::DeliveryMode::OnIdle, protocol::Priority::Urgent};
+constexpr protocol::Lane kManual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
+
+Parcel parcel(std::int64_t key, protocol::Lane lane = kUsual, const char* from = "Alice") {
   records::Delivery delivery;
-  delivery.key = Key{key};
+  delivery.key = delivery.rank = Key{key};
+  delivery.lane = lane;
+  delivery.from = AgentName{from};
   return {delivery, std::make_shared<records::Message>()};
 }
-std::int64_t sent_key(Mailbox& box) {
-  const InFlight* item = box.send_next([](const Parcel&) { return DoneWhen::Acknowledged; });
+Key all_open(protocol::Lane) { return kAllOfIt; }
+std::int64_t sent_key(Mailbox& box, const OpenUpTo& open = all_open) {
+  const InFlight* item = box.send_next(open, [](const Parcel&) { return DoneWhen::Acknowledged; });
   return item == nullptr ? 0 : item->parcel.delivery.key.value();
 }
-
-/// Whose owner is here and has nothing in the store.
-Mailbox empty_box(std::uint32_t window) {
+Mailbox open_box(std::uint32_t window) {
   Mailbox box;
   box.connect(window);
-  EXPECT_TRUE(box.wants_page());
-  box.begin_load();
-  box.page_arrived({});
   return box;
+}
+records::BacklogPage page_of(std::initializer_list<std::int64_t> keys) {
+  records::BacklogPage page;
+  page.from = AgentName{"Alice"};
+  for (const auto key : keys) page.items.push_back({parcel(key).delivery, {}});
+  return page;
 }
 
 TEST(Mailbox, SendsNoMoreThanItsWindow) {
-  Mailbox box = empty_box(2);
+  Mailbox box = open_box(2);
   for (int key = 1; key <= 3; ++key) box.committed(parcel(key), 10);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 2);
@@ -137,39 +147,97 @@ TEST(Mailbox, SendsNoMoreThanItsWindow) {
 }
 
 TEST(Mailbox, LeavesInTheStoreWhatDoesNotFitAndLoadsItLater) {
-  Mailbox box = empty_box(1);
+  Mailbox box = open_box(1);
   for (int key = 1; key <= 5; ++key) box.committed(parcel(key), 2);
   EXPECT_EQ(box.ready_count(), 2u);
   EXPECT_EQ(sent_key(box), 1);
   box.finish(Key{1});
   EXPECT_EQ(sent_key(box), 2);
   box.finish(Key{2});
-  ASSERT_TRUE(box.wants_page());
-  EXPECT_EQ(box.begin_load(), Key{2});
+  const auto wish = box.begin_load(all_open);
+  ASSERT_TRUE(wish);
+  EXPECT_EQ(wish->after, Key{2});
   box.committed(parcel(6), 2);  // while the page is read: only remembered
-  records::BacklogPage page;
-  for (int key = 3; key <= 5; ++key) page.items.push_back({parcel(key).delivery, {}});
-  box.page_arrived(std::move(page));
-  EXPECT_EQ(sent_key(box), 3);
-  box.finish(Key{3});
-  EXPECT_EQ(sent_key(box), 4);
-  box.finish(Key{4});
-  EXPECT_EQ(sent_key(box), 5);
-  EXPECT_TRUE(box.wants_page());
+  box.page_arrived(page_of({3, 4, 5}));
+  for (const int key : {3, 4, 5}) {
+    EXPECT_EQ(sent_key(box), key);
+    box.finish(Key{key});
+  }
+  EXPECT_TRUE(box.begin_load(all_open));
 }
 
 TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   Mailbox box;
   box.pending = 3;
+  box.expect(kUsual, AgentName{"Alice"});
   box.connect(8);
-  box.begin_load();
+  ASSERT_TRUE(box.begin_load(all_open));
   box.connect(8);
-  EXPECT_FALSE(box.wants_page());
-  records::BacklogPage page;
-  page.items.push_back({parcel(1).delivery, {}});
-  box.page_arrived(std::move(page));
+  EXPECT_FALSE(box.begin_load(all_open));
+  box.page_arrived(page_of({1}));
   EXPECT_EQ(sent_key(box), 0);
-  EXPECT_TRUE(box.wants_page());
+  EXPECT_TRUE(box.begin_load(all_open));
+}
+
+TEST(Mailbox, StartsOverFromTheStoreAfterAReconnect) {
+  Mailbox box = open_box(8);
+  box.committed(parcel(1), 10);
+  box.committed(parcel(2), 10);
+  EXPECT_EQ(sent_key(box), 1);
+  box.disconnect();
+  box.connect(8);
+  EXPECT_EQ(sent_key(box), 0);
+  const auto wish = box.begin_load(all_open);
+  ASSERT_TRUE(wish);
+  EXPECT_EQ(wish->after, Key{});
+}
+
+TEST(Mailbox, SendersTakeTurnsInsideALane) {
+  Mailbox box = open_box(100);
+  for (int key = 1; key <= 6; ++key) box.committed(parcel(key, kUsual, "Chatterbox"), 100);
+  box.committed(parcel(7, kUsual, "Quiet"), 100);
+  EXPECT_EQ(sent_key(box), 1);
+  EXPECT_EQ(sent_key(box), 7);
+  for (const int key : {2, 3, 4, 5, 6}) EXPECT_EQ(sent_key(box), key);
+}
+
+TEST(Mailbox, WhatIsUrgentGoesFirst) {
+  Mailbox box = open_box(100);
+  box.committed(parcel(1), 100);
+  box.committed(parcel(2, kUrgent), 100);
+  EXPECT_EQ(sent_key(box), 2);
+  EXPECT_EQ(sent_key(box), 1);
+}
+
+TEST(Mailbox, AClosedLaneHoldsUpNoOther) {
+  Mailbox box = open_box(100);
+  box.committed(parcel(1, kManual), 100);
+  box.committed(parcel(2), 100);
+  const auto no_manual = [](protocol::Lane lane) {
+    return lane.mode == protocol::DeliveryMode::Manual ? Key{} : kAllOfIt;
+  };
+  EXPECT_EQ(sent_key(box, no_manual), 2);
+  EXPECT_EQ(sent_key(box, no_manual), 0);
+  EXPECT_EQ(sent_key(box), 1);
+}
+
+TEST(Mailbox, ALaneMayBeOpenForWhatIsThereAlready) {
+  Mailbox box = open_box(100);
+  box.committed(parcel(5), 100);
+  box.committed(parcel(9), 100);
+  const auto up_to_five = [](protocol::Lane) { return Key{5}; };
+  EXPECT_EQ(sent_key(box, up_to_five), 5);
+  EXPECT_EQ(sent_key(box, up_to_five), 0);
+}
+
+TEST(Mailbox, WhatWaitsInTheSessionsHandsUsesOnlyAPartOfTheWindow) {
+  Mailbox box = open_box(16);
+  for (int key = 1; key <= 10; ++key) box.committed(parcel(key, kManual), 100);
+  EXPECT_EQ(sent_key(box), 1);
+  EXPECT_EQ(sent_key(box), 2);
+  EXPECT_EQ(sent_key(box), 0);
+  box.committed(parcel(11), 100);
+  EXPECT_EQ(sent_key(box), 11);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 struct Watch {
   bool messages = false;
   bool logs = false;
+  bool deliveries = false;  // live only
+  bool loops = false;       // live only
   std::string request_id;
   Key cursor;
   bool live = false;
@@ -49,6 +53,7 @@ struct Connection {
   std::uint8_t pauses = 0;
   std::size_t open_queries = 0;
   std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
+  std::deque<Key> followed;          // of those, what was delivered and may still be seen; newest last, bounded
   std::deque<std::string> held;      // frames that came before HELLO was committed
   std::optional<Watch> watch;
   std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
@@ -56,6 +61,14 @@ struct Connection {
   [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
   [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
 };
+
+/// A delivery that ended well, and may still be shown to have been seen.
+struct Done {
+  Key delivery;
+  records::Proof proof{};
+  std::shared_ptr<const records::Message> message;
+};
+inline constexpr std::size_t kMaxDone = 256;
 
 struct AgentState {
   records::Agent record;
@@ -65,12 +78,15 @@ struct AgentState {
   Mailbox mailbox;
   TokenBucket bucket;
   RecentIds recent;
+  RecentIds recent_keys;  // of idempotency
   OutboxMarks outboxes;
   RecentIds carried_out;             // what it asked of us that is done, though the answer could not be stored yet
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
-  protocol::SessionStateChange activity;  // as its session told; empty when it never did
+  protocol::SessionStateChange activity;             // as its session told; empty when it never did
+  std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
+  std::deque<Done> done;                             // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;

@@ -174,11 +174,12 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
         .field("to", entry.delivery.to.value());
     payload.field("state", records::name_of(entry.delivery.state))
         .field("proof", records::name_of(entry.delivery.proof));
-    payload.field("seq", entry.delivery.seq.value()).field("expiresAt", entry.delivery.expires_at);
+    write_standing(payload, entry);
     payload.begin_array("history");
     for (const auto& event : entry.history) {
       payload.begin_element().field("at", event.at).field("state", records::name_of(event.state));
-      payload.field("proof", records::name_of(event.proof)).optional("reason", event.reason).end();
+      payload.field("proof", records::name_of(event.proof)).optional("reason", event.reason);
+      payload.optional("way", event.way).optional("evidence", event.evidence).end();
     }
     payload.end().end();
   }
@@ -187,8 +188,31 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
+void Core::write_standing(JsonWriter& out, const records::TraceEntry& entry) {
+  const auto& delivery = entry.delivery;
+  out.field("seq", delivery.seq.value()).field("expiresAt", delivery.expires_at);
+  out.field("mode", name_of(delivery.lane.mode)).field("lane", code_of(delivery.lane));
+  out.field("priority", name_of(delivery.lane.priority));
+  if (delivery.attempts > 0) out.field("attempts", delivery.attempts);
+  if (records::is_final(delivery.state)) return;
+  if (delivery.hold == records::Hold::Time) out.field("availableAt", delivery.available_at);
+  const AgentState* to = find_agent(delivery.to.value());
+  if (to != nullptr && !to->connected()) out.field("offlineSince", to->record.last_seen);
+  out.field("waits", why_it_waits(delivery, entry.history.empty() ? "" : entry.history.back().reason));
+}
+
 void Core::on_status(Connection& connection, const protocol::Envelope& envelope) {
   if (const auto id = ask(connection, envelope.id, MessageType::StatusResponse)) emit(AskStats{*id});
+}
+
+std::vector<std::string> Core::paused_agents() const {
+  constexpr std::size_t kMost = 1'000;
+  std::vector<std::string> names;
+  for (const auto& [name, agent] : agents_) {
+    if (agent.record.paused && names.size() < kMost) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 void Core::stats(QueryId id, Result<records::StoreStats> stats) {
@@ -208,6 +232,15 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.field("agentCount", connected);
   payload.field("knownAgents", agents_.size());
   payload.field("pending", pending);
+  payload.begin_array("paused");
+  for (const auto& name : paused_agents()) payload.element(name);
+  payload.end();
+  payload.field("loops", loops_.open(now_).size());
+  if (stats) {
+    payload.field("dead", stats->dead);
+    if (stats->oldest_pending != 0)
+      payload.field("oldestPendingMs", std::max<WallMs>(0, now_.wall - stats->oldest_pending));
+  }
   payload.begin_object("storage");
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
   payload.field("canWrite", store_ == StoreState::Works).field("canRead", stats.has_value());
@@ -237,6 +270,9 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
     payload.optional("state", entry.state).optional("reason", entry.reason);
+    if (entry.agent.paused) payload.field("paused", true).optional("pauseReason", entry.agent.pause_reason);
+    if (entry.held > 0) payload.field("held", entry.held);
+    if (!entry.connected) payload.field("offlineSince", entry.agent.last_seen);
     if (!entry.capabilities.empty()) payload.raw("capabilities", entry.capabilities);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
@@ -353,13 +389,16 @@ void Core::forget_agent(const std::string& name) {
     }
   }
   for (const auto& [message, delivery] : cancelled) {
-    tell_sender(message, delivery, protocol::ReceiptStatus::Failed, records::Proof::Stored,
-                format("{} was removed", name));
+    tell_sender(message, {.key = delivery,
+                          .state = records::DeliveryState::Cancelled,
+                          .at = now_.wall,
+                          .reason = format("{} was removed", name)});
   }
   for (auto place = channels_.begin(); place != channels_.end();) {
     membership_count_ -= place->second.erase(agent->name());
     place = place->second.empty() ? channels_.erase(place) : std::next(place);
   }
+  loops_.forget(name);
   // Its streams keep their numbers: somebody who comes back under the name must not be taken for a repetition.
   agents_.erase(name);
   emit(RosterChanged{});
@@ -390,7 +429,10 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   if (agent == nullptr) return;
   auto told = *change;
   if (told.capabilities.empty()) told.capabilities = std::move(agent->activity.capabilities);  // said once is enough
+  if (!told.modes) told.modes = agent->activity.modes;
+  if (told.boundary) agent->boundaries[*told.boundary] = newest_;  // what is here by now is for this moment
   agent->activity = std::move(told);
+  pump(*agent);
 }
 
 }  // namespace relay::broker

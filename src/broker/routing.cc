@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
+#include "records/short_id.h"
 
 namespace relay::broker {
 
@@ -17,6 +18,9 @@ using records::Carriage;
 namespace {
 
 constexpr std::size_t kMaxOpenSyncs = 10'000;
+
+/// Kinds that only tell how things stand: nobody answers them, and no agent is woken for them.
+bool wakes(std::string_view kind) { return kind != "state" && kind != "ack"; }
 
 }  // namespace
 
@@ -80,9 +84,14 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0) {
     return refuse(sending, Refusal::Expired, "ttl_ms is used up already; give a positive number of milliseconds");
   }
+  if (sending.meta.delivery && sending.meta.delivery->deadline != 0 && sending.meta.delivery->deadline <= now_.wall)
+    return refuse(sending, Refusal::Expired, "the deadline is over already; give a later one");
+  if (wished_before(sending)) return acknowledge_when_saved(sending);
   if (envelope.to.empty()) return refuse(sending, Refusal::BadRequest, "SEND needs 'to': a name, or '*' for everyone");
   const auto audience = audience_of(sending);
   if (!audience) return refuse(sending, Refusal::UnknownRecipient, audience.error().message());
+  if (const auto objection = objection_to(sending, *audience))
+    return refuse(sending, objection->refusal, objection->sentence);
 
   if (sending.meta.sync && sending.meta.sync->blocking && !await_answer(sending)) return;
   accept(sending, envelope.to, *audience, Carriage::Deliver);
@@ -109,10 +118,83 @@ bool Core::await_answer(Sending& sending) {
   const std::string_view to = sending.envelope.to;
   const bool direct = find_agent(to) != nullptr;
   const SteadyTime due = now_.steady + Millis{timeout};
-  syncs_.emplace(sync.correlation_id, WaitingSync{sending.connection.id, std::string{sending.envelope.id},
-                                                  direct ? std::string{to} : std::string{}, due});
+  syncs_.emplace(sync.correlation_id, WaitingSync{.asker = sending.connection.id,
+                                                  .message = std::string{sending.envelope.id},
+                                                  .to = direct ? std::string{to} : std::string{},
+                                                  .due = due,
+                                                  .from = sending.from.value(),
+                                                  .thread = sending.view.thread});
+  if (direct) syncs_with_.emplace(std::string{to}, sync.correlation_id);
   timers_.arm(due, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
   return true;
+}
+
+void Core::end_sync(Syncs::iterator sync) {
+  const auto [first, last] = syncs_with_.equal_range(sync->second.to);
+  const auto asked = std::find_if(first, last, [&](const auto& entry) { return entry.second == sync->first; });
+  if (asked != last) syncs_with_.erase(asked);
+  syncs_.erase(sync);
+}
+
+void Core::answer_syncs(const records::Message& message) {
+  const auto [first, last] = syncs_with_.equal_range(message.from.value());
+  if (first == last) return;
+  const auto meta = protocol::parse_send_meta(message.payload_meta);
+  const auto view = protocol::parse_send(message.payload);
+  const auto answers = [&](const WaitingSync& sync) {
+    if (sync.from != message.to || sync.key == Key{}) return false;
+    const bool named = meta && !meta->reply_to.empty() &&
+                       (meta->reply_to == sync.message || meta->reply_to == records::short_id(sync.key));
+    return named || (!sync.thread.empty() && sync.thread == message.thread);
+  };
+  const auto found = std::find_if(first, last, [&](const auto& entry) { return answers(syncs_.at(entry.second)); });
+  if (found == last) return;
+  const auto sync = syncs_.find(found->second);
+  if (Connection* asker = find(sync->second.asker); asker != nullptr && asker->speaks()) {
+    protocol::JsonWriter payload;
+    payload.field("ack_id", sync->second.message).field("correlationId", sync->first);
+    payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
+    payload.field("messageId", records::short_id(message.key));
+    say(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
+  }
+  end_sync(sync);
+}
+
+bool Core::wished_before(Sending& sending) {
+  if (sending.sender == nullptr || !sending.meta.delivery) return false;
+  const auto& key = sending.meta.delivery->idempotency_key;
+  return !key.empty() && sending.sender->recent_keys.contains(key);
+}
+
+std::optional<Core::Objection> Core::objection_to(const Sending& sending, const std::vector<AgentState*>& audience) {
+  const std::string_view to = sending.envelope.to;
+  if (audience.size() == 1 && audience.front()->name().value() == to &&
+      decide(audience.front()->record.policy, sending.from.value()) == protocol::PolicyAction::Refuse)
+    return Objection{Refusal::Refused, format("{} takes no messages from {}; a person can change that with "
+                                              "`agent-relay policy {}`",
+                                              to, sending.from.value(), to)};
+  if (!limits_.break_loops) return std::nullopt;
+  auto loop = loops_.objection(loop_view(sending), now_);
+  while (const auto trip = loops_.take_trip()) {
+    note(Note::Level::Warn, format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
+    protocol::JsonWriter payload;
+    payload.field("type", "loop.tripped").field("from", trip->from).field("to", trip->to);
+    payload.field("reason", trip->reason).field("at", trip->at).field("until", trip->until);
+    show_live(&Watch::loops, payload.take());
+  }
+  if (!loop) return std::nullopt;
+  return Objection{Refusal::Loop, *std::move(loop)};
+}
+
+Loops::Sent Core::loop_view(const Sending& sending) const {
+  const bool asks = sending.meta.sync && sending.meta.sync->blocking;
+  const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
+  return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
+          .to = sending.envelope.to,
+          .body = sending.view.body,
+          .reply_to = sending.meta.reply_to,
+          .thread = sending.view.thread,
+          .wakes = wakes(sending.view.kind_name) && !asks};
 }
 
 bool Core::within_rate(Sending& sending) {
@@ -158,8 +240,10 @@ Result<std::vector<AgentState*>> Core::audience_of(Sending& sending) {
   } else if (to == protocol::kAllUsers) {
     everyone_who([](const AgentState& agent) { return agent.record.entity == protocol::EntityType::User; });
   } else if (to.starts_with('#')) {
-    const auto members = channel_members(std::string{to});
-    everyone_who([&](const AgentState& agent) { return std::ranges::binary_search(members, agent.name()); });
+    for (const AgentName& name : channel_members(std::string{to})) {
+      AgentState* member = name == sending.from ? nullptr : find_agent(name.value());
+      if (member != nullptr && hears_channel(*member, to)) audience.push_back(member);
+    }
   } else {
     AgentState* agent = find_agent(to);
     if (agent == nullptr || agent->removing) return fail(unknown_recipient(to));
@@ -182,10 +266,11 @@ std::string Core::unknown_recipient(std::string_view name) const {
   return text + (nearest.empty() ? "" : "?");
 }
 
-bool Core::streams_fit(const Topic& topic, const AgentName& from, const std::vector<AgentState*>& audience) const {
+bool Core::streams_fit(const Topic& topic, const AgentName& from, protocol::Lane lane,
+                       const std::vector<AgentState*>& audience) const {
   if (streams_.size() + audience.size() <= limits_.max_streams) return true;
   return std::ranges::all_of(audience,
-                             [&](const AgentState* to) { return streams_.contains(topic, from, to->name()); });
+                             [&](const AgentState* to) { return streams_.contains(topic, from, to->name(), lane); });
 }
 
 void Core::accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience, Carriage carriage) {
@@ -198,7 +283,9 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
                   kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
-  if (!streams_fit(Topic{std::string{envelope.topic}}, sending.from, audience)) {
+  const protocol::DeliveryWish wish = sending.meta.delivery.value_or(protocol::DeliveryWish{});
+  const protocol::Lane lane{wish.mode, wish.priority};
+  if (!streams_fit(Topic{std::string{envelope.topic}}, sending.from, lane, audience)) {
     return refuse(sending, Refusal::BadRequest,
                   format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size()));
   }
@@ -215,7 +302,8 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .payload_meta = std::string{envelope.payload_meta},
       .session = sending.connection.session,
   });
-  const auto ttl = std::min(sending.meta.ttl_ms.value_or(limits_.default_ttl_ms), protocol::kMaxTtlMs);
+  WallMs expires_at = now_.wall + std::min(sending.meta.ttl_ms.value_or(limits_.default_ttl_ms), protocol::kMaxTtlMs);
+  if (wish.deadline != 0) expires_at = std::min(expires_at, wish.deadline);
   PendingSend pending{
       .connection = sending.connection.id,
       .id = message->id,
@@ -224,44 +312,65 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .number = 0,
       .bytes = sending.bytes,
       .answer = sending.connection.wants_answers(),
-      .receipts = sending.connection.capabilities.receipts || sending.meta.requires_ack,
+      .receipts = sending.connection.capabilities.receipts || sending.connection.capabilities.receipt_steps ||
+                  sending.meta.requires_ack || sending.meta.receipt_steps,
+      .steps = sending.connection.capabilities.receipt_steps || sending.meta.receipt_steps,
       .message = message,
       .deliveries = {},
   };
   change(records::AddMessage{*message});
-  for (AgentState* agent : audience) add_delivery(pending, *agent, carriage, {}, now_.wall + ttl);
-  if (carriage == Carriage::Deliver) add_shadow_copies(pending, audience, now_.wall + ttl);
+  for (AgentState* agent : audience)
+    add_delivery(pending, *agent, {.carriage = carriage, .lane = lane, .expires_at = expires_at});
+  if (carriage == Carriage::Deliver) add_shadow_copies(pending, audience, expires_at);
   remember(sending, pending);
+  if (sending.sender != nullptr && !wish.idempotency_key.empty()) sending.sender->recent_keys.add(wish.idempotency_key);
+  if (sending.meta.sync) {
+    if (const auto sync = syncs_.find(sending.meta.sync->correlation_id); sync != syncs_.end())
+      sync->second.key = message->key;
+  }
+  if (limits_.break_loops) loops_.taken(loop_view(sending), message->id, now_);
   if (sending.sender != nullptr) ++sending.sender->sent;
 
   charge(sending.connection, pending.bytes);
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 
-void Core::add_delivery(PendingSend& pending, AgentState& to, Carriage carriage, const std::string& shadow_of,
-                        WallMs expires_at) {
+void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& travel) {
+  const Key key = next_key();
   records::Delivery delivery{
-      .key = next_key(),
+      .key = key,
       .message = pending.message->key,
+      .from = pending.message->from,
       .to = to.name(),
-      .seq = streams_.next(pending.message->topic, pending.message->from, to.name()),
-      .carriage = carriage,
-      .shadow_of = shadow_of,
+      .lane = travel.lane,
+      .rank = key,
+      .seq = streams_.next(pending.message->topic, pending.message->from, to.name(), travel.lane),
+      .carriage = travel.carriage,
+      .shadow_of = travel.shadow_of,
       .state = records::DeliveryState::Queued,
       .proof = records::Proof::Stored,
-      .expires_at = expires_at,
+      .expires_at = travel.expires_at,
       .queued_offline = !to.connected(),
   };
-  if (to.mailbox.pending >= limits_.max_backlog) {
-    // One of many who cannot take more: the others still hear it, and the ledger says who did not.
+  const auto policy = decide(to.record.policy, pending.message->from.value());
+  const bool full = to.mailbox.pending >= limits_.max_backlog;
+  if (policy == protocol::PolicyAction::Refuse || full) {
+    // One of many who cannot take it: the others still hear it, and the ledger says who did not.
     delivery.state = records::DeliveryState::Failed;
-    change(records::AddDelivery{delivery});
+    change(records::AddDelivery{delivery, full ? "too many messages wait for it already" : "its policy refuses them"});
     pending.refused.push_back(std::move(delivery));
     return;
   }
   ++to.mailbox.pending;
-  arm_expiry(expires_at);
-  change(records::AddDelivery{delivery});
+  arm_expiry(travel.expires_at);
+  std::string reason;
+  if (policy == protocol::PolicyAction::Hold) {
+    ++to.mailbox.held;
+    delivery.hold = records::Hold::Policy;
+    delivery.state = records::DeliveryState::Deferred;
+    reason = format("the policy of {} holds it", to.name().value());
+  }
+  change(records::AddDelivery{delivery, std::move(reason)});
   pending.deliveries.push_back(std::move(delivery));
 }
 
@@ -277,8 +386,11 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
         continue;
       for (const auto& binding : shadow->session->shadows) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
-        add_delivery(pending, *shadow, incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing, primary.value(),
-                     expires_at);
+        add_delivery(pending, *shadow,
+                     {.carriage = incoming ? Carriage::ShadowIncoming : Carriage::ShadowOutgoing,
+                      .lane = {},
+                      .expires_at = expires_at,
+                      .shadow_of = primary.value()});
       }
     }
   };
@@ -315,7 +427,7 @@ Key Core::post(records::Message said, const std::vector<AgentState*>& audience, 
   saved_bytes_ += 2 * message->payload.size() + audience.size() * 2 * sizeof(records::Delivery);
   change(records::AddMessage{*message});
   const WallMs expires_at = now_.wall + limits_.default_ttl_ms;
-  for (AgentState* to : audience) add_delivery(pending, *to, Carriage::Deliver, {}, expires_at);
+  for (AgentState* to : audience) add_delivery(pending, *to, {.expires_at = expires_at});
   if (copies == Copies::ForShadows) add_shadow_copies(pending, audience, expires_at);
   pending_.push_back({next_ticket_, std::move(pending)});
   return message->key;

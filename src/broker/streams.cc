@@ -1,32 +1,34 @@
 #include "broker/streams.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace relay::broker {
 namespace {
 
 // Names hold no control characters (check_agent_name), so the separator cannot occur in them.
-std::string key_of(const Topic& topic, const AgentName& from, const AgentName& to) {
+std::string key_of(const Topic& topic, const AgentName& from, const AgentName& to, protocol::Lane lane) {
   std::string key;
-  key.reserve(topic.value().size() + from.value().size() + to.value().size() + 2);
+  key.reserve(topic.value().size() + from.value().size() + to.value().size() + 3);
   key.append(to.value()).append(1, '\x1F').append(from.value()).append(1, '\x1F').append(topic.value());
+  key.append(1, static_cast<char>('0' + code_of(lane)));
   return key;
 }
 
 }  // namespace
 
 void Streams::restore(records::Stream stream) {
-  auto key = key_of(stream.topic, stream.from, stream.to);
+  auto key = key_of(stream.topic, stream.from, stream.to, stream.lane);
   entries_.insert_or_assign(std::move(key), Entry{.stream = std::move(stream)});
 }
 
-bool Streams::contains(const Topic& topic, const AgentName& from, const AgentName& to) const {
-  return entries_.contains(key_of(topic, from, to));
+bool Streams::contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const {
+  return entries_.contains(key_of(topic, from, to, lane));
 }
 
-Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to) {
-  auto [place, added] = entries_.try_emplace(key_of(topic, from, to));
-  if (added) place->second.stream = {topic, from, to, Seq{}, Seq{}};
+Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
+  auto [place, added] = entries_.try_emplace(key_of(topic, from, to, lane));
+  if (added) place->second.stream = {topic, from, to, lane, Seq{}, Seq{}};
   return place->second;
 }
 
@@ -36,15 +38,15 @@ void Streams::mark(Entry& entry) {
   changed_.push_back(&entry);
 }
 
-Seq Streams::next(const Topic& topic, const AgentName& from, const AgentName& to) {
-  Entry& stream = entry(topic, from, to);
+Seq Streams::next(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
+  Entry& stream = entry(topic, from, to, lane);
   stream.stream.last = Seq{stream.stream.last.value() + 1};
   mark(stream);
   return stream.stream.last;
 }
 
-void Streams::acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Seq seq) {
-  Entry& stream = entry(topic, from, to);
+void Streams::acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane, Seq seq) {
+  Entry& stream = entry(topic, from, to, lane);
   if (seq <= stream.stream.acked) return;
   stream.stream.acked = seq;
   stream.stream.last = std::max(stream.stream.last, seq);
@@ -67,7 +69,7 @@ std::vector<records::Stream> Streams::towards(const AgentName& to) const {
   for (const auto& [key, entry] : entries_) {
     if (entry.stream.to == to) streams.push_back(entry.stream);
   }
-  std::ranges::sort(streams, {}, [](const records::Stream& s) { return std::pair{s.topic, s.from}; });
+  std::ranges::sort(streams, {}, [](const records::Stream& s) { return std::tuple{s.topic, s.from, code_of(s.lane)}; });
   return streams;
 }
 

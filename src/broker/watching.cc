@@ -1,4 +1,6 @@
 // Event subscriptions: everything stored after a key, without a gap and without a repeat, at the watcher's own pace.
+#include <algorithm>
+
 #include "base/format.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
@@ -25,6 +27,13 @@ std::string event_of(const records::Message& message) {
   return payload.take();
 }
 
+void write_identity(protocol::JsonWriter& out, std::string_view member, const std::string& name,
+                    const AgentState* agent) {
+  const bool person = agent != nullptr && agent->record.entity == protocol::EntityType::User;
+  out.begin_object(member).field("id", name).field("name", name).field("handle", "@" + name);
+  out.field("kind", person ? "human" : "agent").end();
+}
+
 bool wants(const std::vector<std::string>& types, std::string_view type) {
   return types.empty() || std::ranges::find(types, type) != types.end();
 }
@@ -37,6 +46,8 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
   Watch watch;
   watch.messages = wants(wanted->types, "message") || wants(wanted->types, "message.stored");
   watch.logs = wants(wanted->types, "log");
+  watch.deliveries = wants(wanted->types, "delivery");
+  watch.loops = wants(wanted->types, "loop") || wants(wanted->types, "loop.tripped");
   watch.request_id = envelope.id;
   watch.live = wanted->since_key < 0;
   watch.cursor = watch.live ? newest_shown_ : Key{wanted->since_key};
@@ -94,6 +105,47 @@ void Core::show_watchers(const records::Message& message) {
     watch.cursor = message.key;
     say(*connection, MessageType::AgentEvent, text);
   }
+}
+
+bool Core::anybody_watches(bool Watch::* wanted) {
+  return std::ranges::any_of(watchers_, [&](ConnectionId id) {
+    const Connection* connection = find(id);
+    return connection != nullptr && (*connection->watch).*wanted;
+  });
+}
+
+/// What is not kept: a watcher that cannot keep up misses some.
+void Core::show_live(bool Watch::* wanted, const std::string& payload) {
+  for (const ConnectionId id : watchers_) {
+    Connection* watcher = find(id);
+    if (watcher != nullptr && (*watcher->watch).*wanted && watcher->waiting_bytes < limits_.max_waiting_bytes)
+      say(*watcher, MessageType::AgentEvent, payload);
+  }
+}
+
+void Core::show_delivery(const records::ChangeDelivery& line, const News& news) {
+  if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
+  const auto& message = *news.message;
+  const auto view = protocol::parse_send(message.payload.empty() ? "{}" : message.payload);
+  const bool created = line.state == records::DeliveryState::Queued;
+  protocol::JsonWriter payload;
+  payload.field("type", format("delivery.{}", created ? "created" : name_of(line.state)));
+  payload.field("deliveryId", records::delivery_id(line.key)).field("at", line.at);
+  payload.field("state", name_of(line.state)).field("proof", name_of(line.proof));
+  payload.optional("reason", line.reason).optional("way", line.way).optional("evidence", line.evidence);
+  if (line.available_at != 0) payload.field("availableAt", line.available_at);
+  if (line.attempts) payload.field("retryable", line.hold == records::Hold::Time);
+  write_identity(payload, "agent", news.to.value(), find_agent(news.to.value()));
+  payload.begin_object("message").field("id", records::short_id(message.key)).field("createdAt", message.ts);
+  write_identity(payload, "from", message.from.value(), find_agent(message.from.value()));
+  payload.begin_object("target");
+  if (message.to.starts_with('#'))
+    payload.field("type", "channel").field("channel", message.to);
+  else
+    payload.field("type", "dm").field("agent", message.to);
+  payload.end();
+  payload.raw("text", view && !view->body.empty() ? view->body : "\"\"").optional("thread", message.thread).end();
+  show_live(&Watch::deliveries, payload.take());
 }
 
 }  // namespace relay::broker

@@ -106,7 +106,7 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
     return Objection{Refusal::Busy, format("{} messages wait for {} already; choose another name",
                                            known->mailbox.pending, wanted.name)};
   if (streams_.size() + starting_.size() >= limits_.max_streams &&
-      !streams_.contains({}, starting.from, AgentName{wanted.name}))
+      !streams_.contains({}, starting.from, AgentName{wanted.name}, {}))
     return Objection{Refusal::Busy, format("{} pairs of agents have numbers already", streams_.size())};
   if (connection.query_only && !wanted.spawner.empty()) return objection_to_guest(wanted.spawner, claim_token);
   return std::nullopt;

@@ -23,7 +23,8 @@ void add_names(protocol::JsonWriter& json, const std::vector<broker::RosterEntry
 std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
   protocol::JsonWriter json;
   json.begin_array("agents");
-  for (const auto& [agent, connected, sent, received, pending, state, reason, capabilities] : roster) {
+  for (const auto& entry : roster) {
+    const auto& agent = entry.agent;
     json.begin_element()
         .field("id", "agent-" + sha256_hex(agent.name.value()).substr(0, kAgentIdDigits))
         .field("name", agent.name.value())
@@ -35,8 +36,8 @@ std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
         .optional("team", agent.team)
         .field("firstSeen", protocol::iso_time(agent.first_seen))
         .field("lastSeen", protocol::iso_time(agent.last_seen))
-        .field("messagesSent", sent)
-        .field("messagesReceived", received)
+        .field("messagesSent", entry.sent)
+        .field("messagesReceived", entry.received)
         .end();
   }
   json.end();

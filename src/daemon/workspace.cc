@@ -89,11 +89,11 @@ void Workspace::on_commit_failed(records::Ticket from, records::Ticket to, const
   settle();
 }
 
-void Workspace::on_backlog(Result<records::BacklogPage> page, const AgentName& to) {
+void Workspace::on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) {
   if (page)
     broker_.on_backlog(*std::move(page), now());
   else
-    broker_.on_backlog_failed(to, page.error().message(), now());
+    broker_.on_backlog_failed(asked, page.error().message(), now());
   settle();
 }
 
@@ -106,33 +106,23 @@ void Workspace::on_expired(Result<records::ExpireResult> result) {
 }
 
 void Workspace::on_answer(store::QueryId id, Result<store::Answer> answer) {
-  const auto found = queries_.find(id);
-  if (found == queries_.end()) return;
-  const Asked asked = found->second;
-  queries_.erase(found);
-  switch (asked.about) {
-    case About::Messages: {
-      using Rows = std::vector<records::MessageRow>;
-      if (answer)
-        broker_.on_messages(asked.id, std::get<Rows>(*std::move(answer)), now());
-      else
-        broker_.on_messages(asked.id, Failure{std::move(answer).error()}, now());
-      break;
-    }
-    case About::Trace:
-      if (answer)
-        broker_.on_trace(asked.id, std::get<records::Trace>(*std::move(answer)), now());
-      else
-        broker_.on_trace(asked.id, Failure{std::move(answer).error()}, now());
-      break;
-    case About::Stats:
-      if (answer)
-        broker_.on_stats(asked.id, std::get<records::StoreStats>(*std::move(answer)), now());
-      else
-        broker_.on_stats(asked.id, Failure{std::move(answer).error()}, now());
-      break;
-  }
+  auto asked = queries_.extract(id);
+  if (asked.empty()) return;
+  asked.mapped()(std::move(answer));
   settle();
+}
+
+/// The answer is of the kind that was asked for; the broker's own number goes back with it.
+template <typename Wanted, typename Tell>
+void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
+  const store::QueryId number{++last_query_};
+  queries_.emplace(number, [this, id, tell](Result<store::Answer> answer) {
+    if (answer)
+      (broker_.*tell)(id, std::get<Wanted>(*std::move(answer)), now());
+    else
+      (broker_.*tell)(id, Failure{std::move(answer).error()}, now());
+  });
+  queue_->query(number, std::move(query));
 }
 
 // What the broker wants.
@@ -220,13 +210,25 @@ void Workspace::carry_out(broker::LoadBacklog& effect) { queue_->load_backlog(st
 
 void Workspace::carry_out(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
 
-void Workspace::carry_out(broker::AskMessages& effect) { ask({effect.id, About::Messages}, std::move(effect.query)); }
-
-void Workspace::carry_out(broker::AskTrace& effect) {
-  ask({effect.id, About::Trace}, store::TraceQuery{std::move(effect.message)});
+void Workspace::carry_out(broker::AskMessages& effect) {
+  ask<std::vector<records::MessageRow>>(effect.id, std::move(effect.query), &broker::Broker::on_messages);
 }
 
-void Workspace::carry_out(broker::AskStats& effect) { ask({effect.id, About::Stats}, store::StatsQuery{}); }
+void Workspace::carry_out(broker::AskTrace& effect) {
+  ask<records::Trace>(effect.id, store::TraceQuery{std::move(effect.message)}, &broker::Broker::on_trace);
+}
+
+void Workspace::carry_out(broker::AskStats& effect) {
+  ask<records::StoreStats>(effect.id, store::StatsQuery{}, &broker::Broker::on_stats);
+}
+
+void Workspace::carry_out(broker::AskHeld& effect) {
+  ask<records::HeldPage>(effect.id, std::move(effect.request), &broker::Broker::on_held);
+}
+
+void Workspace::carry_out(broker::AskDead& effect) {
+  ask<std::vector<records::DeadLetter>>(effect.id, std::move(effect.query), &broker::Broker::on_dead);
+}
 
 template <typename Answer, typename Tell>
 auto Workspace::when_told(broker::QueryId id, Tell tell) {
@@ -264,12 +266,6 @@ void Workspace::carry_out(broker::RosterChanged&) {
 }
 
 void Workspace::carry_out(broker::Note& effect) { log::write(level_of(effect.level), effect.text, {}); }
-
-void Workspace::ask(Asked asked, store::Query query) {
-  const store::QueryId id{++last_query_};
-  queries_.emplace(id, asked);
-  queue_->query(id, std::move(query));
-}
 
 void Workspace::bury(ConnectionId id) {
   const auto found = connections_.find(id);

@@ -86,7 +86,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   // StoreListener
   void on_committed(records::Ticket up_to) override;
   void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
-  void on_backlog(Result<records::BacklogPage> page, const AgentName& to) override;
+  void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
   void on_answer(store::QueryId id, Result<store::Answer> answer) override;
 
@@ -103,6 +103,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::AskMessages& effect);
   void carry_out(broker::AskTrace& effect);
   void carry_out(broker::AskStats& effect);
+  void carry_out(broker::AskHeld& effect);
+  void carry_out(broker::AskDead& effect);
   void carry_out(broker::StartHost& effect);
   void carry_out(broker::EndHost& effect);
   void carry_out(broker::TypeIntoHost& effect);
@@ -110,12 +112,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::RosterChanged& effect);
   void carry_out(broker::Note& effect);
 
-  enum class About : std::uint8_t { Messages, Trace, Stats };
-  struct Asked {
-    broker::QueryId id;
-    About about;
-  };
-  void ask(Asked asked, store::Query query);
+  template <typename Wanted, typename Tell>
+  void ask(broker::QueryId id, store::Query query, Tell tell);
   /// Gives the broker an answer of the hosts, if we are still there to hear it.
   template <typename Answer, typename Tell>
   auto when_told(broker::QueryId id, Tell tell);
@@ -140,7 +138,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   std::vector<ConnectionId> resumed_;                // their waiting frames are parsed once effects are done
   std::uint64_t last_connection_ = 0;
 
-  std::unordered_map<store::QueryId, Asked> queries_;
+  std::unordered_map<store::QueryId, std::move_only_function<void(Result<store::Answer>)>> queries_;
   std::uint64_t last_query_ = 0;
 
   std::unique_ptr<net::Timer> tick_timer_;

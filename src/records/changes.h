@@ -1,6 +1,7 @@
 /// What a commit may do to the store: a closed list.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,11 +18,30 @@ struct AddMessage {
 };
 struct AddDelivery {
   Delivery delivery;
+  std::string reason = {};
+  WallMs at = 0;  // 0: it came with its message
 };  // also writes the first line of its history
-struct ChangeDelivery {  // also writes one line of its history; unknown keys are ignored
+/// Also writes one line of its history; unknown keys are ignored. A delivery that is Delivered changes no more but
+/// for a stronger proof; one that ended otherwise only to Cancelled (it was begun anew).
+struct ChangeDelivery {
   Key key;
   DeliveryState state{};
   Proof proof{};
+  WallMs at = 0;
+  std::string reason = {};
+  std::string way = {};
+  std::string evidence = {};
+  Hold hold = Hold::None;
+  WallMs available_at = 0;
+  std::optional<std::uint32_t> attempts = {};  // empty: as before
+};
+/// A delivery that is not final goes to the end of a queue: Queued, Stored, no hold, with these from now on. Writes a
+/// line of its history. Unknown keys and final deliveries are ignored.
+struct RequeueDelivery {
+  Key key;
+  protocol::Lane lane;
+  Key rank;
+  Seq seq;
   WallMs at = 0;
   std::string reason = {};
 };
@@ -52,8 +72,8 @@ struct PutProposal {
   Proposal proposal;
 };  // insert or replace by id
 
-using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, SetStream, PutAgent, RemoveAgent, PutSession,
-                            JoinChannel, LeaveChannel, SetOutboxMark, PutProposal>;
+using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent,
+                            PutSession, JoinChannel, LeaveChannel, SetOutboxMark, PutProposal>;
 
 using Changes = std::vector<Change>;
 

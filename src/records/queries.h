@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,18 +26,29 @@ struct Snapshot {
     Key message;
   };
   std::vector<RecentId> recent_ids;  // of the newest kRecentIdRows messages, oldest first
+  struct RecentKey {
+    AgentName from;
+    std::string idempotency_key;
+  };
+  std::vector<RecentKey> recent_keys;  // of the same messages, those that had one
   struct Backlog {
     AgentName to;
-    std::uint64_t pending = 0;
+    protocol::Lane lane;
+    AgentName from;
+    std::uint64_t pending = 0;  // deliveries that are not final, held ones included
+    std::uint64_t held = 0;     // of those, the held ones
   };
-  std::vector<Backlog> backlogs;  // recipients with deliveries that are not final
+  std::vector<Backlog> backlogs;  // flows with deliveries that are not final
   WallMs next_expiry = 0;         // earliest expires_at of those; 0 when none
+  WallMs next_due = 0;            // earliest available_at of those held for a time; 0 when none
 };
 inline constexpr std::size_t kRecentIdRows = 65'536;
 
-/// The next pending deliveries of one recipient after a key, oldest first.
+/// The next deliveries of one flow that are neither final nor held, after a rank, in the order of ranks.
 struct BacklogRequest {
   AgentName to;
+  protocol::Lane lane;
+  AgentName from;
   Key after;
   std::size_t max_rows = 0;
   std::size_t max_bytes = 0;  // at least one row is returned, however large
@@ -47,6 +59,8 @@ struct BacklogItem {
 };
 struct BacklogPage {
   AgentName to;
+  protocol::Lane lane;
+  AgentName from;
   Key after;  // as asked
   std::vector<BacklogItem> items;
   bool more = false;
@@ -63,10 +77,43 @@ struct Expired {
   AgentName from;
   AgentName to;
   std::string message_id;
+  Hold hold{};
 };
 struct ExpireResult {
   std::vector<Expired> expired;
   WallMs next_expiry = 0;  // earliest of those left; 0 when none
+};
+
+/// Held deliveries that may go: by time, or because somebody lets go what waits for one agent. Nothing is changed.
+struct HeldRequest {
+  WallMs due_by = 0;  // those of Hold::Time whose time has come; with `to`: ignored
+  AgentName to;       // those of this agent, whatever holds them, and those that wait in the manual lanes
+  std::optional<protocol::DeliveryMode> mode;  // with `to`: only of this mode
+  Key after;                                   // with `to`: only newer keys
+  std::size_t max_rows = 1'000;
+};
+struct HeldDelivery {
+  Delivery delivery;
+  Topic topic;
+};
+struct HeldPage {
+  std::vector<HeldDelivery> items;  // by due time, or by key
+  bool more = false;
+  WallMs next_due = 0;  // without `to`: earliest available_at of those left; 0 when none
+};
+
+/// Deliveries that ended without being delivered, newest first.
+struct DeadQuery {
+  std::string to, from;               // empty: any
+  std::vector<DeliveryState> states;  // empty: Dead, Failed, Expired, InDoubt
+  Key before;                         // only older keys; 0: all
+  std::size_t limit = 100;
+  Key delivery;  // only this one, in whatever state it is; 0: any
+};
+struct DeadLetter {
+  Delivery delivery;
+  Message message;
+  DeliveryEvent last;  // the newest line of its history
 };
 
 struct MessageQuery {
@@ -108,6 +155,8 @@ struct StoreStats {
   bool persistent = false;
   std::uint64_t messages = 0;
   std::uint64_t pending = 0;
+  std::uint64_t dead = 0;     // ended without being delivered, begun anew by nobody
+  WallMs oldest_pending = 0;  // when the message of the oldest pending delivery was taken; 0: none
   std::uint64_t bytes = 0;
 };
 

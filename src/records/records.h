@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "protocol/control.h"
 #include "protocol/hello.h"
 #include "protocol/names.h"
 #include "protocol/send.h"
@@ -53,18 +54,31 @@ std::string_view name_of(Proof proof);
 /// Which frame carries it, and what is spliced into its data on the way.
 enum class Carriage : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
 
+/// Why a delivery does not go although its lane may be open.
+enum class Hold : std::uint8_t {
+  None,
+  Time,    // until available_at: tried in vain, or given back by its session
+  Policy,  // of the recipient, until somebody lets it go
+};
+
 /// One message on its way to one agent.
 struct Delivery {
-  Key key;  // orders the recipient's queue; also makes the wire id
+  Key key;  // makes the wire id
   Key message;
+  AgentName from;  // the message's
   AgentName to;
-  Seq seq;  // within the stream (topic, from → to)
+  protocol::Lane lane;
+  Key rank;  // its place in the queue of (to, lane, from): the key, or a later one when it was put back
+  Seq seq;   // within the stream (topic, from → to, lane); a new one when it was put back
   Carriage carriage = Carriage::Deliver;
   std::string shadow_of;  // for the shadow carriages: the primary
   DeliveryState state = DeliveryState::Queued;
   Proof proof = Proof::Stored;
-  WallMs expires_at = 0;        // always set: the ttl, or the retention age
+  WallMs expires_at = 0;        // always set: the ttl, the deadline, or the retention age
   bool queued_offline = false;  // the recipient was away when it was accepted
+  Hold hold = Hold::None;
+  WallMs available_at = 0;     // with Hold::Time: not before
+  std::uint32_t attempts = 0;  // how often it failed
 };
 
 /// One line of a delivery's ledger.
@@ -73,12 +87,15 @@ struct DeliveryEvent {
   DeliveryState state{};
   Proof proof{};
   std::string reason;
+  std::string way = {};       // by which it went
+  std::string evidence = {};  // what shows it
 };
 
 struct Stream {
   Topic topic;
   AgentName from;
   AgentName to;
+  protocol::Lane lane;
   Seq last;   // the newest number given out
   Seq acked;  // the highest number the recipient has acknowledged
 };
@@ -90,6 +107,9 @@ struct Agent {
   std::string claim_hash;  // SHA-256 of the claim token, hex; empty when nobody claimed the name
   WallMs first_seen = 0;
   WallMs last_seen = 0;
+  bool paused = false;  // by a person: nothing reaches it
+  std::string pause_reason;
+  std::vector<protocol::PolicyRule> policy;  // whose messages it takes
 };
 
 struct ShadowBinding {

@@ -1,5 +1,6 @@
 // What the memory store answers: loading, questions, and forgetting.
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "base/format.h"
@@ -7,6 +8,7 @@
 #include "store/memory_store.h"
 #include "store/message_rows.h"
 #include "store/message_words.h"
+#include "store/record_json.h"
 
 namespace relay::store {
 
@@ -31,19 +33,34 @@ Result<Snapshot> MemoryStore::load() {
   for (auto at = std::next(tables_.messages.begin(), static_cast<std::ptrdiff_t>(skip)); at != tables_.messages.end();
        ++at) {
     snapshot.recent_ids.push_back({at->second.from, at->second.id, at->second.key});
+    if (auto key = idempotency_key_in(at->second.payload_meta); !key.empty())
+      snapshot.recent_keys.push_back({at->second.from, std::move(key)});
   }
-  for (const auto& [name, keys] : tables_.pending()) snapshot.backlogs.push_back({AgentName{name}, keys.size()});
+  std::map<std::tuple<AgentName, std::uint8_t, AgentName>, Snapshot::Backlog> flows;
+  for (const auto& [name, keys] : tables_.pending()) {
+    for (const auto key : keys) {
+      const auto& delivery = tables_.deliveries.at(key).delivery;
+      auto& flow = flows[{delivery.to, protocol::code_of(delivery.lane), delivery.from}];
+      ++flow.pending;
+      if (delivery.hold != Hold::None) ++flow.held;
+    }
+  }
+  for (const auto& [flow, counts] : flows) {
+    const auto& [to, lane, from] = flow;
+    snapshot.backlogs.push_back({to, *protocol::lane_of(lane), from, counts.pending, counts.held});
+  }
   if (!tables_.expiring().empty()) snapshot.next_expiry = tables_.expiring().begin()->first;
+  if (!tables_.due().empty()) snapshot.next_due = tables_.due().begin()->first;
   return snapshot;
 }
 
 Result<BacklogPage> MemoryStore::backlog(const BacklogRequest& request) {
-  BacklogPage page{request.to, request.after, {}, false};
-  const auto& keys = tables_.pending_of(request.to.value());
+  BacklogPage page{request.to, request.lane, request.from, request.after, {}, false};
+  const auto& ranks = tables_.waiting(request.to.value(), request.lane, request.from.value());
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
   std::size_t bytes = 0;
-  for (auto at = keys.upper_bound(request.after.value()); at != keys.end(); ++at) {
-    const auto& delivery = tables_.deliveries.at(*at).delivery;
+  for (auto at = ranks.upper_bound({request.after.value(), INT64_MAX}); at != ranks.end(); ++at) {
+    const auto& delivery = tables_.deliveries.at(at->second).delivery;
     const auto& message = tables_.messages.at(delivery.message.value());
     bytes += size_of(message);
     if (page.items.size() >= max_rows || (!page.items.empty() && bytes > request.max_bytes)) {
@@ -156,9 +173,68 @@ Result<StoreStats> MemoryStore::stats() {
   StoreStats stats;
   stats.driver = "memory";
   stats.messages = tables_.messages.size();
-  for (const auto& [name, keys] : tables_.pending()) stats.pending += keys.size();
+  std::int64_t oldest = INT64_MAX;
+  for (const auto& [name, keys] : tables_.pending()) {
+    stats.pending += keys.size();
+    oldest = std::min(oldest, *keys.begin());
+  }
+  if (stats.pending > 0)
+    stats.oldest_pending = tables_.messages.at(tables_.deliveries.at(oldest).delivery.message.value()).ts;
+  stats.dead = tables_.dead().size();
   stats.bytes = tables_.bytes;
   return stats;
+}
+
+Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
+  HeldPage page;
+  const auto full = [&] { return page.items.size() >= std::max<std::size_t>(request.max_rows, 1); };
+  const auto take = [&](const Delivery& delivery) {
+    page.items.push_back({delivery, tables_.messages.at(delivery.message.value()).topic});
+  };
+  if (request.to.value().empty()) {
+    for (const auto& [available_at, key] : tables_.due()) {
+      page.more = available_at <= request.due_by && full();
+      page.next_due = available_at;
+      if (page.more || available_at > request.due_by) return page;
+      take(tables_.deliveries.at(key).delivery);
+    }
+    page.next_due = 0;
+    return page;
+  }
+  const auto& pending = tables_.pending_of(request.to.value());
+  for (auto at = pending.upper_bound(request.after.value()); at != pending.end() && !page.more; ++at) {
+    const auto& delivery = tables_.deliveries.at(*at).delivery;
+    if (delivery.hold == Hold::None && delivery.lane.mode != protocol::DeliveryMode::Manual) continue;
+    if (request.mode && *request.mode != delivery.lane.mode) continue;
+    page.more = full();
+    if (!page.more) take(delivery);
+  }
+  return page;
+}
+
+Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
+  std::vector<DeadLetter> letters;
+  std::size_t bytes = 0;
+  const auto take = [&](std::int64_t key) {
+    const auto& [delivery, history] = tables_.deliveries.at(key);
+    const auto& message = tables_.messages.at(delivery.message.value());
+    bytes += size_of(message);
+    letters.push_back({delivery, message, history.back()});
+  };
+  if (query.delivery.value() > 0) {
+    if (tables_.deliveries.contains(query.delivery.value())) take(query.delivery.value());
+    return letters;
+  }
+  const auto& keys = query.to.empty() ? tables_.dead() : tables_.dead_of(query.to);
+  const auto& states = query.states;
+  auto at = query.before.value() > 0 ? keys.lower_bound(query.before.value()) : keys.end();
+  while (at != keys.begin() && letters.size() < query.limit && bytes < kMaxAnswerBytes) {
+    const auto& delivery = tables_.deliveries.at(*--at).delivery;
+    if (!query.from.empty() && delivery.from.value() != query.from) continue;
+    if (!states.empty() && std::find(states.begin(), states.end(), delivery.state) == states.end()) continue;
+    take(*at);
+  }
+  return letters;
 }
 
 Result<bool> MemoryStore::index_some(std::size_t) { return false; }

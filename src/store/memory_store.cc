@@ -80,7 +80,8 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
     tables_.remove_delivery(key);
     tables_.newest = newest;
   });
-  tables_.add(MemoryTables::Tracked{delivery, {{message->second.ts, delivery.state, delivery.proof, {}}}});
+  const auto at = change.at == 0 ? message->second.ts : change.at;
+  tables_.add(MemoryTables::Tracked{delivery, {{at, delivery.state, delivery.proof, change.reason}}});
   return {};
 }
 
@@ -89,17 +90,44 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   const auto found = tables_.deliveries.find(key);
   if (found == tables_.deliveries.end()) return {};
   auto tracked = found->second;
+  auto& delivery = tracked.delivery;
+  if (!may_change(delivery.state, delivery.proof, change.state, change.proof)) return {};
   way_back_.emplace_back([this, key, old = tracked] { tables_.replace(key, old); });
-  tracked.delivery.state = change.state;
-  tracked.delivery.proof = change.proof;
-  tracked.history.push_back({change.at, change.state, change.proof, change.reason});
+  delivery.state = change.state;
+  delivery.proof = change.proof;
+  delivery.hold = change.hold;
+  delivery.available_at = change.available_at;
+  delivery.attempts = change.attempts.value_or(delivery.attempts);
+  tracked.history.push_back({change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+  tables_.replace(key, std::move(tracked));
+  return {};
+}
+
+Result<void> MemoryStore::on(const RequeueDelivery& change) {
+  const auto key = change.key.value();
+  const auto found = tables_.deliveries.find(key);
+  if (found == tables_.deliveries.end() || is_final(found->second.delivery.state)) return {};
+  auto tracked = found->second;
+  way_back_.emplace_back([this, key, newest = tables_.newest, old = tracked] {
+    tables_.replace(key, old);
+    tables_.newest = newest;
+  });
+  auto& delivery = tracked.delivery;
+  delivery.state = DeliveryState::Queued;
+  delivery.proof = Proof::Stored;
+  delivery.hold = Hold::None;
+  delivery.available_at = 0;
+  delivery.lane = change.lane;
+  delivery.rank = change.rank;
+  delivery.seq = change.seq;
+  tracked.history.push_back({change.at, delivery.state, delivery.proof, change.reason});
   tables_.replace(key, std::move(tracked));
   return {};
 }
 
 Result<void> MemoryStore::on(const SetStream& change) {
   auto stream = change.stream;
-  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value()};
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), protocol::code_of(stream.lane)};
   const auto found = tables_.streams.find(key);
   if (found != tables_.streams.end()) {
     stream.last = std::max(stream.last, found->second.last);

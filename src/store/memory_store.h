@@ -36,6 +36,8 @@ class MemoryStore final : public MessageStore {
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
   Result<records::Trace> trace(const std::string& id_or_prefix) override;
   Result<records::StoreStats> stats() override;
+  Result<records::HeldPage> held(const records::HeldRequest& request) override;
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override;
 
   Result<std::unique_ptr<MessageReader>> open_reader() override;
 
@@ -43,6 +45,7 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::AddMessage& change);
   Result<void> on(const records::AddDelivery& change);
   Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::RequeueDelivery& change);
   Result<void> on(const records::SetStream& change);
   Result<void> on(const records::PutAgent& change);
   Result<void> on(const records::RemoveAgent& change);

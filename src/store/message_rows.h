@@ -38,6 +38,21 @@ constexpr int advancement(records::DeliveryState state) {
   return 0;
 }
 
+/// See records::ChangeDelivery: what was delivered only gains proof, what ended otherwise is at most cancelled.
+constexpr bool may_change(records::DeliveryState state, records::Proof proof, records::DeliveryState to,
+                          records::Proof with) {
+  using enum records::DeliveryState;
+  if (!is_final(state)) return true;
+  if (state == Delivered) return to == Delivered && with > proof;
+  return state != Cancelled && to == Cancelled;
+}
+
+/// What DeadQuery finds.
+constexpr bool is_dead(records::DeliveryState state) {
+  using enum records::DeliveryState;
+  return is_final(state) && state != Delivered && state != Cancelled;
+}
+
 inline constexpr const char* kReasonExpired = "its time ran out";
 inline constexpr const char* kReasonRemoved = "the agent was removed";
 

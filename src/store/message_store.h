@@ -43,6 +43,8 @@ class MessageReader {
   virtual Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) = 0;
   virtual Result<records::Trace> trace(const std::string& id_or_prefix) = 0;
   virtual Result<records::StoreStats> stats() = 0;
+  virtual Result<records::HeldPage> held(const records::HeldRequest& request) = 0;
+  virtual Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) = 0;
 };
 
 class MessageStore : public MessageReader {

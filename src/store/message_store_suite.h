@@ -39,8 +39,9 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
     return keys;
   }
 
-  std::vector<std::int64_t> backlog_keys(const std::string& to, std::int64_t after = 0) {
-    auto page = store_->backlog({AgentName{to}, Key{after}, 100, 1 << 20});
+  std::vector<std::int64_t> backlog_keys(const std::string& to, std::int64_t after = 0,
+                                         const std::string& from = "Alice", protocol::Lane lane = {}) {
+    auto page = store_->backlog(sample::backlog_of(to, after, from, lane));
     EXPECT_TRUE(page);
     std::vector<std::int64_t> keys;
     for (const auto& item : page->items) keys.push_back(item.delivery.key.value());

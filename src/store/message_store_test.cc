@@ -75,7 +75,9 @@ TEST_P(MessageStoreSuite, LoadsThePendingDeliveriesOfOneRecipientInOrder) {
   EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 6, 8, 10}));
   EXPECT_EQ(backlog_keys("Bob", 6), (Keys{8, 10}));
   EXPECT_EQ(backlog_keys("Nobody"), Keys{});
-  const auto page = store_->backlog({AgentName{"Bob"}, Key{0}, 2, 1 << 20});
+  auto asked = backlog_of("Bob");
+  asked.max_rows = 2;
+  const auto page = store_->backlog(asked);
   ASSERT_EQ(page->items.size(), 2u);
   EXPECT_TRUE(page->more);
   EXPECT_EQ(page->items[1].delivery.state, DeliveryState::Accepted);
@@ -86,7 +88,9 @@ TEST_P(MessageStoreSuite, LoadsThePendingDeliveriesOfOneRecipientInOrder) {
 TEST_P(MessageStoreSuite, ReturnsOneRowHoweverLarge) {
   commit(direct(1, "Alice", "Bob", std::string(10'000, 'x')));
   commit(direct(3, "Alice", "Bob", "small"));
-  const auto page = store_->backlog({AgentName{"Bob"}, Key{0}, 10, 100});
+  auto asked = backlog_of("Bob");
+  asked.max_bytes = 100;
+  const auto page = store_->backlog(asked);
   ASSERT_EQ(page->items.size(), 1u);
   EXPECT_TRUE(page->more);
 }
@@ -102,9 +106,9 @@ TEST_P(MessageStoreSuite, SeesTheOpenGroupInItsBacklog) {
 TEST_P(MessageStoreSuite, ExpiresWhatIsDueAndSaysWhenNext) {
   auto soon = delivery(2, 1, "Bob");
   soon.expires_at = kStart + 10;
-  auto later = delivery(4, 3, "Bob");
+  auto later = delivery(4, 3, "Bob", 1, "Carol");
   later.expires_at = kStart + 20;
-  auto done = delivery(6, 5, "Bob");
+  auto done = delivery(6, 5, "Bob", 2, "Carol");
   done.expires_at = kStart + 5;
   commit({AddMessage{message(1, "Alice", "Bob", "a")}, AddDelivery{soon}, AddMessage{message(3, "Carol", "Bob", "b")},
           AddDelivery{later}, AddMessage{message(5, "Carol", "Bob", "c")}, AddDelivery{done},
@@ -120,7 +124,8 @@ TEST_P(MessageStoreSuite, ExpiresWhatIsDueAndSaysWhenNext) {
   EXPECT_EQ(result->expired[0].to, AgentName{"Bob"});
   EXPECT_EQ(result->expired[0].message_id, "id-1");
   EXPECT_EQ(result->next_expiry, kStart + 20);
-  EXPECT_EQ(backlog_keys("Bob"), Keys{4});
+  EXPECT_EQ(backlog_keys("Bob", 0, "Carol"), Keys{4});
+  EXPECT_EQ(backlog_keys("Bob"), Keys{});
   ASSERT_TRUE(store_->begin());
   const auto rest = store_->expire({kStart + 1'000, 100});
   ASSERT_TRUE(rest && store_->commit());
@@ -165,7 +170,7 @@ TEST_P(MessageStoreSuite, CancelsWhatARemovedAgentStillHadToGet) {
   EXPECT_TRUE(snapshot.sessions.empty());
   EXPECT_TRUE(snapshot.memberships.empty());
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
-  EXPECT_EQ(backlog_keys("Alice"), Keys{4}) << "Alice still waits for this one";
+  EXPECT_EQ(backlog_keys("Alice", 0, "Bob"), Keys{4}) << "Alice still waits for this one";
   const auto trace = store_->trace(short_id(Key{1}));
   EXPECT_EQ(trace->deliveries.at(0).delivery.state, DeliveryState::Cancelled);
   EXPECT_EQ(trace->deliveries.at(0).history.back().at, kStart + 9);
@@ -250,6 +255,8 @@ class OnSimDisk final : public MessageStore {
   Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
   Result<Trace> trace(const std::string& id) override { return store_->trace(id); }
   Result<StoreStats> stats() override { return store_->stats(); }
+  Result<HeldPage> held(const HeldRequest& request) override { return store_->held(request); }
+  Result<std::vector<DeadLetter>> dead(const DeadQuery& query) override { return store_->dead(query); }
   Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
 
  private:

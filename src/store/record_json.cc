@@ -42,6 +42,19 @@ std::string to_json(const protocol::Capabilities& capabilities) {
   object["receipts"] = capabilities.receipts;
   object["max_inflight"] = capabilities.max_inflight;
   object["outbox"] = view(capabilities.outbox);
+  object["receipt_steps"] = capabilities.receipt_steps;
+  if (capabilities.modes) {
+    json::array modes;
+    for (const auto mode : protocol::kDeliveryModes) {
+      if (!capabilities.modes->has(mode)) continue;
+      const auto name = name_of(mode);
+      modes.emplace_back(json::string_view{name.data(), name.size()});
+    }
+    object["modes"] = std::move(modes);
+  }
+  object["queue"] = capabilities.queue;
+  object["pause"] = capabilities.pause;
+  if (!capabilities.contract.empty()) object["contract"] = view(capabilities.contract);
   return json::serialize(object);
 }
 
@@ -94,6 +107,16 @@ Result<protocol::Capabilities> capabilities_from_json(const std::string& text) {
   capabilities.send_ack = bool_member(*object, "send_ack").value_or(false);
   capabilities.receipts = bool_member(*object, "receipts").value_or(false);
   capabilities.outbox = string_member(*object, "outbox").value_or("");
+  capabilities.receipt_steps = bool_member(*object, "receipt_steps").value_or(false);
+  if (const auto* modes = array_member(*object, "modes")) {
+    capabilities.modes.emplace();
+    for (const auto& name : texts_in(*modes)) {
+      if (const auto mode = protocol::delivery_mode_named(name)) capabilities.modes->add(*mode);
+    }
+  }
+  capabilities.queue = bool_member(*object, "queue").value_or(false);
+  capabilities.pause = bool_member(*object, "pause").value_or(false);
+  capabilities.contract = string_member(*object, "contract").value_or("");
   const auto inflight = integer_member(*object, "max_inflight").value_or(protocol::kDefaultInflight);
   if (inflight > 0 && inflight <= protocol::kMaxInflight)
     capabilities.max_inflight = static_cast<std::uint32_t>(inflight);
@@ -146,6 +169,18 @@ Result<std::vector<records::Vote>> votes_from_json(const std::string& text) {
     }
   }
   return votes;
+}
+
+Result<std::vector<protocol::PolicyRule>> policy_from_json(const std::string& text) {
+  auto rules = protocol::parse_policy(text);
+  if (!rules) return fail(Errc::Damaged, "a stored policy is not readable; the message store is damaged");
+  return rules;
+}
+
+std::string idempotency_key_in(const std::string& payload_meta) {
+  if (!payload_meta.contains("idempotencyKey")) return {};
+  const auto meta = protocol::parse_send_meta(payload_meta);
+  return meta && meta->delivery ? meta->delivery->idempotency_key : std::string{};
 }
 
 }  // namespace relay::store

@@ -8,13 +8,15 @@ using namespace records;
 
 Result<void> SqliteWriter::on(const PutAgent& change) {
   const auto& agent = change.agent;
+  const auto policy = agent.policy.empty() ? std::string{} : protocol::write_policy(agent.policy);
   const auto put = RELAY_TRY(connection_.use(
       "INSERT OR REPLACE INTO agents(name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,"
-      "claim_hash,first_seen,last_seen) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"));
+      "claim_hash,first_seen,last_seen,paused,pause_reason,policy)"
+      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
   put->bind(std::string_view{agent.name.value()}, static_cast<std::int64_t>(agent.entity), OrNull{agent.cli},
             OrNull{agent.program}, OrNull{agent.model}, OrNull{agent.task}, OrNull{agent.working_directory},
             OrNull{agent.team}, OrNull{agent.display_name}, OrNull{agent.avatar_url}, OrNull{agent.claim_hash},
-            agent.first_seen, agent.last_seen);
+            agent.first_seen, agent.last_seen, std::int64_t{agent.paused}, OrNull{agent.pause_reason}, OrNull{policy});
   return put->run();
 }
 

@@ -26,6 +26,14 @@ Result<Key> newest_key(Connection& connection) {
   return Key{RELAY_TRY(find->step()) ? find->integer(0) : 0};
 }
 
+Result<void> remember_newest_key(Connection& connection, Key key) {
+  const auto remember =
+      RELAY_TRY(connection.use("INSERT INTO meta(name,value) VALUES('newest_key',?1)"
+                               " ON CONFLICT DO UPDATE SET value=max(value,excluded.value)"));
+  remember->bind(key.value());
+  return remember->run();
+}
+
 Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix) {
   std::vector<Key> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
@@ -75,27 +83,23 @@ Result<Trace> select_trace(Connection& connection, const std::string& id_or_pref
     trace.message = read_message(*find.operator->(), 0);
   }
   {
-    const auto find = RELAY_TRY(connection.use("SELECT n.name," RELAY_DELIVERY_COLUMNS
-                                               " FROM deliveries d JOIN names n ON n.id=d.recipient WHERE d.message=?1"
-                                               " ORDER BY d.key LIMIT ?2"));
+    const auto find =
+        RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS " FROM deliveries d" RELAY_DELIVERY_NAMES
+                                 "WHERE d.message=?1 ORDER BY d.key LIMIT ?2"));
     find->bind(keys.front().value(), static_cast<std::int64_t>(kMaxTraceDeliveries));
-    while (RELAY_TRY(find->step())) {
-      trace.deliveries.push_back({read_delivery(*find.operator->(), 1, AgentName{find->text(0)}), {}});
-    }
+    while (RELAY_TRY(find->step())) trace.deliveries.push_back({read_delivery(*find.operator->(), 0), {}});
   }
-  const auto find =
-      RELAY_TRY(connection.use("SELECT n,at,state,proof,reason FROM delivery_history WHERE delivery=?1 ORDER BY n"));
+  const auto find = RELAY_TRY(
+      connection.use("SELECT n," RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
   for (auto& entry : trace.deliveries) {
     find->bind(entry.delivery.key.value());
     while (RELAY_TRY(find->step())) {
       const bool begins = find->integer(0) == 0;
-      if (!begins && entry.history.empty())
-        entry.history.push_back({trace.message.ts, DeliveryState::Queued, Proof::Stored, {}});
-      entry.history.push_back(
-          {find->integer(1), read_state(find->integer(2)), read_proof(find->integer(3)), find->text(4)});
+      if (!begins && entry.history.empty()) entry.history.push_back(usual_beginning(trace.message.ts));
+      entry.history.push_back(read_event(*find.operator->(), 1));
     }
     find->reset();
-    if (entry.history.empty()) entry.history.push_back({trace.message.ts, DeliveryState::Queued, Proof::Stored, {}});
+    if (entry.history.empty()) entry.history.push_back(usual_beginning(trace.message.ts));
   }
   return trace;
 }
@@ -106,8 +110,18 @@ Result<StoreStats> select_stats(Connection& connection) {
   stats.driver = "sqlite";
   stats.persistent = true;
   stats.messages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT count(*) FROM messages")));
-  stats.pending = static_cast<std::uint64_t>(RELAY_TRY(
-      connection.integer("SELECT count(*) FROM deliveries INDEXED BY deliveries_pending WHERE " RELAY_PENDING(""))));
+  {
+    const auto pending = RELAY_TRY(connection.use(
+        "SELECT count(*), min(key) FROM (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE " RELAY_WAITING(
+            "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE " RELAY_HELD("") ")"));
+    if (RELAY_TRY(pending->step())) stats.pending = static_cast<std::uint64_t>(pending->integer(0));
+    const auto taken = RELAY_TRY(
+        connection.use("SELECT m.ts FROM deliveries d CROSS JOIN messages m ON m.key=d.message WHERE d.key=?1"));
+    taken->bind(pending->integer(1));
+    if (RELAY_TRY(taken->step())) stats.oldest_pending = taken->integer(0);
+  }
+  stats.dead = static_cast<std::uint64_t>(RELAY_TRY(
+      connection.integer("SELECT count(*) FROM deliveries INDEXED BY deliveries_dead WHERE " RELAY_DEAD(""))));
   const auto pages = RELAY_TRY(connection.integer("PRAGMA page_count"));
   stats.bytes = static_cast<std::uint64_t>(pages * RELAY_TRY(connection.integer("PRAGMA page_size")));
   return stats;

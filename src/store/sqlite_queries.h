@@ -17,12 +17,16 @@ namespace relay::store {
 Result<std::vector<records::MessageRow>> select_messages(Connection& connection, const records::MessageQuery& query);
 Result<records::Trace> select_trace(Connection& connection, const std::string& id_or_prefix);
 Result<records::StoreStats> select_stats(Connection& connection);
+Result<records::HeldPage> select_held(Connection& connection, const records::HeldRequest& request);
+Result<std::vector<records::DeadLetter>> select_dead(Connection& connection, const records::DeadQuery& query);
 
 /// Messages that a typed id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
 Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix);
 
 /// The highest key ever used.
 Result<Key> newest_key(Connection& connection);
+/// For keys that stand in no row, or in one that is about to go. Inside the caller's transaction.
+Result<void> remember_newest_key(Connection& connection, Key key);
 
 /// A read transaction for the length of a scope; nothing when the connection is in one already.
 class ReadMoment {
@@ -51,6 +55,12 @@ class SqliteReader final : public MessageReader {
     return select_trace(*connection_, id_or_prefix);
   }
   Result<records::StoreStats> stats() override { return select_stats(*connection_); }
+  Result<records::HeldPage> held(const records::HeldRequest& request) override {
+    return select_held(*connection_, request);
+  }
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override {
+    return select_dead(*connection_, query);
+  }
 
  private:
   std::unique_ptr<Connection> connection_;

@@ -2,17 +2,15 @@
 
 #include <vector>
 
+#include "store/sqlite_queries.h"
 #include "store/sqlite_schema.h"
 #include "store/sqlite_text.h"
 
 namespace relay::store {
 
 Result<Removal> Removal::prepare(Connection& connection) {
-  const auto remember = RELAY_TRY(connection.use(
-      "INSERT INTO meta(name,value) SELECT 'newest_key', max(coalesce((SELECT max(key) FROM messages),0),"
-      " coalesce((SELECT max(key) FROM deliveries),0)) WHERE true"
-      " ON CONFLICT DO UPDATE SET value=max(value,excluded.value)"));
-  RELAY_TRY(remember->run());
+  const auto newest = RELAY_TRY(newest_key(connection));
+  RELAY_TRY(remember_newest_key(connection, newest));
   return Removal{connection, RELAY_TRY(indexed_key(connection))};
 }
 

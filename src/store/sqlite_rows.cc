@@ -30,21 +30,46 @@ Proof read_proof(std::int64_t number) {
   return known ? static_cast<Proof>(number) : Proof::Stored;
 }
 
-Delivery read_delivery(const Statement& row, int first, AgentName to) {
+protocol::Lane read_lane(std::int64_t number) {
+  return protocol::lane_of(static_cast<std::uint64_t>(number)).value_or(protocol::Lane{});
+}
+
+Delivery read_delivery(const Statement& row, int first) {
   Delivery delivery;
-  delivery.key = Key{row.integer(first)};
-  delivery.message = Key{row.integer(first + 1)};
-  delivery.to = std::move(to);
-  delivery.seq = Seq{static_cast<std::uint64_t>(row.integer(first + 2))};
-  const auto carriage = row.integer(first + 3);
+  int column = first;
+  const auto next_integer = [&] { return row.integer(column++); };
+  const auto next_text = [&] { return row.text(column++); };
+  delivery.key = Key{next_integer()};
+  delivery.message = Key{next_integer()};
+  delivery.from = AgentName{next_text()};
+  delivery.to = AgentName{next_text()};
+  delivery.lane = read_lane(next_integer());
+  delivery.rank = Key{next_integer()};
+  delivery.seq = Seq{static_cast<std::uint64_t>(next_integer())};
+  const auto carriage = next_integer();
   const bool known = carriage >= 0 && carriage <= static_cast<std::int64_t>(Carriage::ShadowTrigger);
   delivery.carriage = known ? static_cast<Carriage>(carriage) : Carriage::Deliver;
-  delivery.shadow_of = row.text(first + 4);
-  delivery.state = read_state(row.integer(first + 5));
-  delivery.proof = read_proof(row.integer(first + 6));
-  delivery.expires_at = row.integer(first + 7);
-  delivery.queued_offline = row.integer(first + 8) != 0;
+  delivery.shadow_of = next_text();
+  delivery.state = read_state(next_integer());
+  delivery.proof = read_proof(next_integer());
+  delivery.expires_at = next_integer();
+  delivery.queued_offline = next_integer() != 0;
+  const auto hold = next_integer();
+  delivery.hold = hold == 0 ? Hold::None : hold == 1 ? Hold::Time : Hold::Policy;
+  delivery.available_at = next_integer();
+  delivery.attempts = static_cast<std::uint32_t>(next_integer());
   return delivery;
 }
+
+DeliveryEvent read_event(const Statement& row, int first) {
+  return {row.integer(first),
+          read_state(row.integer(first + 1)),
+          read_proof(row.integer(first + 2)),
+          row.text(first + 3),
+          row.text(first + 4),
+          row.text(first + 5)};
+}
+
+DeliveryEvent usual_beginning(WallMs at) { return {at, DeliveryState::Queued, Proof::Stored, {}}; }
 
 }  // namespace relay::store

@@ -12,14 +12,23 @@ namespace relay::store {
 inline constexpr int kMessageColumns = 11;
 records::Message read_message(const Statement& row, int first);
 
-/// Columns of a delivery `d`, without its recipient's name.
-#define RELAY_DELIVERY_COLUMNS \
-  "d.key,d.message,d.seq,d.carriage,d.shadow_of,d.state,d.proof,d.expires_at,d.queued_offline"
-inline constexpr int kDeliveryColumns = 9;
-records::Delivery read_delivery(const Statement& row, int first, AgentName to);
+/// Columns of a delivery, with `d` the delivery, `df` its sender's name and `dt` its recipient's.
+#define RELAY_DELIVERY_COLUMNS                                                                               \
+  "d.key,d.message,df.name,dt.name,d.lane,d.rank,d.seq,d.carriage,d.shadow_of,d.state,d.proof,d.expires_at," \
+  "d.queued_offline,d.hold,d.available_at,d.attempts"
+#define RELAY_DELIVERY_NAMES " JOIN names df ON df.id=d.sender JOIN names dt ON dt.id=d.recipient "
+inline constexpr int kDeliveryColumns = 16;
+records::Delivery read_delivery(const Statement& row, int first);
+
+/// Columns of a line of history.
+#define RELAY_HISTORY_COLUMNS "at,state,proof,reason,way,evidence"
+records::DeliveryEvent read_event(const Statement& row, int first);
+/// The line that is not written: a delivery begins with its message.
+records::DeliveryEvent usual_beginning(WallMs at);
 
 /// Numbers of a damaged row become the nearest meaning, never an enumerator that does not exist.
 records::DeliveryState read_state(std::int64_t number);
 records::Proof read_proof(std::int64_t number);
+protocol::Lane read_lane(std::int64_t number);
 
 }  // namespace relay::store

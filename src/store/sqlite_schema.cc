@@ -70,10 +70,40 @@ constexpr const char* kSeedView =
     " (SELECT d.seq FROM deliveries d WHERE d.message = m.key ORDER BY d.key LIMIT 1), NULL, m.session"
     " FROM messages m JOIN names s ON s.id = m.sender JOIN names r ON r.id = m.recipient;";
 
+// Version 3: deliveries wait in lanes, may be held and may come again. Those of before keep their numbers in the usual
+// lane. An index of nothing but the few rows that are held, or ended badly, costs an ordinary message nothing.
+constexpr const char* kLanes =
+    "ALTER TABLE deliveries ADD COLUMN sender INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE deliveries ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE deliveries ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE deliveries ADD COLUMN hold INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE deliveries ADD COLUMN available_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE deliveries ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;"
+    "DROP INDEX deliveries_pending;"
+    "UPDATE deliveries SET rank=key, sender=coalesce((SELECT m.sender FROM messages m WHERE m.key=message),0);"
+    "CREATE INDEX deliveries_waiting ON deliveries(recipient, lane, sender, rank) WHERE state<4 AND state<>2 AND "
+    "hold=0;"
+    "CREATE INDEX deliveries_held ON deliveries(recipient) WHERE state<4 AND state<>2 AND hold<>0;"
+    "CREATE INDEX deliveries_due ON deliveries(available_at) WHERE state<4 AND state<>2 AND hold=1;"
+    "CREATE INDEX deliveries_dead ON deliveries(key) WHERE state>3 AND state<>6;"
+    "CREATE INDEX deliveries_dead_of ON deliveries(recipient) WHERE state>3 AND state<>6;"
+    "ALTER TABLE delivery_history ADD COLUMN way TEXT;"
+    "ALTER TABLE delivery_history ADD COLUMN evidence TEXT;"
+    "ALTER TABLE streams RENAME TO streams_of_before;"
+    "CREATE TABLE streams("
+    " topic TEXT NOT NULL, sender INTEGER NOT NULL, recipient INTEGER NOT NULL, lane INTEGER NOT NULL,"
+    " last INTEGER NOT NULL, acked INTEGER NOT NULL, PRIMARY KEY(sender, recipient, topic, lane)) WITHOUT ROWID;"
+    "INSERT INTO streams(topic,sender,recipient,lane,last,acked)"
+    " SELECT topic,sender,recipient,0,last,acked FROM streams_of_before;"
+    "DROP TABLE streams_of_before;"
+    "ALTER TABLE agents ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE agents ADD COLUMN pause_reason TEXT;"
+    "ALTER TABLE agents ADD COLUMN policy TEXT;";
+
 struct Step {
   const char* sql[2];
 };
-constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}}};
+constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}}, {{kLanes, nullptr}}};
 static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace

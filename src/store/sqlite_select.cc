@@ -161,11 +161,17 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
     walk.where.add(format("m.key IN ({})", keys));
   }
   if (inbox_of && !search && query.id.empty()) {
-    walk.from = query.unread_only ? "deliveries d INDEXED BY deliveries_pending"
-                                  : "deliveries d INDEXED BY deliveries_by_recipient";
+    walk.from = query.unread_only ? "deliveries d" : "deliveries d INDEXED BY deliveries_by_recipient";
     walk.from += " CROSS JOIN messages m ON m.key=d.message";
-    walk.where.add("d.recipient={}", *inbox_of);
-    if (query.unread_only) walk.where.add(RELAY_PENDING("d."));
+    if (query.unread_only) {
+      walk.where.add(
+          "d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_WAITING(
+              "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} "
+                  "AND " RELAY_HELD("") ")",
+          *inbox_of);
+    } else {
+      walk.where.add("d.recipient={}", *inbox_of);
+    }
     // Deliveries have later keys than their message, so the same bound saves walking the whole inbox.
     if (query.after.value() > 0) walk.where.add("d.key>{}", query.after.value());
     walk.order = "d.key" + direction;

@@ -1,6 +1,8 @@
 #include "store/sqlite_snapshot.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "store/message_rows.h"
@@ -19,7 +21,7 @@ namespace {
 Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
   auto rows = RELAY_TRY(connection.prepare(
       "SELECT name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,claim_hash,first_seen,"
-      "last_seen FROM agents ORDER BY name"));
+      "last_seen,paused,pause_reason,policy FROM agents ORDER BY name"));
   while (RELAY_TRY(rows.step())) {
     auto& agent = snapshot.agents.emplace_back();
     agent.name = AgentName{rows.text(0)};
@@ -31,6 +33,9 @@ Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
     }
     agent.first_seen = rows.integer(11);
     agent.last_seen = rows.integer(12);
+    agent.paused = rows.integer(13) != 0;
+    agent.pause_reason = rows.text(14);
+    if (!rows.is_null(15)) agent.policy = RELAY_TRY(policy_from_json(rows.text(15)));
   }
   return {};
 }
@@ -55,13 +60,13 @@ Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
 
 Result<void> load_streams(Connection& connection, Snapshot& snapshot) {
   auto rows =
-      RELAY_TRY(connection.prepare("SELECT t.topic,s.name,r.name,t.last,t.acked FROM streams t JOIN names s ON "
+      RELAY_TRY(connection.prepare("SELECT t.topic,s.name,r.name,t.lane,t.last,t.acked FROM streams t JOIN names s ON "
                                    "s.id=t.sender JOIN names r ON r.id=t.recipient"
-                                   " ORDER BY t.topic, s.name, r.name"));
+                                   " ORDER BY t.topic, s.name, r.name, t.lane"));
   while (RELAY_TRY(rows.step())) {
     snapshot.streams.push_back({Topic{rows.text(0)}, AgentName{rows.text(1)}, AgentName{rows.text(2)},
-                                Seq{static_cast<std::uint64_t>(rows.integer(3))},
-                                Seq{static_cast<std::uint64_t>(rows.integer(4))}});
+                                read_lane(rows.integer(3)), Seq{static_cast<std::uint64_t>(rows.integer(4))},
+                                Seq{static_cast<std::uint64_t>(rows.integer(5))}});
   }
   return {};
 }
@@ -111,7 +116,9 @@ Result<void> load_proposals(Connection& connection, Snapshot& snapshot) {
 Result<void> load_recent_ids(Connection& connection, Snapshot& snapshot) {
   // The names are few and looked up once each: joined, they cost more than the rows.
   std::unordered_map<std::int64_t, AgentName> names;
-  auto rows = RELAY_TRY(connection.prepare("SELECT key,id,sender FROM messages ORDER BY key DESC LIMIT ?1"));
+  auto rows =
+      RELAY_TRY(connection.prepare("SELECT key,id,sender,iif(instr(payload_meta,'idempotencyKey'),payload_meta,NULL)"
+                                   " FROM messages ORDER BY key DESC LIMIT ?1"));
   auto find_name = RELAY_TRY(connection.prepare("SELECT name FROM names WHERE id=?1"));
   rows.bind(static_cast<std::int64_t>(kRecentIdRows));
   while (RELAY_TRY(rows.step())) {
@@ -123,22 +130,46 @@ Result<void> load_recent_ids(Connection& connection, Snapshot& snapshot) {
       find_name.reset();
     }
     snapshot.recent_ids.push_back({known->second, rows.text(1), Key{rows.integer(0)}});
+    if (rows.is_null(3)) continue;
+    if (auto key = idempotency_key_in(rows.text(3)); !key.empty())
+      snapshot.recent_keys.push_back({known->second, std::move(key)});
   }
   std::reverse(snapshot.recent_ids.begin(), snapshot.recent_ids.end());
+  std::reverse(snapshot.recent_keys.begin(), snapshot.recent_keys.end());
   return {};
 }
 
 Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
-  auto rows = RELAY_TRY(connection.prepare(
-      "SELECT n.name, p.pending FROM (SELECT recipient, count(*) AS pending FROM deliveries INDEXED BY "
-      "deliveries_pending"
-      " WHERE " RELAY_PENDING("") " GROUP BY recipient) p JOIN names n ON n.id=p.recipient ORDER BY n.name"));
-  while (RELAY_TRY(rows.step())) {
-    snapshot.backlogs.push_back({AgentName{rows.text(0)}, static_cast<std::uint64_t>(rows.integer(1))});
-  }
+  std::map<std::tuple<std::string, std::uint8_t, std::string>, Snapshot::Backlog> flows;
+  const auto count = [&](const char* sql, bool held) -> Result<void> {
+    auto rows = RELAY_TRY(connection.prepare(sql));
+    while (RELAY_TRY(rows.step())) {
+      const auto lane = read_lane(rows.integer(1));
+      auto& flow = flows[{rows.text(0), protocol::code_of(lane), rows.text(2)}];
+      flow.to = AgentName{rows.text(0)};
+      flow.lane = lane;
+      flow.from = AgentName{rows.text(2)};
+      const auto deliveries = static_cast<std::uint64_t>(rows.integer(3));
+      flow.pending += deliveries;
+      if (held) flow.held += deliveries;
+    }
+    return {};
+  };
+#define RELAY_FLOWS(index, condition)                                                                             \
+  "SELECT r.name, p.lane, s.name, p.deliveries FROM (SELECT recipient, lane, sender, count(*) AS deliveries FROM" \
+  " deliveries INDEXED BY " index " WHERE " condition                                                             \
+  " GROUP BY recipient, lane, sender) p JOIN names r ON"                                                          \
+  " r.id=p.recipient JOIN names s ON s.id=p.sender"
+  RELAY_TRY(count(RELAY_FLOWS("deliveries_waiting", RELAY_WAITING("")), false));
+  RELAY_TRY(count(RELAY_FLOWS("deliveries_held", RELAY_HELD("")), true));
+#undef RELAY_FLOWS
+  for (auto& [key, flow] : flows) snapshot.backlogs.push_back(std::move(flow));
   snapshot.next_expiry = RELAY_TRY(
       connection.integer("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
           "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
+  snapshot.next_due = RELAY_TRY(
+      connection.integer("SELECT available_at FROM deliveries INDEXED BY deliveries_due WHERE " RELAY_HELD_FOR_A_TIME(
+          "") " ORDER BY available_at LIMIT 1"));
   return {};
 }
 
@@ -156,15 +187,19 @@ Result<Snapshot> load_snapshot(Connection& connection) {
 }
 
 Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& request) {
-  BacklogPage page{request.to, request.after, {}, false};
+  BacklogPage page{request.to, request.lane, request.from, request.after, {}, false};
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
-  if (!recipient) return page;
-  const auto rows = RELAY_TRY(connection.use(
-      "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS
-      " FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES
-      "WHERE d.recipient=?1 AND d.key>?2 AND " RELAY_PENDING("d.") " ORDER BY d.key LIMIT ?3"));
+  const auto sender = RELAY_TRY(find_name(connection, request.from.value()));
+  if (!recipient || !sender) return page;
+  const auto rows =
+      RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS
+                               " FROM deliveries d INDEXED BY deliveries_waiting CROSS JOIN messages m ON "
+                               "m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES
+                               "WHERE d.recipient=?1 AND d.lane=?2 AND d.sender=?3 AND d.rank>?4 AND " RELAY_WAITING(
+                                   "d.") " ORDER BY d.rank LIMIT ?5"));
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
-  rows->bind(*recipient, request.after.value(), static_cast<std::int64_t>(max_rows) + 1);
+  rows->bind(*recipient, std::int64_t{protocol::code_of(request.lane)}, *sender, request.after.value(),
+             static_cast<std::int64_t>(max_rows) + 1);
   std::size_t bytes = 0;
   while (RELAY_TRY(rows->step())) {
     auto message = read_message(*rows.operator->(), kDeliveryColumns);
@@ -173,7 +208,7 @@ Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& r
       page.more = true;
       break;
     }
-    page.items.push_back({read_delivery(*rows.operator->(), 0, request.to), std::move(message)});
+    page.items.push_back({read_delivery(*rows.operator->(), 0), std::move(message)});
   }
   return page;
 }

@@ -199,6 +199,12 @@ Result<Trace> SqliteStore::trace(const std::string& id_or_prefix) {
 
 Result<StoreStats> SqliteStore::stats() { return select_stats(*parts_->connection); }
 
+Result<HeldPage> SqliteStore::held(const HeldRequest& request) { return select_held(*parts_->connection, request); }
+
+Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
+  return select_dead(*parts_->connection, query);
+}
+
 Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
   const auto& options = parts_->options;
   if (options.sharing == Sharing::Exclusive) return std::unique_ptr<MessageReader>{};

@@ -56,6 +56,8 @@ class SqliteStore final : public MessageStore {
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;
   Result<records::Trace> trace(const std::string& id_or_prefix) override;
   Result<records::StoreStats> stats() override;
+  Result<records::HeldPage> held(const records::HeldRequest& request) override;
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override;
 
   Result<std::unique_ptr<MessageReader>> open_reader() override;
 

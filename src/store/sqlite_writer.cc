@@ -6,7 +6,9 @@
 #include "records/short_id.h"
 #include "store/message_rows.h"
 #include "store/message_store.h"
+#include "store/sqlite_queries.h"
 #include "store/sqlite_removal.h"
+#include "store/sqlite_rows.h"
 #include "store/sqlite_schema.h"
 
 namespace relay::store {
@@ -31,6 +33,7 @@ void SqliteWriter::on_rollback() {
   streams_.clear();
   marks_.clear();
   newest_message_ = 0;
+  newest_rank_ = 0;
 }
 
 Result<void> SqliteWriter::on(const AddMessage& change) {
@@ -59,46 +62,78 @@ Result<void> SqliteWriter::on(const AddDelivery& change) {
       return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
     }
   }
+  const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
   const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
-  const auto add = RELAY_TRY(connection_.use(
-      "INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,queued_offline)"
-      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"));
+  const auto add = RELAY_TRY(
+      connection_.use("INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,"
+                      "queued_offline,sender,lane,rank,hold,available_at,attempts)"
+                      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
   add->bind(delivery.key.value(), delivery.message.value(), recipient, static_cast<std::int64_t>(delivery.seq.value()),
             number_of(delivery.carriage), OrNull{delivery.shadow_of}, number_of(delivery.state),
-            number_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline});
+            number_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline}, sender,
+            std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), number_of(delivery.hold),
+            delivery.available_at, std::int64_t{delivery.attempts});
   RELAY_TRY(add->run());
+  if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
   // The usual first line (queued, stored, at the message's time) is read from the row itself; only another beginning
   // needs a line of its own.
-  if (delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored) return {};
-  const auto first = RELAY_TRY(connection_.use(
-      "INSERT INTO delivery_history(delivery,n,at,state,proof) SELECT ?1,0,ts,?3,?4 FROM messages WHERE key=?2"));
-  first->bind(delivery.key.value(), delivery.message.value(), number_of(delivery.state), number_of(delivery.proof));
+  if (delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored && change.reason.empty() &&
+      change.at == 0) {
+    return {};
+  }
+  const auto first =
+      RELAY_TRY(connection_.use("INSERT INTO delivery_history(delivery,n,at,state,proof,reason)"
+                                " SELECT ?1,0,iif(?6=0,ts,?6),?3,?4,?5 FROM messages WHERE key=?2"));
+  first->bind(delivery.key.value(), delivery.message.value(), number_of(delivery.state), number_of(delivery.proof),
+              OrNull{change.reason}, change.at);
   return first->run();
 }
 
 Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEvent& event) {
-  const auto add = RELAY_TRY(
-      connection_.use("INSERT INTO delivery_history(delivery,n,at,state,proof,reason)"
-                      " VALUES(?1,(SELECT coalesce(max(n),0)+1 FROM delivery_history WHERE delivery=?1),?2,?3,?4,?5)"));
-  add->bind(delivery, event.at, number_of(event.state), number_of(event.proof), OrNull{event.reason});
+  const auto add = RELAY_TRY(connection_.use(
+      "INSERT INTO delivery_history(delivery,n," RELAY_HISTORY_COLUMNS
+      ") VALUES(?1,(SELECT coalesce(max(n),0)+1 FROM delivery_history WHERE delivery=?1),?2,?3,?4,?5,?6,?7)"));
+  add->bind(delivery, event.at, number_of(event.state), number_of(event.proof), OrNull{event.reason}, OrNull{event.way},
+            OrNull{event.evidence});
   return add->run();
 }
 
 Result<void> SqliteWriter::on(const ChangeDelivery& change) {
   {
     // Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
-    const auto update = RELAY_TRY(connection_.use("UPDATE deliveries SET state=?2, proof=?3 WHERE key=?1"));
-    update->bind(change.key.value(), number_of(change.state), number_of(change.proof));
+    // The condition is may_change() of message_rows.h.
+    const auto update = RELAY_TRY(connection_.use(
+        "UPDATE deliveries SET state=?2, proof=?3, hold=?4, available_at=?5, attempts=iif(?6<0,attempts,?6) WHERE "
+        "key=?1"
+        " AND ((" RELAY_PENDING("") ") OR (state=2 AND ?2=2 AND proof<?3) OR (" RELAY_DEAD("") " AND ?2=6))"));
+    update->bind(change.key.value(), number_of(change.state), number_of(change.proof), number_of(change.hold),
+                 change.available_at, change.attempts ? std::int64_t{*change.attempts} : std::int64_t{-1});
     RELAY_TRY(update->run());
     if (connection_.rows_changed() == 0) return {};
   }
-  return add_history(change.key.value(), {change.at, change.state, change.proof, change.reason});
+  return add_history(change.key.value(),
+                     {change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+}
+
+Result<void> SqliteWriter::on(const RequeueDelivery& change) {
+  {
+    const auto update = RELAY_TRY(
+        connection_.use("UPDATE deliveries SET state=0, proof=0, hold=0, available_at=0, lane=?2, rank=?3, seq=?4"
+                        " WHERE key=?1 AND " RELAY_PENDING("")));
+    update->bind(change.key.value(), std::int64_t{protocol::code_of(change.lane)}, change.rank.value(),
+                 static_cast<std::int64_t>(change.seq.value()));
+    RELAY_TRY(update->run());
+    if (connection_.rows_changed() == 0) return {};
+  }
+  newest_rank_ = std::max(newest_rank_, change.rank.value());
+  return add_history(change.key.value(), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
 }
 
 Result<void> SqliteWriter::on(const SetStream& change) {
   const auto sender = RELAY_TRY(names_.number(change.stream.from.value()));
   const auto recipient = RELAY_TRY(names_.number(change.stream.to.value()));
-  const auto [known, added] = streams_.try_emplace({sender, recipient, change.stream.topic.value()}, change.stream);
+  const auto [known, added] =
+      streams_.try_emplace({sender, recipient, change.stream.topic.value(), change.stream.lane}, change.stream);
   if (added) return {};
   known->second.last = std::max(known->second.last, change.stream.last);
   known->second.acked = std::max(known->second.acked, change.stream.acked);
@@ -108,6 +143,8 @@ Result<void> SqliteWriter::on(const SetStream& change) {
 Result<void> SqliteWriter::finish_group() {
   for (const auto& [key, stream] : streams_) RELAY_TRY(write(std::get<0>(key), std::get<1>(key), stream));
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
+  if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
+  newest_rank_ = 0;
   streams_.clear();
   marks_.clear();
   return {};
@@ -115,10 +152,10 @@ Result<void> SqliteWriter::finish_group() {
 
 Result<void> SqliteWriter::write(std::int64_t sender, std::int64_t recipient, const Stream& stream) {
   const auto set = RELAY_TRY(
-      connection_.use("INSERT INTO streams(topic,sender,recipient,last,acked) VALUES(?1,?2,?3,?4,?5)"
+      connection_.use("INSERT INTO streams(topic,sender,recipient,last,acked,lane) VALUES(?1,?2,?3,?4,?5,?6)"
                       " ON CONFLICT DO UPDATE SET last=max(last,excluded.last), acked=max(acked,excluded.acked)"));
   set->bind(std::string_view{stream.topic.value()}, sender, recipient, static_cast<std::int64_t>(stream.last.value()),
-            static_cast<std::int64_t>(stream.acked.value()));
+            static_cast<std::int64_t>(stream.acked.value()), std::int64_t{protocol::code_of(stream.lane)});
   return set->run();
 }
 
@@ -157,7 +194,9 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
     std::vector<std::pair<std::int64_t, Proof>> pending;
     {
       const auto find = RELAY_TRY(connection_.use(
-          "SELECT key, proof FROM deliveries INDEXED BY deliveries_pending WHERE recipient=?1 AND " RELAY_PENDING("")));
+          "SELECT key, proof FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 AND " RELAY_WAITING(
+              "") " UNION ALL SELECT key, proof FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1"
+                  " AND " RELAY_HELD("")));
       find->bind(*agent);
       while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), static_cast<Proof>(find->integer(1)));
     }

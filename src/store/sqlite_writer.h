@@ -32,6 +32,7 @@ class SqliteWriter {
   Result<void> on(const records::AddMessage& change);
   Result<void> on(const records::AddDelivery& change);
   Result<void> on(const records::ChangeDelivery& change);
+  Result<void> on(const records::RequeueDelivery& change);
   Result<void> on(const records::SetStream& change);
   Result<void> on(const records::PutAgent& change);
   Result<void> on(const records::RemoveAgent& change);
@@ -49,9 +50,10 @@ class SqliteWriter {
   SqliteNames names_;
   /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
   /// end. Bounded by the group.
-  std::map<std::tuple<std::int64_t, std::int64_t, std::string>, records::Stream> streams_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
   std::int64_t newest_message_ = 0;  // added last, so its deliveries need no look-up
+  std::int64_t newest_rank_ = 0;     // of the group, when it is nobody's key
 };
 
 }  // namespace relay::store

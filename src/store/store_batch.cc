@@ -28,10 +28,9 @@ std::optional<Tickets> tickets_of(Requests requests) {
   return tickets;
 }
 
-Reply tell_backlog(Result<BacklogPage> page, AgentName to) {
-  return [page = std::move(page), to = std::move(to)](StoreListener& listener) mutable {
-    listener.on_backlog(std::move(page), to);
-  };
+Reply tell_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
+  return
+      [page = std::move(page), asked](StoreListener& listener) mutable { listener.on_backlog(std::move(page), asked); };
 }
 
 Reply tell_expired(Result<ExpireResult> result) {
@@ -47,7 +46,7 @@ Result<Replies> run_group(MessageStore& store, Requests requests) {
       for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
     } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
       // A page that cannot be read concerns its reader alone.
-      answers.push_back(tell_backlog(store.backlog(*backlog), backlog->to));
+      answers.push_back(tell_backlog(store.backlog(*backlog), *backlog));
     } else {
       answers.push_back(tell_expired(RELAY_TRY(store.expire(std::get<ExpireRequest>(request)))));
     }
@@ -66,7 +65,7 @@ void add_success(Replies& replies, Requests requests, Replies answers) {
 void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
   for (const auto& request : requests) {
     if (const auto* backlog = std::get_if<BacklogRequest>(&request))
-      replies.push_back(tell_backlog(Failure{why}, backlog->to));
+      replies.push_back(tell_backlog(Failure{why}, *backlog));
     if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(tell_expired(Failure{why}));
   }
 }
@@ -128,6 +127,8 @@ Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests
 Result<Answer> answer(MessageReader& reader, const Query& query) {
   if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
   if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
+  if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));
+  if (const auto* dead = std::get_if<DeadQuery>(&query)) return RELAY_TRY(reader.dead(*dead));
   return RELAY_TRY(reader.stats());
 }
 

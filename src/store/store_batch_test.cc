@@ -20,8 +20,8 @@ class Listener final : public StoreListener {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
     reason = why.message();
   }
-  void on_backlog(Result<BacklogPage> page, const AgentName& to) override {
-    heard.push_back(format("{} {}", page ? "backlog" : "no backlog", to.value()));
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
+    heard.push_back(format("{} {}", page ? "backlog" : "no backlog", asked.to.value()));
   }
   void on_expired(Result<ExpireResult> result) override { heard.push_back(result ? "expired" : "not expired"); }
   void on_answer(QueryId, Result<Answer>) override {}
@@ -39,7 +39,7 @@ Heard run(MessageStore& store, const std::vector<BatchRequest>& requests, Listen
 const std::vector<BatchRequest> kThreeOneBad = {
     PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", "good", 1)},
     PersistRequest{Ticket{2}, direct(1, "Mallory", "Bob", "same key", 1)},
-    BacklogRequest{AgentName{"Bob"}, Key{}, 10, 1000},
+    backlog_of("Bob"),
     PersistRequest{Ticket{3}, direct(3, "Alice", "Bob", "good", 2)},
 };
 
@@ -65,11 +65,11 @@ TEST(StoreBatch, TellsEveryoneWhenTheDiskIsFullAndGoesOnWhenItIsNot) {
   ASSERT_TRUE(store);
   disk.set_full(true);
   Listener listener;
-  const auto heard = run(**store,
-                         {PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
-                          PersistRequest{Ticket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10},
-                          BacklogRequest{AgentName{"Bob"}, Key{}, 10, 1000}},
-                         listener);
+  const auto heard =
+      run(**store,
+          {PersistRequest{Ticket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
+           PersistRequest{Ticket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
+          listener);
   EXPECT_EQ(heard, (Heard{"failed 1-2", "not expired", "no backlog Bob"}));
   EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
   disk.set_full(false);

@@ -26,15 +26,16 @@ struct TraceQuery {
   std::string id;
 };
 struct StatsQuery {};
-using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery>;
-using Answer = std::variant<std::vector<records::MessageRow>, records::Trace, records::StoreStats>;
+using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery, records::HeldRequest, records::DeadQuery>;
+using Answer = std::variant<std::vector<records::MessageRow>, records::Trace, records::StoreStats, records::HeldPage,
+                            std::vector<records::DeadLetter>>;
 
 class StoreListener {
  public:
   virtual ~StoreListener() = default;
   virtual void on_committed(records::Ticket up_to) = 0;  // every ticket so far up to this one
   virtual void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) = 0;
-  virtual void on_backlog(Result<records::BacklogPage> page, const AgentName& to) = 0;
+  virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;
   virtual void on_answer(QueryId id, Result<Answer> answer) = 0;
 };

@@ -58,9 +58,9 @@ class Listener final : public StoreListener {
   void on_commit_failed(Ticket from, Ticket to, const Error&) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
   }
-  void on_backlog(Result<BacklogPage> page, const AgentName& to) override {
-    heard.push_back(page ? format("backlog {} {}", to.value(), page->items.size())
-                         : format("no backlog {}", to.value()));
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) override {
+    heard.push_back(page ? format("backlog {} {}", asked.to.value(), page->items.size())
+                         : format("no backlog {}", asked.to.value()));
   }
   void on_expired(Result<ExpireResult> result) override {
     heard.push_back(result ? format("expired {}", result->expired.size()) : "not expired");
@@ -99,6 +99,8 @@ class Gated final : public MessageStore {
   Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
   Result<Trace> trace(const std::string& id) override { return store_->trace(id); }
   Result<StoreStats> stats() override { return store_->stats(); }
+  Result<HeldPage> held(const HeldRequest& request) override { return store_->held(request); }
+  Result<std::vector<DeadLetter>> dead(const DeadQuery& query) override { return store_->dead(query); }
   Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
 
   std::atomic<int> groups{0};
@@ -128,7 +130,7 @@ class ThreadedQueue : public testing::Test {
 TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
   start(std::make_unique<MemoryStore>());
   queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
-  queue_->load_backlog({AgentName{"Bob"}, Key{}, 10, 1000});
+  queue_->load_backlog(backlog_of("Bob"));
   queue_->expire({kStart, 10});
   queue_->query(QueryId{9}, MessageQuery{});
   gate_->open_gate();
@@ -196,7 +198,7 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   queue_->persist(Ticket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
   while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has heard of it
   queue_->persist(Ticket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
-  queue_->load_backlog({AgentName{"Bob"}, Key{}, 10, 1000});
+  queue_->load_backlog(backlog_of("Bob"));
   inbox_.run_one();
   EXPECT_EQ(queue_->pending_bytes(), 0u);
   queue_->persist(Ticket{4}, direct(7, "Alice", "Bob", "knows of it", 2));

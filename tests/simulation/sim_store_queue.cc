@@ -90,7 +90,7 @@ void SimStoreQueue::tell_failure(Requests failed) {
   if (from) listener_.on_commit_failed(*from, *to, why);
   for (const auto& request : failed) {
     if (*dead_) return;
-    if (const auto* page = std::get_if<records::BacklogRequest>(&request)) listener_.on_backlog(Failure{why}, page->to);
+    if (const auto* page = std::get_if<records::BacklogRequest>(&request)) listener_.on_backlog(Failure{why}, *page);
     if (std::holds_alternative<records::ExpireRequest>(request)) listener_.on_expired(Failure{why});
   }
 }

@@ -54,6 +54,8 @@ class WatchedStore final : public store::MessageStore {
   }
   Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
   Result<records::StoreStats> stats() override { return real_->stats(); }
+  Result<records::HeldPage> held(const records::HeldRequest& request) override { return real_->held(request); }
+  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override { return real_->dead(query); }
 
  private:
   [[nodiscard]] bool fails_now() { return fails_after_ > 0 && --fails_after_ == 0; }

@@ -198,6 +198,12 @@ class World {
   void perform(AskStats& what) {
     waiting_.push_back([this, what] { broker_->on_stats(what.id, store_.stats(), now_); });
   }
+  void perform(AskHeld& what) {
+    waiting_.push_back([this, what] { broker_->on_held(what.id, store_.held(what.request), now_); });
+  }
+  void perform(AskDead& what) {
+    waiting_.push_back([this, what] { broker_->on_dead(what.id, store_.dead(what.query), now_); });
+  }
   void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(EndHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(TypeIntoHost& what) { host_wishes_.emplace_back(std::move(what)); }

@@ -27,12 +27,14 @@ inline records::Message message(std::int64_t key, const std::string& from, const
   return message;
 }
 
-inline records::Delivery delivery(std::int64_t key, std::int64_t message, const std::string& to,
-                                  std::uint64_t seq = 1) {
+inline records::Delivery delivery(std::int64_t key, std::int64_t message, const std::string& to, std::uint64_t seq = 1,
+                                  const std::string& from = "Alice") {
   records::Delivery delivery;
   delivery.key = Key{key};
   delivery.message = Key{message};
+  delivery.from = AgentName{from};
   delivery.to = AgentName{to};
+  delivery.rank = Key{key};
   delivery.seq = Seq{seq};
   delivery.expires_at = kStart + 1'000'000;
   return delivery;
@@ -41,12 +43,18 @@ inline records::Delivery delivery(std::int64_t key, std::int64_t message, const 
 /// A direct message with its delivery (key + 1) and its stream.
 inline records::Changes direct(std::int64_t key, const std::string& from, const std::string& to,
                                const std::string& body, std::uint64_t seq = 1) {
-  return {records::AddMessage{message(key, from, to, body)}, records::AddDelivery{delivery(key + 1, key, to, seq)},
-          records::SetStream{{Topic{}, AgentName{from}, AgentName{to}, Seq{seq}, Seq{}}}};
+  return {records::AddMessage{message(key, from, to, body)},
+          records::AddDelivery{delivery(key + 1, key, to, seq, from)},
+          records::SetStream{{Topic{}, AgentName{from}, AgentName{to}, {}, Seq{seq}, Seq{}}}};
 }
 
 inline records::ChangeDelivery change(std::int64_t key, records::DeliveryState state, WallMs at = kStart + 500) {
   return {Key{key}, state, records::Proof::Accepted, at, "because"};
+}
+
+inline records::BacklogRequest backlog_of(const std::string& to, std::int64_t after = 0,
+                                          const std::string& from = "Alice", protocol::Lane lane = {}) {
+  return {AgentName{to}, lane, AgentName{from}, Key{after}, 100, 1 << 20};
 }
 
 /// A question put together word by word: `Ask{}.from("Alice").limit(2)`.

@@ -1,0 +1,270 @@
+// Receipts: what a session says about a delivery becomes a line of the ledger, and the line is told on.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::MessageType;
+using protocol::ReceiptStatus;
+using records::DeliveryState;
+using records::Hold;
+using records::Proof;
+
+namespace {
+
+constexpr std::size_t kMaxFollowed = 256;  // messages of a connection that were delivered and may still be seen
+
+Proof proof_named(std::string_view name) {
+  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
+    if (name_of(proof) == name) return proof;
+  }
+  return Proof::Accepted;
+}
+
+ReceiptStatus status_of(DeliveryState state) {
+  switch (state) {
+    case DeliveryState::Queued:
+    case DeliveryState::Accepted: return ReceiptStatus::Accepted;
+    case DeliveryState::Delivered: return ReceiptStatus::Delivered;
+    case DeliveryState::Deferred: return ReceiptStatus::Deferred;
+    case DeliveryState::InDoubt: return ReceiptStatus::InDoubt;
+    case DeliveryState::Failed:
+    case DeliveryState::Expired:
+    case DeliveryState::Cancelled:
+    case DeliveryState::Dead: return ReceiptStatus::Failed;
+  }
+  std::unreachable();
+}
+
+/// Doubled with every failure.
+std::int64_t pause_after(std::uint32_t failures) {
+  std::int64_t pause = protocol::kFirstRetryMs;
+  for (std::uint32_t n = 1; n < failures && pause < protocol::kLongestRetryMs; ++n) pause *= 2;
+  return std::min(pause, protocol::kLongestRetryMs);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what sessions say
+
+void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
+  const auto ack = protocol::parse_ack(envelope.payload);
+  if (!ack) return error(connection, protocol::ErrorCode::BadRequest, ack.error().message());
+  if (!ack->correlation_id.empty()) {
+    const auto place = syncs_.find(ack->correlation_id);
+    if (place != syncs_.end() && (place->second.to.empty() || place->second.to == connection.agent.value())) {
+      if (Connection* asker = find(place->second.asker); asker != nullptr && asker->speaks()) {
+        say(*asker, MessageType::Ack, envelope.payload, connection.agent.value(), asker->agent.value());
+      }
+      end_sync(place);
+    }
+  }
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(ack->ack_id);
+  if (agent == nullptr || !key) return;
+  // One that is not in flight was acknowledged before, or expired: nothing to say about it.
+  if (const auto item = agent->mailbox.finish(*key)) complete(*agent, *item, {.key = *key, .proof = Proof::Accepted});
+  pump(*agent);
+}
+
+void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
+  const auto nack = protocol::parse_nack(envelope.payload);
+  if (!nack) return error(connection, protocol::ErrorCode::BadRequest, nack.error().message());
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(nack->nack_id);
+  if (agent == nullptr || !key) return;
+  const auto item = agent->mailbox.finish(*key);
+  if (!item) return;
+  const auto refusal = protocol::refusal_named(nack->code);
+  records::ChangeDelivery line{.key = *key, .reason = nack->message.empty() ? nack->code : nack->message};
+  if (refusal && is_retryable(*refusal))
+    try_later(*agent, *item, std::move(line), nack->retry_after_ms);
+  else
+    end_delivery(*agent, item->parcel, DeliveryState::Failed, std::move(line));
+  pump(*agent);
+}
+
+void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope) {
+  const auto receipt = protocol::parse_receipt(envelope.payload);
+  if (!receipt) return error(connection, protocol::ErrorCode::BadRequest, receipt.error().message());
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  const auto key = records::key_of_delivery_id(receipt->delivery_id);
+  if (agent == nullptr || !key) return;
+  const auto place = agent->mailbox.flight().find(*key);
+  if (place == agent->mailbox.flight().end()) return strengthen(*agent, *key, *receipt);
+  records::ChangeDelivery line{.key = *key,
+                               .proof = proof_named(receipt->proof),
+                               .reason = receipt->reason,
+                               .way = receipt->way,
+                               .evidence = receipt->evidence};
+  switch (receipt->status) {
+    case ReceiptStatus::Delivered:
+      // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
+      if (agent->session->capabilities.queue && line.proof < Proof::Submitted) return keep(*agent, place->second, line);
+      complete(*agent, *agent->mailbox.finish(*key), std::move(line));
+      break;
+    case ReceiptStatus::Failed:
+      if (receipt->retryable)
+        try_later(*agent, *agent->mailbox.finish(*key), std::move(line), 0);
+      else
+        end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::Failed, std::move(line));
+      break;
+    case ReceiptStatus::InDoubt:
+      line.proof = Proof::Written;
+      end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::InDoubt, std::move(line));
+      break;
+    case ReceiptStatus::Accepted: return keep(*agent, place->second, std::move(line));
+    case ReceiptStatus::Deferred:
+      line.state = DeliveryState::Deferred;
+      if (receipt->available_at == 0) return keep(*agent, place->second, std::move(line));
+      put_off(*agent, *agent->mailbox.finish(*key), std::move(line), receipt->available_at);
+      break;
+  }
+  pump(*agent);
+}
+
+// ---------------------------------------------------------------- what becomes of a delivery
+
+/// The session has it: it is not sent again on this connection, and stays in flight until there is more to say.
+void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line) {
+  item.resend_at = SteadyTime::max();
+  auto& delivery = item.parcel.delivery;
+  if (line.state != DeliveryState::Deferred) line.state = DeliveryState::Accepted;
+  line.proof = std::max(line.proof, delivery.proof);
+  const bool news = line.state != delivery.state || line.proof != delivery.proof || !line.reason.empty();
+  delivery.state = line.state;
+  delivery.proof = line.proof;
+  if (news) enter(agent, item.parcel, std::move(line));
+}
+
+void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line) {
+  const auto& delivery = item.parcel.delivery;
+  agent.mailbox.settled_one();
+  finished_.insert(delivery.key);
+  ++agent.received;
+  streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
+                        delivery.seq);
+  if (line.proof < Proof::Seen) {
+    agent.done.push_back({delivery.key, line.proof, item.parcel.message});
+    if (agent.done.size() > kMaxDone) agent.done.pop_front();
+  }
+  line.state = DeliveryState::Delivered;
+  enter(agent, item.parcel, std::move(line));
+}
+
+void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState state, records::ChangeDelivery line) {
+  agent.mailbox.settled_one();
+  finished_.insert(parcel.delivery.key);
+  line.state = state;
+  line.proof = std::max(line.proof, parcel.delivery.proof);
+  enter(agent, parcel, std::move(line));
+}
+
+void Core::try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms) {
+  const auto& delivery = item.parcel.delivery;
+  const std::uint32_t failures = delivery.attempts + 1;
+  line.attempts = failures;
+  const std::string why = std::exchange(line.reason, {});
+  const auto pause = std::clamp(wait_ms, pause_after(failures), protocol::kLongestRetryMs);
+  const bool too_old = now_.wall + pause > item.parcel.message->ts + protocol::kMaxRetryAgeMs;
+  if (failures >= protocol::kMaxAttempts || too_old) {
+    line.reason = failures >= protocol::kMaxAttempts ? format("given up after {} tries; the last: {}", failures, why)
+                                                     : format("given up after a day of tries; the last: {}", why);
+    return end_delivery(agent, item.parcel, DeliveryState::Dead, std::move(line));
+  }
+  line.reason = format("try {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
+  put_off(agent, item, std::move(line), now_.wall + pause);
+}
+
+/// It is not in its session's hands any more, and comes again at that time.
+void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until) {
+  line.state = DeliveryState::Deferred;
+  line.hold = Hold::Time;
+  line.available_at = std::clamp(until, now_.wall + 1, now_.wall + protocol::kMaxTtlMs);
+  line.proof = Proof::Stored;
+  ++agent.mailbox.held;
+  arm_due(line.available_at);
+  enter(agent, item.parcel, std::move(line));
+}
+
+/// A delivery that has ended may still turn out to have been seen.
+void Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  const auto done = std::ranges::find(agent.done, key, &Done::delivery);
+  const Proof proof = proof_named(receipt.proof);
+  if (done == agent.done.end() || receipt.status != ReceiptStatus::Delivered || proof <= done->proof) return;
+  done->proof = proof;
+  records::Delivery delivery;
+  delivery.key = key;
+  delivery.message = done->message->key;
+  const Parcel parcel{std::move(delivery), done->message};
+  enter(agent, parcel,
+        {.key = key,
+         .state = DeliveryState::Delivered,
+         .proof = proof,
+         .reason = receipt.reason,
+         .way = receipt.way,
+         .evidence = receipt.evidence});
+  if (proof == Proof::Seen) agent.done.erase(done);
+}
+
+// ---------------------------------------------------------------- telling
+
+void Core::enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
+                 std::optional<protocol::Refusal> code) {
+  line.at = now_.wall;
+  if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
+  save_eventually(std::move(line), News{parcel.message, agent.name(), code});
+}
+
+void Core::tell(const records::ChangeDelivery& line, const News& news) {
+  tell_sender(news.message->key, line, news.code);
+  show_delivery(line, news);
+}
+
+void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code) {
+  const auto awaited = receipts_.find(message);
+  if (awaited == receipts_.end()) return;
+  auto& entry = awaited->second;
+  const auto open = entry.open.find(line.key);
+  if (open == entry.open.end()) return;
+  const bool ends = records::is_final(line.state);
+  const bool may_be_seen = entry.steps && line.state == DeliveryState::Delivered && line.proof < Proof::Seen;
+  Connection* sender = find(entry.connection);
+  if (sender != nullptr && sender->speaks() && (ends || entry.steps)) {
+    const bool proven = line.state == DeliveryState::Delivered || line.state == DeliveryState::Accepted;
+    say(*sender, MessageType::Receipt,
+        protocol::write_receipt({.status = status_of(line.state),
+                                 .delivery_id = records::delivery_id(line.key),
+                                 .message_id = entry.id,
+                                 .agent = open->second.value(),
+                                 .proof = std::string{proven ? name_of(line.proof) : ""},
+                                 .reason = line.reason,
+                                 .available_at = line.available_at,
+                                 .retryable = line.hold == Hold::Time && line.attempts.has_value(),
+                                 .code = std::string{code ? name_of(*code) : ""},
+                                 .way = line.way,
+                                 .evidence = line.evidence,
+                                 .at = line.at}));
+  }
+  if (!ends) return;
+  if (may_be_seen && sender != nullptr) {
+    sender->followed.push_back(message);
+    if (sender->followed.size() <= kMaxFollowed) return;
+    const auto oldest = receipts_.find(sender->followed.front());
+    sender->followed.pop_front();
+    if (oldest != receipts_.end() && oldest->second.connection == sender->id) end_receipts(oldest);
+    return;
+  }
+  entry.open.erase(open);
+  if (entry.open.empty()) end_receipts(awaited);
+}
+
+void Core::end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited) {
+  if (Connection* sender = find(awaited->second.connection)) --sender->watched_messages;
+  receipts_.erase(awaited);
+}
+
+}  // namespace relay::broker

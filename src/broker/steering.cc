@@ -1,0 +1,375 @@
+// Steering: a person's hand on deliveries and agents. CONTROL changes, DEAD, LOOPS and CHANNELS tell.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/utf8.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::ControlAction;
+using protocol::ErrorCode;
+using protocol::JsonWriter;
+using protocol::MessageType;
+using records::DeliveryState;
+
+namespace {
+
+constexpr std::size_t kSteeringRows = 500;  // of one step of something that concerns many
+constexpr std::size_t kMaxToldIds = 100;
+constexpr std::size_t kShownBodyBytes = 512;
+
+std::optional<DeliveryState> dead_state_named(std::string_view name) {
+  for (const auto state :
+       {DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired, DeliveryState::InDoubt}) {
+    if (name_of(state) == name) return state;
+  }
+  return std::nullopt;
+}
+
+std::vector<DeliveryState> states_named(const std::vector<std::string>& names) {
+  std::vector<DeliveryState> states;
+  for (const auto& name : names) {
+    if (const auto state = dead_state_named(name)) states.push_back(*state);
+  }
+  return states;
+}
+
+bool ended_undelivered(DeliveryState state) {
+  return state == DeliveryState::Dead || state == DeliveryState::Failed || state == DeliveryState::Expired ||
+         state == DeliveryState::InDoubt;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- CONTROL
+
+void Core::on_control(Connection& connection, const protocol::Envelope& envelope) {
+  Steering steering{.connection = connection.id,
+                    .request_id = std::string{envelope.id},
+                    .by = connection.query_only ? "a person" : connection.agent.value(),
+                    .request = {}};
+  auto request = protocol::parse_control(envelope.payload);
+  if (!request) return answer_control(steering, Failure{request.error()});
+  steering.request = *std::move(request);
+  AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
+  if (agent == nullptr && !steering.request.agent.empty())
+    return answer_control(steering, fail(unknown_recipient(steering.request.agent)));
+  switch (steering.request.action) {
+    case ControlAction::Flush: return ask_held(std::move(steering));
+    case ControlAction::Retry:
+    case ControlAction::Cancel:
+    case ControlAction::Redeliver: return ask_dead(std::move(steering));
+    case ControlAction::Pause:
+    case ControlAction::Unpause: return set_paused(std::move(steering), *agent);
+    case ControlAction::Policy: return set_policy(std::move(steering), *agent);
+    case ControlAction::ResetLoop:
+      steering.count = loops_.reset(steering.request.from, steering.request.to);
+      return answer_control(steering, {});
+  }
+}
+
+void Core::answer_control(const Steering& steering, const Result<void>& outcome) {
+  Connection* connection = find(steering.connection);
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  const auto& request = steering.request;
+  JsonWriter payload;
+  payload.field("replyTo", steering.request_id).field("success", outcome.has_value());
+  payload.field("action", name_of(request.action)).optional("agent", request.agent);
+  if (!outcome) {
+    payload.field("error", outcome.error().message());
+  } else if (request.action == ControlAction::Policy) {
+    const AgentState* agent = find_agent(request.agent);
+    payload.raw("rules",
+                protocol::write_policy(agent != nullptr ? agent->record.policy : std::vector<protocol::PolicyRule>{}));
+  } else {
+    payload.field("count", steering.count);
+    if (!steering.ids.empty()) {
+      payload.begin_array("deliveryIds");
+      for (const auto& id : steering.ids) payload.element(id);
+      payload.end();
+    }
+  }
+  say(*connection, MessageType::ControlResult, payload.take());
+}
+
+void Core::answer_control_when_saved(Steering steering) {
+  when_committed([this, steering = std::move(steering)](Saving saving) {
+    if (saving == Saving::Done) return answer_control(steering, {});
+    answer_control(steering, fail("it could not be stored yet, and is tried again; see `agent-relay status`"));
+  });
+}
+
+// ---------------------------------------------------------------- pause and policy
+
+void Core::set_paused(Steering steering, AgentState& agent) {
+  const bool paused = steering.request.action == ControlAction::Pause;
+  const bool changed = agent.record.paused != paused || agent.record.pause_reason != steering.request.reason;
+  agent.record.paused = paused;
+  agent.record.pause_reason = paused ? steering.request.reason : std::string{};
+  steering.count = changed ? 1 : 0;
+  if (changed) {
+    save_eventually(records::PutAgent{agent.record});
+    note(Note::Level::Info, format("{} {} {}", steering.by, paused ? "paused" : "unpaused", agent.name().value()));
+    tell_paused(agent);
+    emit(RosterChanged{});
+    pump(agent);
+  }
+  answer_control_when_saved(std::move(steering));
+}
+
+void Core::tell_paused(AgentState& agent) {
+  for (const ConnectionId id : agent.connections) {
+    Connection* connection = find(id);
+    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.pause)
+      say(*connection, MessageType::Pause,
+          protocol::write_pause({.paused = agent.record.paused, .reason = agent.record.pause_reason}));
+  }
+}
+
+void Core::set_policy(Steering steering, AgentState& agent) {
+  if (!steering.request.rules) return answer_control(steering, {});
+  agent.record.policy = *steering.request.rules;
+  save_eventually(records::PutAgent{agent.record});
+  answer_control_when_saved(std::move(steering));
+}
+
+// ---------------------------------------------------------------- flush
+
+void Core::ask_held(Steering steering) {
+  flush_changes();  // what is read next covers everything said before
+  const QueryId id{next_query_++};
+  records::HeldRequest request;
+  request.to = AgentName{steering.request.agent};
+  request.mode = steering.request.mode;
+  request.after = steering.cursor;
+  request.max_rows = kSteeringRows;
+  emit(AskHeld{id, std::move(request)});
+  steerings_.emplace(id, std::move(steering));
+}
+
+void Core::flushed_page(QueryId id, Result<records::HeldPage> page) {
+  auto node = steerings_.extract(id);
+  if (node.empty()) return;
+  Steering steering = std::move(node.mapped());
+  if (!page) return answer_control(steering, Failure{page.error()});
+  const auto wanted = records::key_of_delivery_id(steering.request.delivery_id);
+  for (const auto& item : page->items) {
+    steering.cursor = item.delivery.key;
+    if (!steering.request.delivery_id.empty() && wanted != item.delivery.key) continue;
+    protocol::Lane lane = item.delivery.lane;
+    if (lane.mode == protocol::DeliveryMode::Manual) lane.mode = protocol::DeliveryMode::OnIdle;
+    if (put_back(item.delivery, item.topic, lane, format("flushed by {}", steering.by))) ++steering.count;
+  }
+  if (page->more) return ask_held(std::move(steering));
+  answer_control_when_saved(std::move(steering));
+}
+
+// ---------------------------------------------------------------- retry, cancel, redeliver
+
+void Core::ask_dead(Steering steering) {
+  const auto& request = steering.request;
+  records::DeadQuery query;
+  if (!request.all) {
+    const auto key = records::key_of_delivery_id(request.delivery_id);
+    if (!key)
+      return answer_control(
+          steering, fail(format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)));
+    query.delivery = *key;
+  } else {
+    query.to = request.agent;
+    query.states = request.states.empty()
+                       ? std::vector{DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired}
+                       : states_named(request.states);
+    query.before = steering.cursor;
+    query.limit = kSteeringRows;
+  }
+  flush_changes();
+  const QueryId id{next_query_++};
+  emit(AskDead{id, std::move(query)});
+  steerings_.emplace(id, std::move(steering));
+}
+
+void Core::steer_one(Steering steering, records::DeadLetter letter) {
+  auto& delivery = letter.delivery;
+  const bool final = records::is_final(delivery.state) || finished_.contains(delivery.key);
+  AgentState* to = find_agent(delivery.to.value());
+  if (to == nullptr) return answer_control(steering, fail(unknown_recipient(delivery.to.value())));
+  const auto refuse_it = [&](std::string_view what) {
+    answer_control(steering,
+                   fail(format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))));
+  };
+  steering.count = 1;
+  switch (steering.request.action) {
+    case ControlAction::Retry:
+      if (final || delivery.hold != records::Hold::Time) return refuse_it("does not wait for another try");
+      put_back(delivery, letter.message.topic, delivery.lane, format("tried now, asked by {}", steering.by));
+      break;
+    case ControlAction::Cancel: {
+      if (final) return refuse_it("has ended already");
+      if (to->mailbox.flight().contains(delivery.key)) {
+        const auto order = protocol::write_cancel(
+            {.delivery_id = records::delivery_id(delivery.key), .reason = steering.request.reason});
+        for (const ConnectionId id : to->connections) {
+          Connection* connection = find(id);
+          if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
+            say(*connection, MessageType::Cancel, order);
+        }
+      }
+      to->mailbox.drop(delivery.key);
+      if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
+      const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
+      end_delivery(*to, parcel, DeliveryState::Cancelled,
+                   {.key = delivery.key,
+                    .reason = steering.request.reason.empty()
+                                  ? format("cancelled by {}", steering.by)
+                                  : format("cancelled by {}: {}", steering.by, steering.request.reason)});
+      pump(*to);
+      break;
+    }
+    default:
+      if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
+      redeliver(steering, letter);
+  }
+  answer_control_when_saved(std::move(steering));
+}
+
+void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
+  AgentState* to = find_agent(letter.delivery.to.value());
+  if (to == nullptr || to->removing || to->mailbox.pending >= limits_.max_backlog) return;
+  records::Delivery fresh = letter.delivery;
+  fresh.key = fresh.rank = next_key();
+  fresh.seq = streams_.next(letter.message.topic, fresh.from, fresh.to, fresh.lane);
+  fresh.state = DeliveryState::Queued;
+  fresh.proof = records::Proof::Stored;
+  fresh.hold = records::Hold::None;
+  fresh.available_at = 0;
+  fresh.attempts = 0;
+  fresh.expires_at = now_.wall + limits_.default_ttl_ms;
+  fresh.queued_offline = !to->connected();
+  ++to->mailbox.pending;
+  arm_expiry(fresh.expires_at);
+  change(records::AddDelivery{fresh, {}, now_.wall});
+  change(records::ChangeDelivery{
+      .key = letter.delivery.key,
+      .state = DeliveryState::Cancelled,
+      .proof = letter.delivery.proof,
+      .at = now_.wall,
+      .reason = format("redelivered as {} by {}", records::delivery_id(fresh.key), steering.by)});
+  ++steering.count;
+  if (steering.ids.size() < kMaxToldIds) steering.ids.push_back(records::delivery_id(fresh.key));
+  when_committed([this, fresh, message = std::make_shared<const records::Message>(letter.message)](Saving saving) {
+    AgentState* recipient = find_agent(fresh.to.value());
+    if (recipient == nullptr) return;
+    if (saving == Saving::Failed) return recipient->mailbox.settled_one();
+    show_delivery({.key = fresh.key, .state = fresh.state, .proof = fresh.proof, .at = now_.wall}, {message, fresh.to});
+    deliver_committed(*recipient, {fresh, message});
+  });
+}
+
+void Core::dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
+  auto node = steerings_.extract(id);
+  if (node.empty()) return list_dead(id, std::move(letters));
+  Steering steering = std::move(node.mapped());
+  if (!letters) return answer_control(steering, Failure{letters.error()});
+  if (!steering.request.all) {
+    if (letters->empty())
+      return answer_control(steering, fail(format("no delivery is called {}", steering.request.delivery_id)));
+    steering.count = 0;
+    return steer_one(std::move(steering), std::move(letters->front()));
+  }
+  const bool more = letters->size() == kSteeringRows;
+  for (const auto& letter : *letters) {
+    steering.cursor = letter.delivery.key;
+    redeliver(steering, letter);
+  }
+  if (more) return ask_dead(std::move(steering));
+  answer_control_when_saved(std::move(steering));
+}
+
+// ---------------------------------------------------------------- DEAD, LOOPS, CHANNELS
+
+void Core::on_dead(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_dead(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto id = ask(connection, envelope.id, MessageType::DeadResponse);
+  if (!id) return;
+  records::DeadQuery query;
+  query.to = wanted->agent;
+  query.from = wanted->from;
+  query.states = states_named(wanted->states);
+  query.before = Key{wanted->before_key};
+  query.limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
+  emit(AskDead{*id, std::move(query)});
+}
+
+void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  if (!letters) payload.field("error", letters.error().message());
+  payload.begin_array("letters");
+  bool cut = false;
+  for (const auto& letter : letters ? *letters : std::vector<records::DeadLetter>{}) {
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
+    const auto view = protocol::parse_send(letter.message.payload);
+    const auto body = view ? protocol::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
+    payload.begin_element()
+        .field("deliveryId", records::delivery_id(letter.delivery.key))
+        .field("id", records::short_id(letter.message.key))
+        .field("from", letter.message.from.value())
+        .field("to", letter.delivery.to.value())
+        .field("state", name_of(letter.delivery.state))
+        .field("reason", letter.last.reason)
+        .field("at", letter.last.at)
+        .field("attempts", letter.delivery.attempts)
+        .field("key", letter.delivery.key.value())
+        .field("body", protocol::cut_at_letter(body, kShownBodyBytes))
+        .end();
+  }
+  payload.end();
+  if (cut) payload.field("more", true);
+  respond(*connection, asked->answer, asked->request_id, payload.take());
+}
+
+void Core::on_loops(Connection& connection, const protocol::Envelope& envelope) {
+  JsonWriter payload;
+  payload.begin_array("breakers");
+  for (const auto& trip : loops_.open(now_)) {
+    if (payload.size() > protocol::kMaxResponseBytes) break;
+    payload.begin_element().field("from", trip.from).field("to", trip.to).field("reason", trip.reason);
+    payload.field("at", trip.at).field("until", trip.until).field("trips", trip.trips).field("refused", trip.refused);
+    payload.end();
+  }
+  payload.end();
+  respond(connection, MessageType::LoopsResponse, envelope.id, payload.take());
+}
+
+void Core::on_channels(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_channels(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  JsonWriter payload;
+  if (wanted->empty()) {
+    payload.begin_array("channels");
+    for (const auto& [name, members] : channels_) {
+      if (payload.size() > protocol::kMaxResponseBytes) break;
+      payload.begin_element().field("name", name).field("members", members.size()).end();
+    }
+    payload.end();
+  } else {
+    payload.field("channel", *wanted).begin_array("members");
+    for (const AgentName& name : channel_members(*wanted)) {
+      if (payload.size() > protocol::kMaxResponseBytes) break;
+      const AgentState* member = find_agent(name.value());
+      payload.begin_element().field("name", name.value());
+      payload.field("connected", member != nullptr && member->connected()).end();
+    }
+    payload.end();
+  }
+  respond(connection, MessageType::ChannelsResponse, envelope.id, payload.take());
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,122 @@
+// Deliveries that somebody has to look after: those that are held, and those that ended without being delivered.
+#include <algorithm>
+
+#include "store/message_rows.h"
+#include "store/sqlite_names.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_rows.h"
+#include "store/sqlite_schema.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+HeldDelivery read_held(const Borrowed& row) {
+  return {read_delivery(*row.operator->(), 0), Topic{row->text(kDeliveryColumns)}};
+}
+
+Result<HeldPage> held_until(Connection& connection, WallMs due_by, std::size_t max_rows) {
+  HeldPage page;
+  const auto rows = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS
+                                             ",m.topic FROM deliveries d INDEXED BY deliveries_due CROSS JOIN messages "
+                                             "m ON m.key=d.message" RELAY_DELIVERY_NAMES
+                                             "WHERE " RELAY_HELD_FOR_A_TIME("d.") " ORDER BY d.available_at, d.key"));
+  while (RELAY_TRY(rows->step())) {
+    auto held = read_held(rows);
+    const bool due = held.delivery.available_at <= due_by;
+    if (!due || page.items.size() >= max_rows) {
+      page.more = due;
+      page.next_due = held.delivery.available_at;
+      break;
+    }
+    page.items.push_back(std::move(held));
+  }
+  return page;
+}
+
+Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std::size_t max_rows) {
+  HeldPage page;
+  const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
+  if (!recipient) return page;
+  static_assert(protocol::kLanes == 10, "the manual lanes are the last two, as the statement below says");
+  const auto rows = RELAY_TRY(
+      connection.use("SELECT " RELAY_DELIVERY_COLUMNS
+                     ",m.topic FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES
+                     "WHERE d.key>?2 AND (?3<0 OR d.lane/2=?3) AND d.key IN ("
+                     "SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1 AND " RELAY_HELD(
+                         "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 "
+                             "AND lane>7 AND " RELAY_WAITING("") ") ORDER BY d.key LIMIT ?4"));
+  const auto mode = request.mode ? std::int64_t{protocol::code_of({*request.mode}) / 2} : std::int64_t{-1};
+  rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
+  while (RELAY_TRY(rows->step())) {
+    page.more = page.items.size() >= max_rows;
+    if (!page.more) page.items.push_back(read_held(rows));
+  }
+  return page;
+}
+
+/// One bit for each state.
+std::int64_t bits_of(const std::vector<DeliveryState>& states) {
+  std::int64_t bits = 0;
+  for (const auto state : states) bits |= std::int64_t{1} << static_cast<int>(state);
+  return states.empty() ? -1 : bits;
+}
+
+Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs message_ts) {
+  const auto find = RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS
+                                             " FROM delivery_history WHERE delivery=?1 ORDER BY n DESC LIMIT 1"));
+  find->bind(delivery.value());
+  return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
+}
+
+}  // namespace
+
+Result<HeldPage> select_held(Connection& connection, const HeldRequest& request) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
+  if (request.to.value().empty()) return held_until(connection, request.due_by, max_rows);
+  return held_of(connection, request, max_rows);
+}
+
+#define RELAY_LETTERS(deliveries)                                                \
+  "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS " FROM " deliveries \
+  " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES
+#define RELAY_DEAD_LETTERS(index)                 \
+  RELAY_LETTERS("deliveries d INDEXED BY " index) \
+  "WHERE " RELAY_DEAD("d.") " AND d.key<?1 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
+
+Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQuery& query) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  std::vector<DeadLetter> letters;
+  std::int64_t sender = 0, recipient = 0;
+  for (const auto& [name, number] : {std::pair{&query.from, &sender}, std::pair{&query.to, &recipient}}) {
+    if (name->empty()) continue;
+    const auto found = RELAY_TRY(find_name(connection, *name));
+    if (!found) return letters;
+    *number = *found;
+  }
+  const bool one = query.delivery.value() > 0;
+  const auto rows = RELAY_TRY(connection.use(
+      one             ? RELAY_LETTERS("deliveries d") "WHERE d.key=?1"
+      : recipient > 0 ? RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?4 ORDER BY d.key DESC"
+                      : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
+  if (one) {
+    rows->bind(query.delivery.value());
+  } else {
+    rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
+    if (recipient > 0) rows->bind_at(4, recipient);
+  }
+  std::size_t bytes = 0;
+  while (letters.size() < (one ? 1 : query.limit) && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) {
+    auto delivery = read_delivery(*rows.operator->(), 0);
+    auto message = read_message(*rows.operator->(), kDeliveryColumns);
+    bytes += size_of(message);
+    auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
+    letters.push_back({std::move(delivery), std::move(message), std::move(last)});
+  }
+  return letters;
+}
+
+}  // namespace relay::store
