@@ -30,6 +30,26 @@ std::optional<DeliveryMode> delivery_mode_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view name_of(DeliveryReason reason) {
+  switch (reason) {
+    case DeliveryReason::Message: return "message";
+    case DeliveryReason::Mention: return "mention";
+    case DeliveryReason::Dm: return "dm";
+    case DeliveryReason::ThreadReply: return "thread-reply";
+    case DeliveryReason::ActionResult: return "action-result";
+    case DeliveryReason::Notification: return "notification";
+  }
+  std::unreachable();
+}
+
+std::optional<DeliveryReason> delivery_reason_named(std::string_view name) {
+  for (const auto reason : {DeliveryReason::Message, DeliveryReason::Mention, DeliveryReason::Dm,
+                            DeliveryReason::ThreadReply, DeliveryReason::ActionResult, DeliveryReason::Notification}) {
+    if (name_of(reason) == name) return reason;
+  }
+  return std::nullopt;
+}
+
 std::string_view name_of(Priority priority) { return priority == Priority::Urgent ? "urgent" : "normal"; }
 
 std::uint8_t code_of(Lane lane) {

@@ -18,6 +18,11 @@ inline constexpr DeliveryMode kDeliveryModes[] = {DeliveryMode::Immediate, Deliv
 std::string_view name_of(DeliveryMode mode);
 std::optional<DeliveryMode> delivery_mode_named(std::string_view name);
 
+/// Why a message is for this agent.
+enum class DeliveryReason : std::uint8_t { Message, Mention, Dm, ThreadReply, ActionResult, Notification };
+std::string_view name_of(DeliveryReason reason);
+std::optional<DeliveryReason> delivery_reason_named(std::string_view name);
+
 enum class Priority : std::uint8_t { Normal, Urgent };
 std::string_view name_of(Priority priority);
 

@@ -132,6 +132,7 @@ struct DeliveryBlock {
   Lane lane = {};                         // the stream's
   std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender wished
   std::uint32_t attempt = 1;
+  std::optional<DeliveryReason> reason = {};  // only when it does not follow from the message
 };
 std::string write_delivery(const DeliveryBlock& block);
 struct DeliveryView {
@@ -142,6 +143,7 @@ struct DeliveryView {
   Lane lane = {};
   std::optional<DeliveryMode> mode = {};  // in place of the one its sender wished
   std::uint32_t attempt = 1;
+  std::optional<DeliveryReason> reason = {};
 };
 Result<DeliveryView> parse_delivery(std::string_view delivery);
 

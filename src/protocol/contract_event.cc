@@ -1,0 +1,116 @@
+#include <array>
+#include <utility>
+
+#include "protocol/contract.h"
+#include "protocol/contract_json.h"
+#include "protocol/errors.h"
+#include "protocol/limits.h"
+#include "protocol/utf8.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::Accepted, DeliveryEventType::Delivered,
+                               DeliveryEventType::Deferred,  DeliveryEventType::Failed,   DeliveryEventType::Expired,
+                               DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,  DeliveryEventType::Dead};
+
+class Looker final : public MemberVisitor {
+ public:
+  void member(std::string_view, JsonSlice) override {}
+};
+
+/// Short enough for an event, and not nested too deeply for where it stands there.
+bool fits(std::string_view object, std::size_t levels_around) {
+  Looker looker;
+  return object.size() <= kMaxEventPartBytes && scan_object(object, looker, levels_around);
+}
+
+/// The message as an event tells it.
+RelayMessage abridged(const RelayMessage& whole) {
+  constexpr std::size_t kAroundMetadata = 3;    // the frame, its payload, the message
+  constexpr std::size_t kAroundAttachment = 4;  // and the array
+  const bool metadata_fits = whole.metadata.empty() || fits(whole.metadata, kAroundMetadata);
+  RelayMessage told{.id = whole.id,
+                    .workspace_id = whole.workspace_id,
+                    .target = whole.target,
+                    .from = whole.from,
+                    .text = std::string{cut_at_letter(whole.text, kMaxEventTextBytes)},
+                    .attachments = whole.attachments,
+                    .mentions = whole.mentions,
+                    .thread = whole.thread,
+                    .metadata = metadata_fits ? whole.metadata : std::string{},
+                    .created_at = whole.created_at};
+  told.truncated = whole.truncated || !metadata_fits || told.text.size() < whole.text.size();
+  for (auto& one : told.attachments) {
+    if (one.object.empty() || fits(one.object, kAroundAttachment)) continue;
+    one.object.clear();
+    told.truncated = true;
+  }
+  return told;
+}
+
+}  // namespace
+
+std::string_view name_of(DeliveryEventType type) {
+  switch (type) {
+    case DeliveryEventType::Created: return "delivery.created";
+    case DeliveryEventType::Accepted: return "delivery.accepted";
+    case DeliveryEventType::Delivered: return "delivery.delivered";
+    case DeliveryEventType::Deferred: return "delivery.deferred";
+    case DeliveryEventType::Failed: return "delivery.failed";
+    case DeliveryEventType::Expired: return "delivery.expired";
+    case DeliveryEventType::Cancelled: return "delivery.cancelled";
+    case DeliveryEventType::InDoubt: return "delivery.in_doubt";
+    case DeliveryEventType::Dead: return "delivery.dead";
+  }
+  std::unreachable();
+}
+
+std::optional<DeliveryEventType> delivery_event_named(std::string_view name) {
+  for (const auto type : kTypes)
+    if (name_of(type) == name) return type;
+  return std::nullopt;
+}
+
+std::string write_delivery_event(const DeliveryEvent& event) {
+  JsonWriter writer;
+  writer.field("type", name_of(event.type)).field("deliveryId", event.delivery_id);
+  writer.begin_object("message");
+  detail::write_message_members(writer, abridged(event.message));
+  writer.end();
+  detail::write_identity(writer, "agent", event.agent);
+  writer.field("at", event.at).optional("state", event.state).optional("proof", event.proof);
+  writer.optional("reason", event.reason);
+  if (event.available_at > 0) writer.field("availableAt", event.available_at);
+  if (event.retryable) writer.field("retryable", true);
+  writer.optional("way", event.way).optional("evidence", event.evidence);
+  return writer.take();
+}
+
+Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
+  Field type{"type"}, delivery{"deliveryId"}, message{"message"}, agent{"agent"}, at{"at"}, state{"state"},
+      proof{"proof"}, reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, way{"way"},
+      evidence{"evidence"};
+  RELAY_TRY(read_fields(payload, {&type, &delivery, &message, &agent, &at, &state, &proof, &reason, &available,
+                                  &retryable, &way, &evidence}));
+  const auto known = delivery_event_named(RELAY_TRY(required_text_in(type, kMaxKindBytes)));
+  if (!known) return fail(Errc::BadField, "the field \"type\" names no delivery event");
+  const auto object = RELAY_TRY(object_in(message));
+  if (object.empty()) return fail(Errc::MissingField, "the field \"message\" is missing");
+  DeliveryEvent event;
+  event.type = *known;
+  event.delivery_id = RELAY_TRY(required_text_in(delivery, kMaxIdBytes));
+  event.message = RELAY_TRY(parse_message(object));
+  event.agent = RELAY_TRY(detail::parse_identity(agent));
+  event.at = RELAY_TRY(time_in(at));
+  event.state = RELAY_TRY(text_in(state, kMaxKindBytes));
+  event.proof = RELAY_TRY(text_in(proof, kMaxKindBytes));
+  event.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  event.available_at = RELAY_TRY(time_in(available));
+  event.retryable = RELAY_TRY(flag_in(retryable, false));
+  event.way = RELAY_TRY(description_in(way, kMaxKindBytes));
+  event.evidence = RELAY_TRY(description_in(evidence, kMaxEvidenceBytes));
+  return event;
+}
+
+}  // namespace relay::protocol

@@ -1,0 +1,19 @@
+/// Parts of the contract's JSON that messages and events share. Inside of protocol/ only.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "protocol/contract.h"
+#include "protocol/json_writer.h"
+#include "protocol/payload_fields.h"
+
+namespace relay::protocol::detail {
+
+/// An identity, or "system".
+Result<AgentIdentity> parse_identity(const Field& field);
+void write_identity(JsonWriter& writer, std::string_view key, const AgentIdentity& who);
+
+void write_message_members(JsonWriter& writer, const RelayMessage& message);
+
+}  // namespace relay::protocol::detail
