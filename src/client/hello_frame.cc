@@ -1,5 +1,6 @@
 #include "client/hello_frame.h"
 
+#include "protocol/contract.h"
 #include "protocol/json_writer.h"
 
 namespace relay::client {
@@ -15,8 +16,10 @@ std::string write_hello(const protocol::Hello& hello) {
       .field("supports_topics", can.supports_topics)
       .field("send_ack", can.send_ack)
       .field("receipts", can.receipts)
-      .optional("outbox", can.outbox)
-      .end();
+      .optional("outbox", can.outbox);
+  if (can.receipt_steps) writer.field("receipt_steps", true);
+  protocol::write_contract(writer, can);
+  writer.end();
   if (hello.entity == protocol::EntityType::User) writer.field("entityType", "user");
   if (hello.system_component) writer.field("_isSystemComponent", true);
   writer.optional("cli", hello.cli)

@@ -5,8 +5,9 @@
 /// Invariants:
 ///   1. A message given to `send` is transmitted, in the order given, until the daemon answered it: `on_sent` or
 ///      `on_refused` is called exactly once for each, unless the program dies first (then the outbox file knows).
-///   2. A delivery of a stream (topic, from) is handed up at most once, in the order of its numbers, also across
-///      reconnections; with positions given at the start also across the program's own life.
+///   2. Each number of a stream (topic, from, lane) is handed up at most once, in order, also across reconnections; with
+///      positions given at the start also across the program's own life. What is still in hand is never handed up
+///      again: it is moved.
 ///   3. Memory is bounded: by the outbox's limits, kMaxWaitingBytes towards the socket, kMaxUnacknowledged,
 ///      kMaxOpenQuestions and kMaxStreams.
 /// Ownership: borrows loop, network, random, outbox and listener; all outlive it. `stop()` may be called inside any
@@ -24,6 +25,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "client/backoff.h"
+#include "client/custody.h"
 #include "client/errors.h"
 #include "client/link_state.h"
 #include "client/outbox.h"
@@ -31,6 +33,7 @@
 #include "client/stream_positions.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
+#include "protocol/control.h"
 #include "protocol/envelope.h"
 #include "protocol/hello.h"
 #include "protocol/send.h"
@@ -39,7 +42,6 @@ namespace relay::client {
 
 inline constexpr Millis kQuestionTimeout{5'000};
 inline constexpr std::size_t kMaxWaitingBytes = 512 * 1024;  // towards the socket; the rest stays in the outbox
-inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
 
 struct LinkOptions {
   std::string socket_path;
@@ -82,6 +84,12 @@ class LinkListener {
 
   /// A message that was not seen before.
   virtual Taken on_incoming(const Incoming& incoming) = 0;
+  /// A delivery in hand waits for another moment now (or was put back while it was here): this is its place from now on.
+  virtual void on_moved(const Place& place, protocol::DeliveryMode mode) { (void)place, (void)mode; }
+  /// A delivery in hand is not wanted any more. It has left the hand: nothing is to be said about it.
+  virtual void on_cancel(const protocol::CancelOrder& order) { (void)order; }
+  /// Hold what you have, or go on. Told after each WELCOME of a paused agent, and on every change.
+  virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }
 
   /// What the daemon said of a message that it holds durably; `on_sent` follows.
   virtual void on_acknowledged(const protocol::Ack& ack) { (void)ack; }
@@ -118,8 +126,10 @@ class Link {
 
   /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
   void acknowledge(const Place& place);
-  /// More than an acknowledgement: what became of a delivery that was taken for later. Delivered and Failed end it;
-  /// Accepted and Deferred say why it waits. An end is remembered, and said again when the delivery comes again.
+  /// More than an acknowledgement: what became of a delivery that was taken for later. Accepted, and Deferred without a
+  /// time, say why it waits. Deferred until a time and Failed retryable give it back: it comes again, as a new delivery
+  /// with the same id. The others end it; after Delivered a stronger proof may follow. What was said last is said again
+  /// should the same delivery come all the same.
   void report(const Place& place, protocol::Receipt receipt);
 
   /// Asks and hears the `*_RESPONSE` or `*_RESULT`; the callback runs exactly once unless the link is stopped.

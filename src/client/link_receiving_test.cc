@@ -3,9 +3,28 @@
 namespace relay::client {
 namespace {
 
+using protocol::DeliveryMode;
 using protocol::MessageType;
+using protocol::ReceiptStatus;
 using testing::Said;
-struct LinkReceiving : testing::LinkFixture {};
+
+constexpr protocol::Lane kManual{DeliveryMode::Manual};
+
+struct LinkReceiving : testing::LinkFixture {
+  void deliver_in(protocol::Lane lane, std::string_view id, int seq, std::string_view more = {}) {
+    daemon.say(MessageType::Deliver, id, R"({"body":"x"})", "Bob", {},
+               format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::code_of(lane), more));
+  }
+  /// One member of each RECEIPT that was said.
+  Said of_receipts(std::string_view member) {
+    Said all;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "RECEIPT") all.push_back(string_member(frame.payload, member).value_or(""));
+    return all;
+  }
+  Said statuses() { return of_receipts("status"); }
+  Said proofs() { return of_receipts("proof"); }
+};
 
 TEST_F(LinkReceiving, HandsUpADeliveryAndAcknowledgesIt) {
   start_ready();
@@ -143,6 +162,117 @@ TEST_F(LinkReceiving, TheProgramMayStopTheLinkInsideACallback) {
   EXPECT_EQ(link->state(), LinkState::Disconnected);
   EXPECT_EQ(program.incoming.size(), 1U);
   EXPECT_EQ(said(), Said{"BYE"});
+}
+
+TEST_F(LinkReceiving, LanesAreNumberedEachForItself) {
+  start_ready();
+  deliver(5);
+  deliver_in(protocol::Lane{DeliveryMode::Immediate}, "d-now", 1);
+  ASSERT_EQ(program.incoming.size(), 2U);
+  EXPECT_EQ(program.incoming[1].lane.mode, DeliveryMode::Immediate);
+  deliver_in(protocol::Lane{DeliveryMode::Immediate}, "d-now", 1);
+  EXPECT_EQ(program.incoming.size(), 2U);
+  EXPECT_EQ(link->positions(), (std::vector<Position>{{"", "Bob", 5}, {"", "Bob", 1, {DeliveryMode::Immediate}}}));
+}
+
+TEST_F(LinkReceiving, WhatIsInHandIsMovedAndNotHandedUpAgain) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver_in(kManual, "d-1", 3);
+  deliver_in({}, "d-1", 8);
+  deliver_in({}, "d-1", 8);
+  EXPECT_EQ(program.incoming.size(), 1U);
+  ASSERT_EQ(program.moved.size(), 1U);
+  EXPECT_EQ(program.moved[0].first.seq, 8U);
+  EXPECT_EQ(program.moved[0].second, DeliveryMode::OnIdle);
+  link->acknowledge(program.incoming[0]);  // by its old place
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].payload.at("ack_id").as_string(), "d-1");
+  EXPECT_EQ(heard[0].payload.at("seq").as_int64(), 8);
+}
+
+TEST_F(LinkReceiving, WhatWasGivenBackComesAgainUnderTheSameId) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver_in({}, "d-1", 1);
+  link->report(program.incoming[0], {.status = ReceiptStatus::Failed, .reason = "not now", .retryable = true});
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered});  // not ours any more
+  EXPECT_EQ(statuses(), Said{"failed"});
+  deliver_in({}, "d-1", 2, R"(,"attempt":2)");
+  ASSERT_EQ(program.incoming.size(), 2U);
+  EXPECT_EQ(program.incoming[1].attempt, 2U);
+  link->report(program.incoming[1], {.status = ReceiptStatus::Deferred, .available_at = 99});
+  deliver_in({}, "d-1", 3, R"(,"attempt":2)");
+  EXPECT_EQ(program.incoming.size(), 3U);
+  link->acknowledge(program.incoming[2]);
+  deliver_in({}, "d-1", 3);
+  EXPECT_EQ(said(), (Said{"RECEIPT", "ACK d-1", "ACK d-1"}));
+}
+
+TEST_F(LinkReceiving, GivenBackWhileAwayItIsGivenBackAgainAndNotAcknowledged) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver_in({}, "d-1", 1);
+  daemon.cut();
+  link->report(program.incoming[0], {.status = ReceiptStatus::Failed, .retryable = true});
+  loop.advance(Millis{200});
+  daemon.welcome();
+  (void)daemon.heard();
+  deliver_in({}, "d-1", 1);
+  EXPECT_EQ(statuses(), Said{"failed"});
+  EXPECT_EQ(program.incoming.size(), 1U);
+}
+
+TEST_F(LinkReceiving, AStrongerProofIsSaidAfterTheEndAWeakerOneIsNot) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver(1);
+  const auto& place = program.incoming[0];
+  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "written"});
+  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  link->report(place, {.status = ReceiptStatus::Failed});
+  link->report(place, {.status = ReceiptStatus::Accepted});
+  link->report(place, {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  EXPECT_EQ(proofs(), (Said{"submitted", "seen"}));
+  deliver(1);
+  EXPECT_EQ(proofs(), Said{"seen"});
+}
+
+TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver(1);
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  reconnect();
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  (void)daemon.heard();
+  daemon.welcome();
+  EXPECT_EQ(proofs(), Said{"seen"});
+  reconnect();
+  (void)daemon.heard();
+  daemon.welcome();
+  EXPECT_TRUE(proofs().empty());
+}
+
+TEST_F(LinkReceiving, WhatIsCancelledHasLeftTheHand) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver(1);
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-else"})");
+  EXPECT_EQ(program.cancelled, Said{"d-Bob1"});
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  EXPECT_TRUE(said().empty());
+}
+
+TEST_F(LinkReceiving, HearsThatItIsPaused) {
+  start_ready();
+  daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
+  daemon.say(MessageType::Pause, "p", R"({"paused":false})");
+  EXPECT_EQ(program.pauses, (std::vector{true, false}));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Link::Machine::Machine(net::EventLoop& loop, net::Network& network, Random& rand
   can.send_ack = true;
   can.outbox = outbox.epoch();
   for (const auto& position : std::exchange(options_.positions, {}))
-    positions_.advance(position.topic, position.from, position.seq);
+    positions_.advance(position.topic, position.from, position.lane, position.seq);
 }
 
 void Link::Machine::enter(LinkEvent event) {
@@ -112,10 +112,7 @@ void Link::Machine::lose(const std::string& reason) {
 
 void Link::Machine::forget_positions() {
   positions_ = StreamPositions{};
-  later_.clear();
-  later_count_ = 0;
-  ended_.clear();
-  ended_order_.clear();
+  custody_.clear();
 }
 
 void Link::Machine::give_up(Error why) {
@@ -172,28 +169,13 @@ void Link::Machine::retry_after(Millis delay) {
   });
 }
 
-/// It is no longer in hand; false when it was not.
-bool Link::Machine::let_go(const Place& place) {
-  const auto found = later_.find({place.topic, place.from});
-  if (found == later_.end() || found->second.erase(place.seq) == 0) return false;
-  --later_count_;
-  if (found->second.empty()) later_.erase(found);
-  return true;
-}
-
 void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
-  using protocol::ReceiptStatus;
-  const bool ends = receipt.status != ReceiptStatus::Accepted && receipt.status != ReceiptStatus::Deferred;
-  if (ends && !let_go(place)) return;
-  receipt.delivery_id = place.id;
-  if (state_ == LinkState::Ready) write_receipt(receipt);
-  if (!ends) return;
-  // It may be lost with the connection: the delivery then comes again, and must hear the same end.
-  if (ended_.insert_or_assign(place.id, std::move(receipt)).second) ended_order_.push_back(place.id);
-  while (ended_order_.size() > kMaxUnacknowledged) {
-    ended_.erase(ended_order_.front());
-    ended_order_.pop_front();
-  }
+  const bool in_hand = custody_.find(place.id) != nullptr;
+  const auto word = custody_.report(place.id, std::move(receipt));
+  if (!word) return;
+  if (state_ == LinkState::Ready) return write_receipt(*word);
+  // One that was in hand comes again, and hears it then. A stronger proof of what was delivered nobody asks for.
+  if (!in_hand) custody_.owe(place.id);
 }
 
 void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
@@ -202,9 +184,10 @@ void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
 }
 
 void Link::Machine::acknowledge(const Place& place) {
-  if (!let_go(place)) return;
+  const auto stood = custody_.let_go(place.id);
+  if (!stood) return;
   // Without a connection the delivery will come again and be recognised; it is acknowledged then.
-  if (state_ == LinkState::Ready) write_ack(place);
+  if (state_ == LinkState::Ready) write_ack(*stood);
 }
 
 void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {

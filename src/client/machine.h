@@ -4,10 +4,7 @@
 /// number; whatever returns late for an older one is ignored.
 #pragma once
 
-#include <deque>
-#include <map>
-#include <set>
-
+#include "client/custody.h"
 #include "client/link.h"
 #include "client/transmission.h"
 #include "protocol/frame.h"
@@ -63,9 +60,8 @@ class Link::Machine final : public net::StreamListener {
   void on_delivery(const protocol::Envelope& envelope);
   void write_ack(const Place& place);
   void write_receipt(const protocol::Receipt& receipt);
-  bool let_go(const Place& place);
-
-  using StreamKey = std::pair<std::string, std::string>;  // topic, from
+  void on_pause(const protocol::Envelope& envelope);
+  void on_cancel(const protocol::Envelope& envelope);
 
   net::EventLoop& loop_;
   net::Network& network_;
@@ -86,10 +82,7 @@ class Link::Machine final : public net::StreamListener {
   Transmission transmission_;
   Questions questions_;
   StreamPositions positions_;
-  std::map<StreamKey, std::set<std::uint64_t>> later_;  // handed up and not yet acknowledged by the program
-  std::size_t later_count_ = 0;
-  std::map<std::string, protocol::Receipt> ended_;  // by delivery: what to say when it comes again all the same
-  std::deque<std::string> ended_order_;             // oldest first; at most kMaxUnacknowledged
+  Custody custody_;
 
   protocol::FrameReader reader_;
   std::string out_;                                             // reused for framing

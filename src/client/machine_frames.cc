@@ -50,6 +50,8 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     case MessageType::Nack: return on_nack(envelope);
     case MessageType::Deliver:
     case MessageType::ChannelMessage: return on_delivery(envelope);
+    case MessageType::Pause: return on_pause(envelope);
+    case MessageType::Cancel: return on_cancel(envelope);
     default:  // the types a program may understand are an open list
       if (!questions_.answer(envelope)) listener_.on_frame(envelope);
   }
@@ -73,6 +75,7 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
   watch_for_silence();
   transmission_.on_new_connection();
+  for (const auto& word : custody_.take_owed()) write_receipt(word);
   listener_.on_ready(session_);
   transmit();
 }
@@ -134,22 +137,38 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
   if (envelope.delivery.empty()) return listener_.on_frame(envelope);
   const auto delivery = protocol::parse_delivery(envelope.delivery);
   if (!delivery) return lose(delivery.error().message());
-  Place place{std::string{envelope.id}, std::string{envelope.topic}, std::string{envelope.from}, delivery->seq};
-  const StreamKey stream{place.topic, place.from};
-  if (place.seq <= positions_.last(place.topic, place.from)) {
-    const auto open = later_.find(stream);
-    const bool in_hand = open != later_.end() && open->second.contains(place.seq);
-    if (in_hand) return;
+  Place place{
+      std::string{envelope.id}, std::string{envelope.topic}, std::string{envelope.from}, delivery->seq, delivery->lane,
+      delivery->attempt};
+  const bool is_new = place.seq > positions_.last(place.topic, place.from, place.lane);
+  if (custody_.find(place.id) != nullptr) {
+    if (!is_new) return;  // the daemon grows impatient
+    positions_.advance(place.topic, place.from, place.lane, place.seq);
+    custody_.move(place);
+    return listener_.on_moved(place, delivery->mode.value_or(place.lane.mode));
+  }
+  if (!is_new) {
     // What we said of it got lost.
-    const auto ended = ended_.find(place.id);
-    return ended == ended_.end() ? write_ack(place) : write_receipt(ended->second);
+    const auto* const word = custody_.word_about(place.id);
+    return word == nullptr ? write_ack(place) : write_receipt(*word);
   }
   // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
-  if (later_count_ >= kMaxUnacknowledged) return lose("more deliveries are in hand than one connection may have");
-  positions_.advance(place.topic, place.from, place.seq);
-  later_[stream].insert(place.seq);
-  ++later_count_;
+  if (custody_.full()) return lose("more deliveries are in hand than one connection may have");
+  positions_.advance(place.topic, place.from, place.lane, place.seq);
+  custody_.take(place);
   if (listener_.on_incoming({place, envelope, *delivery}) == Taken::Now) acknowledge(place);
+}
+
+void Link::Machine::on_pause(const protocol::Envelope& envelope) {
+  const auto order = protocol::parse_pause(envelope.payload);
+  if (!order) return lose(order.error().message());
+  listener_.on_pause(*order);
+}
+
+void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
+  const auto order = protocol::parse_cancel(envelope.payload);
+  if (!order) return lose(order.error().message());
+  if (custody_.let_go(order->delivery_id)) listener_.on_cancel(*order);
 }
 
 void Link::Machine::write_ack(const Place& place) {

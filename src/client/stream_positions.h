@@ -1,6 +1,6 @@
 /// How far each incoming stream has come: what makes a repeated delivery recognisable.
 ///
-/// The daemon numbers (topic, from → to) durably and for ever, so one number per stream tells new from old, also
+/// The daemon numbers (topic, from → to, lane) durably and for ever, so one number per stream tells new from old, also
 /// across sessions. Numbers may have gaps (a delivery expired or was cancelled), they never go back.
 /// Invariants: at most kMaxStreams are kept; beyond that the one that has been silent longest is forgotten.
 /// Threading: one thread.
@@ -11,7 +11,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
+
+#include "protocol/delivery_mode.h"
 
 namespace relay::client {
 
@@ -22,16 +25,22 @@ struct Position {
   std::string topic;
   std::string from;
   std::uint64_t seq = 0;
+  protocol::Lane lane = {};
 
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-/// One delivery: its stream, its number there, and its wire id.
+/// One delivery: its wire id, its stream, its number there. A delivery that is put back or moved keeps its id and gets
+/// another number.
 struct Place {
   std::string id = {};
   std::string topic = {};
   std::string from = {};
   std::uint64_t seq = 0;
+  protocol::Lane lane = {};
+  std::uint32_t attempt = 1;  // one more than the failures before
+
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 class StreamPositions {
@@ -39,22 +48,20 @@ class StreamPositions {
   explicit StreamPositions(std::size_t max_streams = kMaxStreams) : max_streams_{max_streams} {}
 
   /// Takes the number if it is new; false when this or a later one was taken before.
-  bool advance(std::string_view topic, std::string_view from, std::uint64_t seq);
+  bool advance(std::string_view topic, std::string_view from, protocol::Lane lane, std::uint64_t seq);
 
-  [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from) const;
+  [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from, protocol::Lane lane) const;
   [[nodiscard]] std::vector<Position> all() const;
   [[nodiscard]] std::size_t size() const { return by_age_.size(); }
 
  private:
-  using Stream = std::pair<std::string, std::string>;  // topic, from
+  using Stream = std::tuple<std::string, std::string, protocol::Lane>;  // topic, from, lane
+  using StreamView = std::tuple<std::string_view, std::string_view, protocol::Lane>;
   struct Before {
     using is_transparent = void;
-    using View = std::pair<std::string_view, std::string_view>;
-    static View view(const Stream& stream) { return {stream.first, stream.second}; }
-    static View view(const View& stream) { return stream; }
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
-      return view(a) < view(b);
+      return StreamView{a} < StreamView{b};
     }
   };
 

@@ -98,7 +98,7 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   const auto number = number_in(payload);
   ++handed_up_;
   auto& lived = lives_[{program, life}];
-  auto& seq = lived.seqs[{place.topic, place.from}];
+  auto& seq = lived.seqs[{place.topic, place.from, place.lane}];
   if (place.seq <= seq)
     violate(format("{} got number {} of the stream from {} after {}", program, place.seq, place.from, seq));
   seq = place.seq;

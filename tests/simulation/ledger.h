@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "client/stream_positions.h"
@@ -82,7 +83,7 @@ class Ledger final : public StoreWitness {
     std::string to;
   };
   struct Life {
-    std::map<std::pair<std::string, std::string>, std::uint64_t> seqs;  // by topic, from
+    std::map<std::tuple<std::string, std::string, protocol::Lane>, std::uint64_t> seqs;  // by topic, from, lane
     std::set<std::uint64_t> numbers;
   };
   void doubt(std::uint64_t number);

@@ -115,7 +115,9 @@ void Program::on_stopped(const Error& why) {
   });
 }
 
-void Program::remember(const client::Place& place) { kept_positions_.advance(place.topic, place.from, place.seq); }
+void Program::remember(const client::Place& place) {
+  kept_positions_.advance(place.topic, place.from, place.lane, place.seq);
+}
 
 client::Taken Program::on_incoming(const client::Incoming& incoming) {
   const auto& place = incoming.place;

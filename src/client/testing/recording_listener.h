@@ -17,6 +17,9 @@ class RecordingListener final : public LinkListener {
   std::optional<Error> stopped;
   std::vector<Place> incoming;
   std::vector<std::string> payloads;
+  std::vector<std::pair<Place, protocol::DeliveryMode>> moved;
+  std::vector<std::string> cancelled;
+  std::vector<bool> pauses;
   std::vector<std::string> sent;
   std::vector<std::pair<std::string, std::string>> refused;  // id, code
   std::vector<protocol::MessageType> frames;
@@ -31,6 +34,9 @@ class RecordingListener final : public LinkListener {
     if (when_incoming) when_incoming();
     return taken;
   }
+  void on_moved(const Place& place, protocol::DeliveryMode mode) override { moved.emplace_back(place, mode); }
+  void on_cancel(const protocol::CancelOrder& order) override { cancelled.push_back(order.delivery_id); }
+  void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
   void on_sent(const std::string& id) override { sent.push_back(id); }
   void on_refused(const std::string& id, const protocol::NackView& why) override { refused.emplace_back(id, why.code); }
   void on_frame(const protocol::Envelope& envelope) override { frames.push_back(envelope.type); }

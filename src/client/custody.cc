@@ -1,0 +1,89 @@
+#include "client/custody.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace relay::client {
+namespace {
+
+using protocol::Receipt;
+using protocol::ReceiptStatus;
+
+/// What is not named proves no more than that somebody took it.
+constexpr std::array<std::string_view, 4> kProofs{"accepted", "written", "submitted", "seen"};
+
+std::size_t strength_of(std::string_view proof) {
+  const auto* const found = std::ranges::find(kProofs, proof);
+  return found == kProofs.end() ? 0 : static_cast<std::size_t>(found - kProofs.begin());
+}
+
+bool proves_more(const Receipt& later, const Receipt& earlier) {
+  return later.status == ReceiptStatus::Delivered && earlier.status == ReceiptStatus::Delivered &&
+         strength_of(later.proof) > strength_of(earlier.proof);
+}
+
+}  // namespace
+
+bool keeps(const Receipt& receipt) {
+  return receipt.status == ReceiptStatus::Accepted ||
+         (receipt.status == ReceiptStatus::Deferred && receipt.available_at == 0);
+}
+
+const Place* Custody::find(std::string_view id) const {
+  const auto found = in_hand_.find(id);
+  return found == in_hand_.end() ? nullptr : &found->second;
+}
+
+const Receipt* Custody::word_about(std::string_view id) const {
+  const auto found = last_words_.find(id);
+  return found == last_words_.end() ? nullptr : &found->second;
+}
+
+void Custody::take(const Place& place) {
+  if (last_words_.erase(place.id) > 0) std::erase(by_age_, place.id);
+  owed_.erase(place.id);
+  in_hand_.insert_or_assign(place.id, place);
+}
+
+void Custody::move(const Place& place) { in_hand_.find(place.id)->second = place; }
+
+std::optional<Place> Custody::let_go(std::string_view id) {
+  const auto found = in_hand_.find(id);
+  if (found == in_hand_.end()) return std::nullopt;
+  return std::move(in_hand_.extract(found).mapped());
+}
+
+std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {
+  receipt.delivery_id = id;
+  if (keeps(receipt)) return find(id) != nullptr ? std::optional{std::move(receipt)} : std::nullopt;
+  if (!let_go(id)) {
+    const auto* const before = word_about(id);
+    if (before == nullptr || !proves_more(receipt, *before)) return std::nullopt;
+  }
+  remember(receipt);
+  return receipt;
+}
+
+void Custody::remember(Receipt receipt) {
+  auto id = receipt.delivery_id;
+  if (last_words_.insert_or_assign(id, std::move(receipt)).second) by_age_.push_back(std::move(id));
+  while (by_age_.size() > kMaxUnacknowledged) {
+    last_words_.erase(by_age_.front());
+    owed_.erase(by_age_.front());
+    by_age_.pop_front();
+  }
+}
+
+void Custody::owe(std::string_view id) { owed_.emplace(id); }
+
+std::vector<Receipt> Custody::take_owed() {
+  std::vector<Receipt> all;
+  for (const auto& id : std::exchange(owed_, {}))
+    if (const auto* const word = word_about(id)) all.push_back(*word);
+  return all;
+}
+
+void Custody::clear() { *this = Custody{}; }
+
+}  // namespace relay::client

@@ -1,0 +1,61 @@
+/// The deliveries that are in the program's hands, and the last word about those that are not any more.
+///
+/// Why: the daemon repeats a delivery until it has heard of it, and what we say may be lost with the connection. What is
+///   in hand is not handed up again; what has left the hand is answered with the same words as before.
+/// Invariants: a delivery is known by its id, which it keeps when it is moved to another lane or put back for later. At
+///   most kMaxUnacknowledged are in hand, and of as many the last word is remembered (the oldest is forgotten first).
+/// Pure. Threading: one thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/stream_positions.h"
+#include "protocol/limits.h"
+#include "protocol/send.h"
+
+namespace relay::client {
+
+inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
+
+/// Does the receipt keep the delivery with the session? All others end it or give it back.
+bool keeps(const protocol::Receipt& receipt);
+
+class Custody {
+ public:
+  [[nodiscard]] bool full() const { return in_hand_.size() >= kMaxUnacknowledged; }
+  /// Where it stands, when it is in hand.
+  [[nodiscard]] const Place* find(std::string_view id) const;
+  /// The last word about one that is not in hand any more.
+  [[nodiscard]] const protocol::Receipt* word_about(std::string_view id) const;
+
+  /// In hand from now on; what was said about an earlier attempt does not count for this one.
+  void take(const Place& place);
+  /// In hand already: the same delivery at another place.
+  void move(const Place& place);
+  /// Not in hand any more; where it stood, or nothing when it was not.
+  std::optional<Place> let_go(std::string_view id);
+
+  /// What may be said about it now: nothing when it has left the hand, except a stronger proof of what was delivered.
+  std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
+  /// The last word about it could not be said, and nobody will ask for it again.
+  void owe(std::string_view id);
+  std::vector<protocol::Receipt> take_owed();
+
+  void clear();
+
+ private:
+  void remember(protocol::Receipt receipt);
+
+  std::map<std::string, Place, std::less<>> in_hand_;
+  std::map<std::string, protocol::Receipt, std::less<>> last_words_;
+  std::deque<std::string> by_age_;  // the ids of last_words_, oldest first
+  std::set<std::string, std::less<>> owed_;
+};
+
+}  // namespace relay::client
