@@ -6,8 +6,11 @@
 #include <string>
 
 #include "check.h"
+#include "protocol/contract.h"
+#include "protocol/control.h"
 #include "protocol/hello.h"
 #include "protocol/json_scanner.h"
+#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
@@ -24,6 +27,15 @@ void hello(std::string_view payload) {
   FUZZ_CHECK(parsed->capabilities.max_inflight >= 1 && parsed->capabilities.max_inflight <= kMaxInflight);
   FUZZ_CHECK(parsed->task.size() <= kMaxDescriptionBytes && is_utf8(parsed->task));
   FUZZ_CHECK(parsed->resume_token.size() <= kMaxTokenBytes && parsed->claim_token.size() <= kMaxTokenBytes);
+  FUZZ_CHECK(parsed->capabilities.contract.size() <= kMaxCapabilitiesBytes);
+  // What a client would say for these capabilities means the same again.
+  JsonWriter writer;
+  writer.field("agent", parsed->agent).begin_object("capabilities");
+  write_contract(writer, parsed->capabilities);
+  const auto again = parse_hello(writer.end().take());
+  FUZZ_CHECK(again && again->capabilities.modes == parsed->capabilities.modes);
+  FUZZ_CHECK(again->capabilities.queue == parsed->capabilities.queue);
+  FUZZ_CHECK(again->capabilities.pause == parsed->capabilities.pause);
 }
 
 void welcome(std::string_view payload) {
@@ -83,8 +95,11 @@ void delivery(std::string_view payload) {
   const auto parsed = parse_delivery(payload);
   if (!parsed) return;
   const auto again =
-      parse_delivery(write_delivery({parsed->seq, parsed->session_id, parsed->original_to, parsed->message_id}));
+      parse_delivery(write_delivery({parsed->seq, parsed->session_id, parsed->original_to, parsed->message_id,
+                                     parsed->lane, parsed->mode, parsed->attempt, parsed->reason}));
   FUZZ_CHECK(again && again->seq == parsed->seq && again->original_to == parsed->original_to);
+  FUZZ_CHECK(again->lane == parsed->lane && again->mode == parsed->mode);
+  FUZZ_CHECK(again->attempt == parsed->attempt && again->reason == parsed->reason);
 }
 
 void receipt(std::string_view payload) {
@@ -146,12 +161,84 @@ void send_input(std::string_view payload) {
   if (parsed) FUZZ_CHECK(!parsed->data.empty() && parsed->data.size() <= kMaxInputBytes);
 }
 
+void control(std::string_view payload) {
+  const auto parsed = parse_control(payload);
+  if (!parsed) return;
+  FUZZ_CHECK(parsed->reason.size() <= kMaxReasonBytes && parsed->delivery_id.size() <= kMaxIdBytes);
+  if (parsed->rules) FUZZ_CHECK(parsed->rules->size() <= kMaxPolicyRules);
+}
+void dead(std::string_view payload) {
+  const auto parsed = parse_dead(payload);
+  if (parsed) FUZZ_CHECK(parsed->limit <= kMaxQueryRows && parsed->before_key >= 0);
+}
+void policy(std::string_view payload) {
+  const auto parsed = parse_policy(payload);
+  if (!parsed) return;
+  const auto again = parse_policy(write_policy(*parsed));
+  FUZZ_CHECK(again && *again == *parsed);
+}
+void channels(std::string_view payload) {
+  const auto parsed = parse_channels(payload);
+  if (parsed && !parsed->empty()) FUZZ_CHECK(check_channel_name(*parsed));
+}
+void pause(std::string_view payload) {
+  const auto parsed = parse_pause(payload);
+  if (!parsed) return;
+  const auto again = parse_pause(write_pause(*parsed));
+  FUZZ_CHECK(again && again->paused == parsed->paused && again->reason == parsed->reason);
+}
+void cancel(std::string_view payload) {
+  const auto parsed = parse_cancel(payload);
+  if (!parsed) return;
+  const auto again = parse_cancel(write_cancel(*parsed));
+  FUZZ_CHECK(again && again->delivery_id == parsed->delivery_id && again->reason == parsed->reason);
+}
+void session_capabilities(std::string_view payload) {
+  const auto parsed = parse_session_capabilities(payload);
+  if (!parsed) return;
+  const auto again = parse_session_capabilities(write_session_capabilities(*parsed));
+  FUZZ_CHECK(again && again->delivery.modes == parsed->delivery.modes && again->events.emits == parsed->events.emits);
+}
+
+/// Whatever a SEND carried, the event about it fits a frame and can be read, nested as deeply as it stands there.
+void event_of(std::string_view payload) {
+  const DeliveryEvent event{.delivery_id = "d-1",
+                            .message = message_from({.id = "m", .from = "Alice", .to = "Bob", .payload = payload}),
+                            .agent = identity_of("Bob")};
+  const auto text = write_delivery_event(event);
+  FUZZ_CHECK(text.size() <= kMaxFrameBytes - kEnvelopeRoomBytes);
+  const auto again = parse_delivery_event(text);
+  FUZZ_CHECK(again && again->message.id == "m" && again->message.thread == event.message.thread);
+  const auto frame = "{\"payload\":" + text + "}";
+  struct : MemberVisitor {
+    void member(std::string_view, JsonSlice) override {}
+  } looker;
+  FUZZ_CHECK(scan_object(frame, looker));
+  (void)context_from("d-1", {}, payload, event.message, "Bob");
+}
+void relay_message(std::string_view payload) {
+  const auto parsed = parse_message(payload);
+  if (!parsed) return;
+  const auto again = parse_message(write_message(*parsed));
+  FUZZ_CHECK(again && *again == *parsed);
+}
+void delivery_event(std::string_view payload) {
+  const auto parsed = parse_delivery_event(payload);
+  if (!parsed) return;
+  const auto again = parse_delivery_event(write_delivery_event(*parsed));
+  FUZZ_CHECK(again && again->type == parsed->type && again->agent == parsed->agent);
+}
+
 using Parser = void (*)(std::string_view);
-constexpr std::array<Parser, 29> kParsers = {
-    hello,         welcome,      resume,         send,         meta,        ack,           nack,   error,
-    delivery,      receipt,      channel_change, channel_post, shadow_bind, shadow_unbind, inbox,  messages,
-    list_agents,   remove_agent, health,         metrics,      name,        trace,         events, log_line,
-    session_state, workspace,    spawn,          release,      send_input};
+constexpr std::size_t kFirstCapital = 29;  // after those that had their letters first
+constexpr std::array<Parser, 39> kParsers = {
+    hello,         welcome,       resume,        send,     meta,           ack,
+    nack,          error,         delivery,      receipt,  channel_change, channel_post,
+    shadow_bind,   shadow_unbind, inbox,         messages, list_agents,    remove_agent,
+    health,        metrics,       name,          trace,    events,         log_line,
+    session_state, workspace,     spawn,         release,  send_input,     control,
+    dead,          policy,        channels,      pause,    cancel,         session_capabilities,
+    event_of,      relay_message, delivery_event};
 
 }  // namespace
 
@@ -159,7 +246,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view payload{reinterpret_cast<const char*>(data) + 1, size - 1};
   if (payload.size() > kMaxFrameBytes || !is_utf8(payload)) return 0;  // the envelope refuses these first
-  // Letters keep the corpus readable: 'a' is the first parser.
-  kParsers[static_cast<std::size_t>(data[0] - 'a') % kParsers.size()](payload);
+  // Letters keep the corpus readable: 'a' is the first parser, 'A' is `control`.
+  const std::size_t letter = data[0];
+  const std::size_t index = letter >= 'a' ? letter - 'a' : kFirstCapital + (letter + 256 - 'A') % 256;
+  kParsers[index % kParsers.size()](payload);
   return 0;
 }

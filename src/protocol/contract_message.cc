@@ -93,7 +93,8 @@ RelayMessage message_from(const MessageParts& parts) {
   RelayMessage message;
   message.id = parts.id;
   message.workspace_id = parts.workspace_id;
-  message.from = identity_of(parts.from, is_system(parts.from) ? AgentKind::System : parts.from_kind);
+  message.from =
+      is_system(parts.from) ? identity_of(kSystem, AgentKind::System) : identity_of(parts.from, parts.from_kind);
   message.created_at = parts.at;
   Field body{"body"}, thread{"thread"}, data{"data"}, attachments{"attachments"}, mentions{"mentions"};
   if (read_fields(parts.payload, {&body, &thread, &data, &attachments, &mentions})) {
@@ -191,6 +192,7 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   for (const auto known : {AgentKind::Human, AgentKind::System, AgentKind::Service})
     if (name_of(known) == kind_name) who.kind = known;
   who.metadata = RELAY_TRY(object_in(metadata));
+  if (who.kind == AgentKind::System) return identity_of(kSystem, AgentKind::System);
   return who;
 }
 

@@ -40,7 +40,7 @@ struct DeliveryWish {
   DeliveryMode mode = DeliveryMode::OnIdle;
   Priority priority = Priority::Normal;
   WallMs deadline = 0;  // 0: none
-  std::string idempotency_key;
+  std::string idempotency_key = {};
 };
 
 struct SendMeta {
