@@ -1,0 +1,221 @@
+#include "session/session_runner.h"
+
+#include <exception>
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/json_writer.h"
+#include "protocol/requests.h"
+
+namespace relay::session {
+namespace {
+
+using protocol::MessageType;
+using protocol::ReceiptStatus;
+
+constexpr std::string_view kWay = "callback";
+
+/// To whom it was addressed, which need not be us by name.
+std::string address_of(const client::Incoming& incoming) {
+  if (incoming.envelope.type == MessageType::ChannelMessage)
+    if (auto post = protocol::parse_channel_post(incoming.envelope.payload)) return std::move(post->channel);
+  return incoming.delivery.original_to.empty() ? std::string{incoming.envelope.to} : incoming.delivery.original_to;
+}
+
+}  // namespace
+
+std::string_view name_of(Status status) {
+  switch (status) {
+    case Status::Starting: return "starting";
+    case Status::Active: return "active";
+    case Status::Idle: return "idle";
+    case Status::Waiting: return "waiting";
+    case Status::Blocked: return "blocked";
+    case Status::Paused: return "paused";
+  }
+  std::unreachable();
+}
+
+SessionRunner::SessionRunner(net::EventLoop& loop, AgentSession& session, RunnerOptions options)
+    : loop_{loop}, session_{session}, options_{std::move(options)} {}
+
+SessionRunner::~SessionRunner() = default;
+
+Result<std::unique_ptr<SessionRunner>> SessionRunner::create(net::EventLoop& loop, net::Network& network,
+                                                             Random& random, client::Outbox& outbox,
+                                                             RunnerOptions options, AgentSession& session) {
+  const auto identity = session.identity();
+  const auto contract = session.capabilities();
+  RELAY_TRY(protocol::check_agent_name(identity.name));
+  auto link = std::move(options.link);
+  link.hello.agent = identity.name;
+  if (identity.kind == protocol::AgentKind::Human) link.hello.entity = protocol::EntityType::User;
+  link.hello.capabilities.receipts = true;
+  RELAY_TRY(protocol::declare(contract, link.hello.capabilities));
+  std::unique_ptr<SessionRunner> runner{new SessionRunner{loop, session, std::move(options)}};
+  runner->name_ = identity.name;
+  runner->modes_ = contract.delivery.modes;
+  client::LinkListener& listener = *runner;
+  runner->link_ = std::make_unique<client::Link>(loop, network, random, outbox, std::move(link), listener);
+  return runner;
+}
+
+void SessionRunner::start() { link_->start(); }
+
+void SessionRunner::release(const std::string& reason) {
+  if (std::exchange(released_, true)) return;
+  for (auto& [id, held] : std::exchange(in_hand_, {}))
+    link_->report({.id = id}, {.status = ReceiptStatus::Deferred,
+                               .reason = format("its session was released: {}", reason),
+                               .available_at = loop_.now().wall,
+                               .way = std::string{kWay}});
+  link_->stop();
+  session_.release(reason);
+}
+
+// ---- messages for the session
+
+client::Taken SessionRunner::on_incoming(const client::Incoming& incoming) {
+  const auto& envelope = incoming.envelope;
+  const auto to = address_of(incoming);
+  const auto& message_id = incoming.delivery.message_id;
+  const auto message = protocol::message_from({.id = message_id.empty() ? envelope.id : std::string_view{message_id},
+                                               .from = envelope.from,
+                                               .to = to,
+                                               .payload = envelope.payload,
+                                               .at = envelope.ts,
+                                               .workspace_id = options_.workspace_id});
+  const auto context =
+      protocol::context_from(incoming.place.id, incoming.delivery, envelope.payload_meta, message, name_);
+  if (modes_.has(context.mode))
+    hand_over(message, context);
+  else
+    tell(context.id, {.status = ReceiptStatus::Failed,
+                      .reason = format("{} does not take messages for '{}'", name_, name_of(context.mode)),
+                      .code = std::string{name_of(protocol::Refusal::Unsupported)}});
+  return client::Taken::Later;
+}
+
+void SessionRunner::hand_over(const RelayMessage& message, const MessageContext& context) {
+  const auto call = ++calls_;
+  auto& held = in_hand_[context.id];
+  held.call = call;
+  held.answered = false;
+  held.patience = loop_.after(options_.answer_within, [this, id = context.id, call] {
+    answer(id, call,
+           {.status = ReceiptStatus::Failed,
+            .reason = format("the session did not answer within {} ms", options_.answer_within.count()),
+            .retryable = true});
+  });
+  try {
+    session_.receive_message(message, context,
+                             [this, alive = std::weak_ptr{alive_}, id = context.id, call](MessageReceipt receipt) {
+                               if (!alive.expired()) answer(id, call, std::move(receipt));
+                             });
+  } catch (const std::exception& thrown) {
+    answer(context.id, call,
+           {.status = ReceiptStatus::Failed,
+            .reason = format("the session failed: {}", thrown.what()),
+            .retryable = true});
+  }
+}
+
+/// The id is a copy: its caller may be the timer that ends here.
+void SessionRunner::answer(std::string id, std::uint64_t call, MessageReceipt receipt) {
+  const auto found = in_hand_.find(id);
+  if (found == in_hand_.end() || found->second.call != call || found->second.answered) return;
+  tell(id, std::move(receipt));
+}
+
+void SessionRunner::report(const std::string& delivery_id, MessageReceipt receipt) {
+  if (!released_) tell(delivery_id, std::move(receipt));
+}
+
+void SessionRunner::tell(const std::string& id, MessageReceipt receipt) {
+  if (receipt.way.empty()) receipt.way = kWay;
+  if (receipt.status == ReceiptStatus::Delivered && receipt.proof.empty()) receipt.proof = "accepted";
+  if (receipt.status == ReceiptStatus::Failed && receipt.reason.empty()) receipt.reason = "the session did not take it";
+  if (const auto found = in_hand_.find(id); found != in_hand_.end()) {
+    found->second.answered = true;
+    found->second.patience.reset();
+    if (!client::keeps(receipt)) in_hand_.erase(found);
+  }
+  link_->report({.id = id}, std::move(receipt));
+}
+
+void SessionRunner::on_moved(const client::Place& place, protocol::DeliveryMode mode) {
+  session_.on_moved(place.id, mode);
+}
+
+void SessionRunner::on_cancel(const protocol::CancelOrder& order) {
+  in_hand_.erase(order.delivery_id);
+  session_.on_cancel(order);
+}
+
+void SessionRunner::on_pause(const protocol::PauseOrder& order) { session_.on_pause(order); }
+
+// ---- what the session does and says
+
+void SessionRunner::set_status(Status status, std::string reason) {
+  status_ = status;
+  status_reason_ = std::move(reason);
+  if (link_->ready()) (void)tell_status();
+}
+
+Result<void> SessionRunner::tell_status(std::string_view boundary) {
+  protocol::JsonWriter payload;
+  payload.field("state", name_of(*status_)).optional("reason", status_reason_).optional("boundary", boundary);
+  return link_->say(MessageType::SessionState, payload.take());
+}
+
+Result<void> SessionRunner::before_next_message(OnReached on_reached) {
+  return tell_boundary("message", std::move(on_reached));
+}
+
+Result<void> SessionRunner::before_next_tool_call(OnReached on_reached) {
+  return tell_boundary("tool-call", std::move(on_reached));
+}
+
+Result<void> SessionRunner::tell_boundary(std::string_view boundary, OnReached on_reached) {
+  // Without a state every moment is right for `on-idle`; the first one told would close it unasked.
+  if (!status_) return fail("a session that names its boundaries tells its status first; call set_status");
+  RELAY_TRY(tell_status(boundary));
+  if (!on_reached) return {};
+  // Answers of the daemon cover everything that was said before the question.
+  link_->ask(MessageType::Status, "{}", [reached = std::move(on_reached)](const auto&) mutable { reached(); });
+  return {};
+}
+
+Result<std::string> SessionRunner::send(const Draft& draft, const protocol::DeliveryWish& wish) {
+  return link_->send(RELAY_TRY(compose(draft, wish)));
+}
+
+void SessionRunner::on_acknowledged(const protocol::Ack& ack) { session_.on_stored(ack); }
+
+void SessionRunner::on_refused(const std::string& id, const protocol::NackView& why) {
+  session_.on_receipt({.status = ReceiptStatus::Failed, .message_id = id, .reason = why.message, .code = why.code});
+}
+
+// ---- the link
+
+void SessionRunner::on_ready(const client::Session&) {
+  if (status_) (void)tell_status();
+  session_.on_connected();
+}
+
+void SessionRunner::on_lost(const std::string& reason, Millis) { session_.on_lost(reason); }
+
+void SessionRunner::on_stopped(const Error& why) {
+  if (std::exchange(released_, true)) return;
+  in_hand_.clear();
+  session_.release(why.message());
+}
+
+void SessionRunner::on_frame(const protocol::Envelope& envelope) {
+  if (envelope.type == MessageType::Receipt) {
+    if (const auto receipt = protocol::parse_receipt(envelope.payload)) return session_.on_receipt(*receipt);
+  }
+  session_.on_frame(envelope);
+}
+
+}  // namespace relay::session

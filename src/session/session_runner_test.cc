@@ -1,0 +1,321 @@
+#include "session/session_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "base/format.h"
+#include "client/testing/scripted_daemon.h"
+#include "client/testing/virtual_loop.h"
+
+namespace relay::session {
+namespace {
+
+using client::testing::ScriptedDaemon;
+using client::testing::VirtualLoop;
+using protocol::DeliveryMode;
+using protocol::MessageType;
+using protocol::ReceiptStatus;
+
+/// An agent that remembers what it was told, and answers as the test wants.
+struct Recorder final : AgentSession {
+  protocol::Modes modes = protocol::Modes::all();
+  std::function<void(Answer)> reply = [](Answer answer) { answer({.status = ReceiptStatus::Delivered}); };
+  std::vector<RelayMessage> messages;
+  std::vector<MessageContext> contexts;
+  std::vector<MessageReceipt> receipts;
+  std::vector<std::string> stored, released, cancelled;
+  std::vector<DeliveryMode> moved;
+  std::vector<bool> pauses;
+
+  AgentIdentity identity() const override { return protocol::identity_of("Alice"); }
+  AgentSessionCapabilities capabilities() const override {
+    AgentSessionCapabilities can;
+    can.delivery.modes = modes;
+    can.lifecycle.pause = true;
+    return can;
+  }
+  void receive_message(const RelayMessage& message, const MessageContext& context, Answer answer) override {
+    messages.push_back(message);
+    contexts.push_back(context);
+    reply(std::move(answer));
+  }
+  void release(const std::string& reason) override { released.push_back(reason); }
+  void on_receipt(const MessageReceipt& receipt) override { receipts.push_back(receipt); }
+  void on_stored(const protocol::Ack& ack) override { stored.push_back(ack.ack_id); }
+  void on_moved(const std::string&, DeliveryMode mode) override { moved.push_back(mode); }
+  void on_cancel(const protocol::CancelOrder& order) override { cancelled.push_back(order.delivery_id); }
+  void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
+};
+
+struct SessionRunnerTest : ::testing::Test {
+  VirtualLoop loop;
+  ScriptedDaemon daemon;
+  SeededRandom random{3};
+  client::Outbox outbox{client::Numbering::Epoch, {}, random};
+  Recorder agent;
+  std::unique_ptr<SessionRunner> runner;
+
+  void start() {
+    RunnerOptions options;
+    options.link.socket_path = "/run/relay.sock";
+    auto made = SessionRunner::create(loop, daemon, random, outbox, std::move(options), agent);
+    ASSERT_TRUE(made) << made.error().message();
+    runner = *std::move(made);
+    runner->start();
+    loop.run_now();
+    daemon.welcome();
+  }
+  void start_quietly() {
+    start();
+    (void)daemon.heard();
+  }
+  void deliver(std::string_view id, int seq, DeliveryMode mode = DeliveryMode::OnIdle, std::string_view more = {}) {
+    daemon.say(MessageType::Deliver, id, R"({"kind":"message","body":"hello"})", "Bob", {},
+               format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
+                      protocol::code_of({mode, protocol::Priority::Normal}), more));
+  }
+  /// The receipts said since the last call.
+  std::vector<protocol::Receipt> said() {
+    std::vector<protocol::Receipt> all;
+    for (const auto& frame : daemon.heard())
+      if (frame.type == "RECEIPT") all.push_back(*protocol::parse_receipt(json::serialize(frame.payload)));
+    return all;
+  }
+};
+
+TEST_F(SessionRunnerTest, SaysInHelloWhatTheSessionCanDo) {
+  agent.modes = {};
+  agent.modes.add(DeliveryMode::Immediate);
+  start();
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.at(0).type, "HELLO");
+  const auto hello = protocol::parse_hello(json::serialize(heard[0].payload));
+  ASSERT_TRUE(hello) << hello.error().message();
+  EXPECT_EQ(hello->agent, "Alice");
+  EXPECT_EQ(hello->capabilities.modes, agent.modes);
+  EXPECT_FALSE(hello->capabilities.queue);
+  EXPECT_TRUE(hello->capabilities.pause && hello->capabilities.receipts);
+  EXPECT_EQ(protocol::parse_session_capabilities(hello->capabilities.contract)->events.emits,
+            std::vector<std::string>{"status.changed"});
+}
+
+TEST_F(SessionRunnerTest, HandsOverAMessageWithItsContextAndTellsTheAnswer) {
+  start_quietly();
+  deliver("d-1", 1, DeliveryMode::NextToolCall, R"(,"mode":"next-tool-call")");
+  ASSERT_EQ(agent.messages.size(), 1U);
+  EXPECT_EQ(agent.messages[0].id, "k7mx2p9d");
+  EXPECT_EQ(agent.messages[0].text, "hello");
+  EXPECT_EQ(agent.messages[0].from.name, "Bob");
+  EXPECT_EQ(agent.contexts[0].id, "d-1");
+  EXPECT_EQ(agent.contexts[0].mode, DeliveryMode::NextToolCall);
+  const auto receipts = said();
+  ASSERT_EQ(receipts.size(), 1U);
+  EXPECT_EQ(receipts[0].status, ReceiptStatus::Delivered);
+  EXPECT_EQ(receipts[0].delivery_id, "d-1");
+  EXPECT_EQ(receipts[0].proof, "accepted");
+  EXPECT_EQ(receipts[0].way, "callback");
+}
+
+TEST_F(SessionRunnerTest, TakesEveryModeItDeclared) {
+  start_quietly();
+  int n = 0;
+  for (const auto mode : protocol::kDeliveryModes) deliver(format("d-{}", ++n), 1, mode);
+  EXPECT_EQ(agent.contexts.size(), std::size(protocol::kDeliveryModes));
+}
+
+TEST_F(SessionRunnerTest, AModeItDidNotDeclareFailsAsUnsupported) {
+  agent.modes = {};
+  agent.modes.add(DeliveryMode::OnIdle);
+  start_quietly();
+  deliver("d-1", 1, DeliveryMode::Immediate);
+  EXPECT_TRUE(agent.messages.empty());
+  const auto receipts = said();
+  ASSERT_EQ(receipts.size(), 1U);
+  EXPECT_EQ(receipts[0].status, ReceiptStatus::Failed);
+  EXPECT_EQ(receipts[0].code, "UNSUPPORTED");
+  EXPECT_FALSE(receipts[0].retryable);
+}
+
+TEST_F(SessionRunnerTest, CallsOnceForEachAttempt) {
+  agent.reply = [](Answer answer) {
+    answer({.status = ReceiptStatus::Failed, .reason = "busy", .retryable = true});
+    answer({.status = ReceiptStatus::Delivered});
+  };
+  start_quietly();
+  deliver("d-1", 1);
+  deliver("d-1", 1);
+  EXPECT_EQ(agent.messages.size(), 1U);
+  deliver("d-1", 2, DeliveryMode::OnIdle, R"(,"attempt":2)");
+  ASSERT_EQ(agent.messages.size(), 2U);
+  EXPECT_EQ(agent.contexts[1].attempt, 2U);
+  for (const auto& receipt : said()) EXPECT_TRUE(receipt.retryable);
+}
+
+TEST_F(SessionRunnerTest, GivesBackWhatIsDeferredUntilLater) {
+  agent.reply = [](Answer answer) {
+    answer({.status = ReceiptStatus::Deferred, .reason = "not now", .available_at = 77});
+  };
+  start_quietly();
+  deliver("d-1", 1);
+  EXPECT_EQ(said().at(0).available_at, 77);
+  deliver("d-1", 2);
+  EXPECT_EQ(agent.messages.size(), 2U);
+}
+
+TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
+  agent.reply = [](Answer) { throw std::runtime_error{"out of tokens"}; };
+  start_quietly();
+  deliver("d-1", 1);
+  const auto receipt = said().at(0);
+  EXPECT_EQ(receipt.status, ReceiptStatus::Failed);
+  EXPECT_TRUE(receipt.retryable);
+  EXPECT_EQ(receipt.reason, "the session failed: out of tokens");
+}
+
+TEST_F(SessionRunnerTest, SilenceIsAFailureToTryAgainAndItsLateAnswerCountsForNothing) {
+  std::vector<Answer> waiting;
+  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  start_quietly();
+  deliver("d-1", 1);
+  for (int i = 0; i < 12; ++i) {
+    loop.advance(Millis{5'000});
+    daemon.say(MessageType::Ping, "p", "{}");
+  }
+  EXPECT_TRUE(said().at(0).retryable);
+  deliver("d-1", 2, DeliveryMode::OnIdle, R"(,"attempt":2)");
+  waiting.at(0)({.status = ReceiptStatus::Delivered});
+  EXPECT_TRUE(said().empty());
+  waiting.at(1)({.status = ReceiptStatus::Delivered});
+  EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
+}
+
+TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
+  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
+  start_quietly();
+  deliver("d-1", 1);
+  runner->report("d-1", {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  runner->report("d-1", {.status = ReceiptStatus::Delivered, .proof = "seen", .evidence = "turn 4"});
+  runner->report("d-1", {.status = ReceiptStatus::Failed});
+  const auto receipts = said();
+  ASSERT_EQ(receipts.size(), 3U);
+  EXPECT_EQ(receipts[0].status, ReceiptStatus::Accepted);
+  EXPECT_EQ(receipts[1].proof, "submitted");
+  EXPECT_EQ(receipts[2].proof, "seen");
+  EXPECT_EQ(receipts[2].evidence, "turn 4");
+}
+
+TEST_F(SessionRunnerTest, AnAcceptedOneCanBeMovedAndCancelled) {
+  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
+  start_quietly();
+  deliver("d-1", 1, DeliveryMode::Manual);
+  deliver("d-1", 1, DeliveryMode::OnIdle, R"(,"mode":"on-idle")");
+  EXPECT_EQ(agent.moved, std::vector{DeliveryMode::OnIdle});
+  EXPECT_EQ(agent.messages.size(), 1U);
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1","reason":"no need"})");
+  EXPECT_EQ(agent.cancelled, std::vector<std::string>{"d-1"});
+  (void)said();
+  runner->report("d-1", {.status = ReceiptStatus::Delivered});
+  EXPECT_TRUE(said().empty());
+}
+
+TEST_F(SessionRunnerTest, TellsItsStatusAndAgainAfterAReconnection) {
+  start_quietly();
+  runner->set_status(Status::Blocked, "waits for a person");
+  auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].type, "SESSION_STATE");
+  EXPECT_EQ(string_member(heard[0].payload, "state"), "blocked");
+  EXPECT_EQ(string_member(heard[0].payload, "reason"), "waits for a person");
+  daemon.cut();
+  runner->set_status(Status::Idle);
+  loop.advance(Millis{200});
+  (void)daemon.heard();
+  daemon.welcome();
+  heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(string_member(heard[0].payload, "state"), "idle");
+}
+
+TEST_F(SessionRunnerTest, NamesItsBoundariesAndHearsWhenTheyAreReached) {
+  start_quietly();
+  EXPECT_FALSE(runner->before_next_message());
+  runner->set_status(Status::Active);
+  (void)daemon.heard();
+  bool reached = false;
+  ASSERT_TRUE(runner->before_next_tool_call([&] { reached = true; }));
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(string_member(heard[0].payload, "boundary"), "tool-call");
+  EXPECT_EQ(string_member(heard[0].payload, "state"), "active");
+  deliver("d-1", 1, DeliveryMode::NextToolCall);
+  EXPECT_FALSE(reached);
+  daemon.say(MessageType::StatusResponse, heard[1].id, "{}");
+  EXPECT_TRUE(reached);
+  EXPECT_EQ(said().size(), 1U);
+  ASSERT_TRUE(runner->before_next_message());
+  EXPECT_EQ(string_member(daemon.heard().at(0).payload, "boundary"), "message");
+}
+
+TEST_F(SessionRunnerTest, SendsAndHearsWhatBecameOfIt) {
+  start_quietly();
+  const auto first = runner->send({.to = "Bob", .text = "hi"}, {.mode = DeliveryMode::Immediate});
+  const auto second = runner->send({.to = "Nobody", .text = "hi"});
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(runner->send({.to = "", .text = "hi"}));
+  EXPECT_EQ(daemon.heard().size(), 2U);
+  daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"k7mx2p9d"}})", *first));
+  daemon.say(MessageType::Nack, "n",
+             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody has that name"}})", *second));
+  daemon.say(
+      MessageType::Receipt, "r",
+      format(R"({{"status":"delivered","deliveryId":"d-9","messageId":"{}","agent":"Bob","proof":"seen"}})", *first));
+  EXPECT_EQ(agent.stored, std::vector{*first});
+  ASSERT_EQ(agent.receipts.size(), 2U);
+  EXPECT_EQ(agent.receipts[0].code, "UNKNOWN_RECIPIENT");
+  EXPECT_EQ(agent.receipts[0].message_id, *second);
+  EXPECT_EQ(agent.receipts[1].proof, "seen");
+}
+
+TEST_F(SessionRunnerTest, AReleaseGivesBackWhatIsInHand) {
+  std::vector<Answer> waiting;
+  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  start_quietly();
+  deliver("d-1", 1);
+  runner->release("done for today");
+  runner->release("again");
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(string_member(heard[0].payload, "status"), "deferred");
+  EXPECT_TRUE(heard[0].payload.contains("availableAt"));
+  EXPECT_EQ(heard[1].type, "BYE");
+  EXPECT_EQ(agent.released, std::vector<std::string>{"done for today"});
+  waiting.at(0)({.status = ReceiptStatus::Delivered});
+  runner.reset();
+  waiting.at(0)({.status = ReceiptStatus::Delivered});
+}
+
+TEST_F(SessionRunnerTest, IsReleasedWhenTheRelaySendsItAway) {
+  start_quietly();
+  daemon.say(MessageType::Pause, "p", R"({"paused":true})");
+  EXPECT_EQ(agent.pauses, std::vector{true});
+  daemon.say(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"the name was taken","fatal":true})");
+  ASSERT_EQ(agent.released.size(), 1U);
+  EXPECT_NE(agent.released[0].find("the name was taken"), std::string::npos);
+  runner->release("later");
+  EXPECT_EQ(agent.released.size(), 1U);
+}
+
+TEST_F(SessionRunnerTest, MayBeReleasedInsideACallback) {
+  agent.reply = [&](Answer answer) {
+    answer({.status = ReceiptStatus::Delivered});
+    runner->release("one is enough");
+  };
+  start_quietly();
+  deliver("d-1", 1);
+  EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
+  EXPECT_EQ(agent.released.size(), 1U);
+}
+
+}  // namespace
+}  // namespace relay::session
