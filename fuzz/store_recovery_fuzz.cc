@@ -51,7 +51,12 @@ Files valid_files() {
   auto store = *SqliteStore::open(options(disk));
   for (std::int64_t key = 61; key < 80; key += 2)
     RELAY_ASSERT(commit(*store, direct(key, "Bob", "Alice", "more words in the log")));
-  RELAY_ASSERT(commit(*store, {change(2, records::DeliveryState::Delivered)}));
+  auto held = change(62, records::DeliveryState::Deferred);
+  held.hold = records::Hold::Time;
+  held.available_at = kStart;
+  RELAY_ASSERT(
+      commit(*store, {change(2, records::DeliveryState::Delivered), change(4, records::DeliveryState::Dead), held,
+                      records::RequeueDelivery{Key{64}, {protocol::DeliveryMode::Manual}, Key{81}, Seq{2}}}));
   return {*disk.read(kPath), *disk.read(kLog)};
 }
 
@@ -85,6 +90,11 @@ void use(SqliteStore& store) {
   said_why(store.trace(records::short_id(Key{1})));
   said_why(store.stats());
   said_why(store.backlog(backlog_of("Bob")));
+  records::HeldRequest held;
+  said_why(store.held(held));
+  held.to = AgentName{"Alice"};
+  said_why(store.held(held));
+  said_why(store.dead({}));
   const auto key = snapshot ? snapshot->newest.value() : 1'000;
   if (key < INT64_MAX - 2) said_why(commit(store, direct(key + 1, "Alice", "Bob", "after the fall")));
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {

@@ -10,6 +10,16 @@ namespace relay::store {
 
 using namespace records;
 
+namespace {
+
+/// What is final is held by nothing, and only a time has an end.
+void keep_only_what_holds(Delivery& delivery) {
+  if (is_final(delivery.state)) delivery.hold = Hold::None;
+  if (delivery.hold != Hold::Time) delivery.available_at = 0;
+}
+
+}  // namespace
+
 template <class Map>
 void MemoryStore::put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value) {
   const auto found = map.find(key);
@@ -81,7 +91,9 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
     tables_.newest = newest;
   });
   const auto at = change.at == 0 ? message->second.ts : change.at;
-  tables_.add(MemoryTables::Tracked{delivery, {{at, delivery.state, delivery.proof, change.reason}}});
+  MemoryTables::Tracked tracked{delivery, {{at, delivery.state, delivery.proof, change.reason}}};
+  keep_only_what_holds(tracked.delivery);
+  tables_.add(std::move(tracked));
   return {};
 }
 
@@ -97,6 +109,7 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   delivery.proof = change.proof;
   delivery.hold = change.hold;
   delivery.available_at = change.available_at;
+  keep_only_what_holds(delivery);
   delivery.attempts = change.attempts.value_or(delivery.attempts);
   tracked.history.push_back({change.at, change.state, change.proof, change.reason, change.way, change.evidence});
   tables_.replace(key, std::move(tracked));

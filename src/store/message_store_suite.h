@@ -48,6 +48,36 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
     return keys;
   }
 
+  records::TraceEntry entry(std::int64_t key) {
+    auto trace = store_->trace(records::delivery_id(Key{key}));
+    EXPECT_TRUE(trace) << trace.error().message();
+    for (auto& one : trace->deliveries) {
+      if (one.delivery.key == Key{key}) return one;
+    }
+    ADD_FAILURE() << "no delivery " << key;
+    return {};
+  }
+
+  static std::vector<std::int64_t> keys_of(const records::HeldPage& page) {
+    std::vector<std::int64_t> keys;
+    for (const auto& item : page.items) keys.push_back(item.delivery.key.value());
+    return keys;
+  }
+
+  std::vector<std::int64_t> held(const records::HeldRequest& request) {
+    const auto page = store_->held(request);
+    EXPECT_TRUE(page) << page.error().message();
+    return keys_of(*page);
+  }
+
+  std::vector<std::int64_t> dead(const records::DeadQuery& query) {
+    std::vector<std::int64_t> keys;
+    const auto letters = store_->dead(query);
+    EXPECT_TRUE(letters) << letters.error().message();
+    for (const auto& letter : *letters) keys.push_back(letter.delivery.key.value());
+    return keys;
+  }
+
   records::Snapshot load() {
     auto snapshot = store_->load();
     EXPECT_TRUE(snapshot) << snapshot.error().message();

@@ -47,7 +47,7 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
                      "WHERE d.key>?2 AND (?3<0 OR d.lane/2=?3) AND d.key IN ("
                      "SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1 AND " RELAY_HELD(
                          "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 "
-                             "AND lane>7 AND " RELAY_WAITING("") ") ORDER BY d.key LIMIT ?4"));
+                             "AND lane>7 AND " RELAY_IN_LANE("") ") ORDER BY d.key LIMIT ?4"));
   const auto mode = request.mode ? std::int64_t{protocol::code_of({*request.mode}) / 2} : std::int64_t{-1};
   rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
   while (RELAY_TRY(rows->step())) {
@@ -71,6 +71,19 @@ Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs 
   return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
 }
 
+Result<std::vector<DeadLetter>> read_letters(Connection& connection, const Borrowed& rows, std::size_t limit) {
+  std::vector<DeadLetter> letters;
+  std::size_t bytes = 0;
+  while (letters.size() < limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) {
+    auto delivery = read_delivery(*rows.operator->(), 0);
+    auto message = read_message(*rows.operator->(), kDeliveryColumns);
+    bytes += size_of(message);
+    auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
+    letters.push_back({std::move(delivery), std::move(message), std::move(last)});
+  }
+  return letters;
+}
+
 }  // namespace
 
 Result<HeldPage> select_held(Connection& connection, const HeldRequest& request) {
@@ -82,41 +95,31 @@ Result<HeldPage> select_held(Connection& connection, const HeldRequest& request)
 
 #define RELAY_LETTERS(deliveries)                                                \
   "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS " FROM " deliveries \
-  " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES
+  " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES "WHERE "
 #define RELAY_DEAD_LETTERS(index)                 \
   RELAY_LETTERS("deliveries d INDEXED BY " index) \
-  "WHERE " RELAY_DEAD("d.") " AND d.key<?1 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
+  RELAY_DEAD("d.") " AND d.key<?1 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
 
 Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQuery& query) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
-  std::vector<DeadLetter> letters;
+  if (query.delivery.value() > 0) {
+    const auto row = RELAY_TRY(connection.use(RELAY_LETTERS("deliveries d") "d.key=?1"));
+    row->bind(query.delivery.value());
+    return read_letters(connection, row, 1);
+  }
   std::int64_t sender = 0, recipient = 0;
   for (const auto& [name, number] : {std::pair{&query.from, &sender}, std::pair{&query.to, &recipient}}) {
     if (name->empty()) continue;
     const auto found = RELAY_TRY(find_name(connection, *name));
-    if (!found) return letters;
+    if (!found) return std::vector<DeadLetter>{};
     *number = *found;
   }
-  const bool one = query.delivery.value() > 0;
-  const auto rows = RELAY_TRY(connection.use(
-      one             ? RELAY_LETTERS("deliveries d") "WHERE d.key=?1"
-      : recipient > 0 ? RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?4 ORDER BY d.key DESC"
-                      : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
-  if (one) {
-    rows->bind(query.delivery.value());
-  } else {
-    rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
-    if (recipient > 0) rows->bind_at(4, recipient);
-  }
-  std::size_t bytes = 0;
-  while (letters.size() < (one ? 1 : query.limit) && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) {
-    auto delivery = read_delivery(*rows.operator->(), 0);
-    auto message = read_message(*rows.operator->(), kDeliveryColumns);
-    bytes += size_of(message);
-    auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
-    letters.push_back({std::move(delivery), std::move(message), std::move(last)});
-  }
-  return letters;
+  const auto rows = RELAY_TRY(
+      connection.use(recipient > 0 ? RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?4 ORDER BY d.key DESC"
+                                   : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
+  rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
+  if (recipient > 0) rows->bind_at(4, recipient);
+  return read_letters(connection, rows, query.limit);
 }
 
 }  // namespace relay::store

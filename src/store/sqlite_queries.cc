@@ -112,7 +112,7 @@ Result<StoreStats> select_stats(Connection& connection) {
   stats.messages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT count(*) FROM messages")));
   {
     const auto pending = RELAY_TRY(connection.use(
-        "SELECT count(*), min(key) FROM (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE " RELAY_WAITING(
+        "SELECT count(*), min(key) FROM (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE " RELAY_IN_LANE(
             "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE " RELAY_HELD("") ")"));
     if (RELAY_TRY(pending->step())) stats.pending = static_cast<std::uint64_t>(pending->integer(0));
     const auto taken = RELAY_TRY(

@@ -1,5 +1,7 @@
 #include "store/sqlite_rows.h"
 
+#include "store/sqlite_schema.h"
+
 namespace relay::store {
 
 using namespace records;
@@ -54,8 +56,8 @@ Delivery read_delivery(const Statement& row, int first) {
   delivery.proof = read_proof(next_integer());
   delivery.expires_at = next_integer();
   delivery.queued_offline = next_integer() != 0;
-  const auto hold = next_integer();
-  delivery.hold = hold == 0 ? Hold::None : hold == 1 ? Hold::Time : Hold::Policy;
+  const auto wait = static_cast<Wait>(next_integer());
+  delivery.hold = wait == Wait::Time ? Hold::Time : wait == Wait::Word ? Hold::Policy : Hold::None;
   delivery.available_at = next_integer();
   delivery.attempts = static_cast<std::uint32_t>(next_integer());
   return delivery;

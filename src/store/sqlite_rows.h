@@ -15,7 +15,7 @@ records::Message read_message(const Statement& row, int first);
 /// Columns of a delivery, with `d` the delivery, `df` its sender's name and `dt` its recipient's.
 #define RELAY_DELIVERY_COLUMNS                                                                               \
   "d.key,d.message,df.name,dt.name,d.lane,d.rank,d.seq,d.carriage,d.shadow_of,d.state,d.proof,d.expires_at," \
-  "d.queued_offline,d.hold,d.available_at,d.attempts"
+  "d.queued_offline,d.wait,d.available_at,d.attempts"
 #define RELAY_DELIVERY_NAMES " JOIN names df ON df.id=d.sender JOIN names dt ON dt.id=d.recipient "
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "records/records.h"
+#include "store/message_rows.h"
 #include "store/sqlite_handle.h"
 
 namespace relay::store {
@@ -15,28 +15,32 @@ namespace relay::store {
 inline constexpr std::int64_t kApplicationId = 0x4152'4C59;  // "ARLY", in the file's header
 inline constexpr int kSchemaVersion = 3;
 
-/// Deliveries to which something may still happen, spelled exactly as in the partial indexes, or they go unused. Not
-/// `IN (0,1,3)`: SQLite builds a temporary table for each row to decide that, at five times the cost of the insert.
-#define RELAY_PENDING(table) table "state<4 AND " table "state<>2"
-/// Of those, the ones that may go as soon as their lane is open, and the others.
-#define RELAY_WAITING(table) RELAY_PENDING(table) " AND " table "hold=0"
-#define RELAY_HELD(table) RELAY_PENDING(table) " AND " table "hold<>0"
-#define RELAY_HELD_FOR_A_TIME(table) RELAY_PENDING(table) " AND " table "hold=1"
-/// Deliveries that ended without being delivered, and were not cancelled.
-#define RELAY_DEAD(table) table "state>3 AND " table "state<>6"
+/// What a delivery waits for: its state and its hold in one number, by which it is found. Every index of deliveries that
+/// move is by this number and not by the state, so that a change which leaves a delivery where it is touches none.
+enum class Wait : std::uint8_t {
+  Lane,     // may go as soon as its lane is open
+  Time,     // records::Hold::Time
+  Word,     // records::Hold::Policy: until somebody lets it go
+  Nothing,  // delivered or cancelled
+  Dead,     // nothing either: it ended without being delivered
+};
+constexpr Wait wait_of(records::DeliveryState state, records::Hold hold) {
+  if (is_dead(state)) return Wait::Dead;
+  if (is_final(state)) return Wait::Nothing;
+  return hold == records::Hold::None ? Wait::Lane : hold == records::Hold::Time ? Wait::Time : Wait::Word;
+}
+/// Conditions spelled exactly as in the partial indexes, or they go unused.
+#define RELAY_PENDING(table) table "wait<3"
+#define RELAY_IN_LANE(table) table "wait=0"
+#define RELAY_HELD(table) table "wait BETWEEN 1 AND 2"
+#define RELAY_HELD_FOR_A_TIME(table) table "wait=1"
+#define RELAY_DEAD(table) table "wait=4"
+static_assert(static_cast<int>(Wait::Time) == 1 && static_cast<int>(Wait::Nothing) == 3 &&
+              static_cast<int>(Wait::Dead) == 4);
+
 /// The text people read, as the full-text index holds it.
 #define RELAY_BODY_OF(table) \
   "CASE WHEN json_valid(" table ".payload) THEN coalesce(json_extract(" table ".payload,'$.body'),'') ELSE '' END"
-
-constexpr bool is_pending_number(int state) { return state < 4 && state != 2; }
-static_assert([] {
-  for (int state = 0; state <= static_cast<int>(records::DeliveryState::Dead); ++state) {
-    if (is_pending_number(state) == is_final(static_cast<records::DeliveryState>(state))) return false;
-  }
-  return true;
-}());
-static_assert(static_cast<int>(records::DeliveryState::Cancelled) == 6 && static_cast<int>(records::Hold::None) == 0 &&
-              static_cast<int>(records::Hold::Time) == 1);
 
 /// Is this ours? An empty file is (it becomes ours); a file of another program is Damaged, a later version Newer.
 Result<void> check_identity(Connection& connection);

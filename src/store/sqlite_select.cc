@@ -165,7 +165,7 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
     walk.from += " CROSS JOIN messages m ON m.key=d.message";
     if (query.unread_only) {
       walk.where.add(
-          "d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_WAITING(
+          "d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_IN_LANE(
               "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} "
                   "AND " RELAY_HELD("") ")",
           *inbox_of);

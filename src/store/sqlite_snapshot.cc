@@ -160,7 +160,7 @@ Result<void> load_backlogs(Connection& connection, Snapshot& snapshot) {
   " deliveries INDEXED BY " index " WHERE " condition                                                             \
   " GROUP BY recipient, lane, sender) p JOIN names r ON"                                                          \
   " r.id=p.recipient JOIN names s ON s.id=p.sender"
-  RELAY_TRY(count(RELAY_FLOWS("deliveries_waiting", RELAY_WAITING("")), false));
+  RELAY_TRY(count(RELAY_FLOWS("deliveries_waiting", RELAY_IN_LANE("")), false));
   RELAY_TRY(count(RELAY_FLOWS("deliveries_held", RELAY_HELD("")), true));
 #undef RELAY_FLOWS
   for (auto& [key, flow] : flows) snapshot.backlogs.push_back(std::move(flow));
@@ -195,7 +195,7 @@ Result<BacklogPage> load_backlog(Connection& connection, const BacklogRequest& r
       RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS
                                " FROM deliveries d INDEXED BY deliveries_waiting CROSS JOIN messages m ON "
                                "m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES
-                               "WHERE d.recipient=?1 AND d.lane=?2 AND d.sender=?3 AND d.rank>?4 AND " RELAY_WAITING(
+                               "WHERE d.recipient=?1 AND d.lane=?2 AND d.sender=?3 AND d.rank>?4 AND " RELAY_IN_LANE(
                                    "d.") " ORDER BY d.rank LIMIT ?5"));
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
   rows->bind(*recipient, std::int64_t{protocol::code_of(request.lane)}, *sender, request.after.value(),

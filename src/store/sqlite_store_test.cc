@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "store/sqlite_queries.h"
 #include "store/sqlite_schema.h"
+#include "store/sqlite_snapshot.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
 
@@ -170,6 +171,67 @@ TEST_F(SqliteFile, BringsAFileOfVersionOneUpToDate) {
   EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
 }
 
+TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
+  {
+    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    ASSERT_TRUE(connection && migrate(**connection, 2));
+    const auto filled =
+        (*connection)
+            ->execute(
+                "INSERT INTO names VALUES(1,'Alice'),(2,'Bob'),(3,'Carol');"
+                "INSERT INTO messages(key,id,ts,sender,recipient,payload_meta,payload) VALUES"
+                "(1,'a',5,1,2,NULL,'{}'),(3,'b',6,3,2,'{\"delivery\":{\"mode\":\"manual\",\"idempotencyKey\":\"k\"}}','"
+                "{}'),"
+                "(5,'c',7,1,2,NULL,'{}'),(7,'d',8,1,2,NULL,'{}'),(9,'e',9,1,2,NULL,'{}'),(11,'f',10,1,2,NULL,'{}');"
+                // queued, accepted, delivered, failed, cancelled, deferred
+                "INSERT INTO deliveries(key,message,recipient,seq,carriage,state,proof,expires_at,queued_offline) "
+                "VALUES"
+                "(2,1,2,1,0,0,0,900,0),(4,3,2,1,0,1,1,800,1),(6,5,2,2,0,2,4,900,0),(8,7,2,3,0,4,0,900,0),(10,9,2,4,0,6,"
+                "0,900,0),"
+                "(12,11,2,5,0,3,0,900,0);"
+                "INSERT INTO delivery_history(delivery,n,at,state,proof,reason) VALUES(8,1,50,4,0,'no room');"
+                "INSERT INTO streams(topic,sender,recipient,last,acked) VALUES('',1,2,5,2),('t',3,2,1,0);"
+                "INSERT INTO agents(name,entity,first_seen,last_seen) VALUES('Bob',0,1,2);"
+                "INSERT INTO sessions(id,agent,capabilities,started,last_seen,ended,topics,shadows)"
+                " VALUES('s','Bob','{\"ack\":true}',1,2,0,'[]','[]')");
+    ASSERT_TRUE(filled) << filled.error().message();
+  }
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+  const auto snapshot = store->load();
+  ASSERT_TRUE(snapshot) << snapshot.error().message();
+  EXPECT_EQ(snapshot->newest, Key{12});
+  EXPECT_EQ(snapshot->next_expiry, 800);
+  EXPECT_EQ(snapshot->next_due, 0);
+  ASSERT_EQ(snapshot->streams.size(), 2u);
+  EXPECT_EQ(snapshot->streams[0].last, Seq{5});
+  EXPECT_EQ(snapshot->streams[0].acked, Seq{2});
+  EXPECT_EQ(snapshot->streams[1].topic, Topic{"t"});
+  EXPECT_EQ(snapshot->streams[1].lane, protocol::Lane{});
+  EXPECT_FALSE(snapshot->agents.at(0).paused);
+  EXPECT_FALSE(snapshot->sessions.at(0).capabilities.modes);
+  ASSERT_EQ(snapshot->backlogs.size(), 2u);
+  EXPECT_EQ(snapshot->backlogs[0].pending, 2u);
+  EXPECT_EQ(snapshot->backlogs[0].held, 0u);
+  EXPECT_EQ(snapshot->recent_keys.at(0).idempotency_key, "k");
+  const auto alice = store->backlog(backlog_of("Bob"));
+  ASSERT_EQ(alice->items.size(), 2u);
+  EXPECT_EQ(alice->items[0].delivery.key, Key{2});
+  EXPECT_EQ(alice->items[0].delivery.rank, Key{2});
+  EXPECT_EQ(alice->items[1].delivery.seq, Seq{5});
+  EXPECT_EQ(alice->items[1].delivery.state, DeliveryState::Deferred);
+  const auto carol = store->backlog(backlog_of("Bob", 0, "Carol"));
+  ASSERT_EQ(carol->items.size(), 1u) << "whatever it wished: it was numbered in the one stream there was";
+  EXPECT_EQ(carol->items[0].delivery.lane, protocol::Lane{});
+  const auto dead = store->dead({});
+  ASSERT_EQ(dead->size(), 1u);
+  EXPECT_EQ(dead->at(0).delivery.key, Key{8});
+  EXPECT_EQ(dead->at(0).last.reason, "no room");
+  ASSERT_TRUE(commit(*store, direct(13, "Alice", "Bob", "new", 6)));
+  EXPECT_EQ(store->backlog(backlog_of("Bob"))->items.size(), 3u);
+  EXPECT_EQ(store->stats()->pending, 4u);
+}
+
 TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
   auto said = message(1, "Alice", "Bob", "hello");
   said.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
@@ -263,6 +325,43 @@ TEST_F(SqliteFile, AnswersWithoutWalkingTheHistory) {
     EXPECT_FALSE(rows->empty());
     EXPECT_LE(connection->rows_scanned() - before, 100) << "question " << (&question - questions);
   }
+}
+
+TEST_F(SqliteFile, FindsWhatIsHeldOrDeadWithoutWalkingTheHistory) {
+  {
+    auto store = open();
+    Changes many;
+    for (std::int64_t key = 1; key < 4'000; key += 2) {
+      for (auto& one : direct(key, "Noise", key % 500 == 1 ? "Bob" : "Crowd", "hello")) many.push_back(std::move(one));
+      auto end = change(key + 1, key % 500 == 1 ? DeliveryState::Dead : DeliveryState::Delivered);
+      if (key % 500 == 3) {
+        end.state = DeliveryState::Deferred;
+        end.hold = key % 1'000 == 3 ? Hold::Time : Hold::Policy;
+        end.available_at = kStart + key;
+      }
+      many.push_back(end);
+    }
+    ASSERT_TRUE(commit(*store, many));
+  }
+  auto connection = *Connection::open(path_, "", Access::ReadWrite);
+  const auto scanned = [&](auto ask) {
+    const auto before = connection->rows_scanned();
+    ask();
+    connection->forget_statements();
+    return connection->rows_scanned() - before;
+  };
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_dead(*connection, {})->size(), 8u); }), 10);
+  DeadQuery bobs;
+  bobs.to = "Bob";
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_dead(*connection, bobs)->size(), 8u); }), 10);
+  HeldRequest due;
+  due.due_by = kStart + 10'000;
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_held(*connection, due)->items.size(), 4u); }), 10);
+  HeldRequest crowds;
+  crowds.to = AgentName{"Crowd"};
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_held(*connection, crowds)->items.size(), 8u); }), 10);
+  EXPECT_LE(scanned([&] { EXPECT_EQ(load_backlog(*connection, backlog_of("Crowd", 0, "Noise"))->items.size(), 0u); }),
+            10);
 }
 
 TEST_F(SqliteFile, GivesSpaceBackAfterForgetting) {

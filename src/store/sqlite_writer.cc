@@ -64,15 +64,16 @@ Result<void> SqliteWriter::on(const AddDelivery& change) {
   }
   const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
   const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
+  const auto wait = wait_of(delivery.state, delivery.hold);
   const auto add = RELAY_TRY(
       connection_.use("INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,"
-                      "queued_offline,sender,lane,rank,hold,available_at,attempts)"
+                      "queued_offline,sender,lane,rank,wait,available_at,attempts)"
                       " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
   add->bind(delivery.key.value(), delivery.message.value(), recipient, static_cast<std::int64_t>(delivery.seq.value()),
             number_of(delivery.carriage), OrNull{delivery.shadow_of}, number_of(delivery.state),
             number_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline}, sender,
-            std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), number_of(delivery.hold),
-            delivery.available_at, std::int64_t{delivery.attempts});
+            std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), number_of(wait),
+            wait == Wait::Time ? delivery.available_at : 0, std::int64_t{delivery.attempts});
   RELAY_TRY(add->run());
   if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
   // The usual first line (queued, stored, at the message's time) is read from the row itself; only another beginning
@@ -99,26 +100,37 @@ Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEven
 }
 
 Result<void> SqliteWriter::on(const ChangeDelivery& change) {
-  {
-    // Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
-    // The condition is may_change() of message_rows.h.
-    const auto update = RELAY_TRY(connection_.use(
-        "UPDATE deliveries SET state=?2, proof=?3, hold=?4, available_at=?5, attempts=iif(?6<0,attempts,?6) WHERE "
-        "key=?1"
-        " AND ((" RELAY_PENDING("") ") OR (state=2 AND ?2=2 AND proof<?3) OR (" RELAY_DEAD("") " AND ?2=6))"));
-    update->bind(change.key.value(), number_of(change.state), number_of(change.proof), number_of(change.hold),
-                 change.available_at, change.attempts ? std::int64_t{*change.attempts} : std::int64_t{-1});
-    RELAY_TRY(update->run());
-    if (connection_.rows_changed() == 0) return {};
-  }
+  if (!RELAY_TRY(update(change))) return {};
   return add_history(change.key.value(),
                      {change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+}
+
+// Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
+Result<bool> SqliteWriter::update(const ChangeDelivery& change) {
+  const auto wait = wait_of(change.state, change.hold);
+  if (wait == Wait::Lane && !change.attempts) {
+    // Most often it goes on waiting as it did, and no index hears of it.
+    const auto stay =
+        RELAY_TRY(connection_.use("UPDATE deliveries SET state=?2, proof=?3 WHERE key=?1 AND " RELAY_IN_LANE("")));
+    stay->bind(change.key.value(), number_of(change.state), number_of(change.proof));
+    RELAY_TRY(stay->run());
+    if (connection_.rows_changed() > 0) return true;
+  }
+  // The condition is may_change() of message_rows.h.
+  const auto move = RELAY_TRY(connection_.use(
+      "UPDATE deliveries SET state=?2, proof=?3, wait=?4, available_at=?5, attempts=iif(?6<0,attempts,?6) WHERE key=?1"
+      " AND (" RELAY_PENDING("") " OR (state=2 AND ?2=2 AND proof<?3) OR (" RELAY_DEAD("") " AND ?2=6))"));
+  move->bind(change.key.value(), number_of(change.state), number_of(change.proof), number_of(wait),
+             wait == Wait::Time ? change.available_at : 0,
+             change.attempts ? std::int64_t{*change.attempts} : std::int64_t{-1});
+  RELAY_TRY(move->run());
+  return connection_.rows_changed() > 0;
 }
 
 Result<void> SqliteWriter::on(const RequeueDelivery& change) {
   {
     const auto update = RELAY_TRY(
-        connection_.use("UPDATE deliveries SET state=0, proof=0, hold=0, available_at=0, lane=?2, rank=?3, seq=?4"
+        connection_.use("UPDATE deliveries SET state=0, proof=0, wait=0, available_at=0, lane=?2, rank=?3, seq=?4"
                         " WHERE key=?1 AND " RELAY_PENDING("")));
     update->bind(change.key.value(), std::int64_t{protocol::code_of(change.lane)}, change.rank.value(),
                  static_cast<std::int64_t>(change.seq.value()));
@@ -194,7 +206,7 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
     std::vector<std::pair<std::int64_t, Proof>> pending;
     {
       const auto find = RELAY_TRY(connection_.use(
-          "SELECT key, proof FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 AND " RELAY_WAITING(
+          "SELECT key, proof FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 AND " RELAY_IN_LANE(
               "") " UNION ALL SELECT key, proof FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1"
                   " AND " RELAY_HELD("")));
       find->bind(*agent);

@@ -41,6 +41,8 @@ class SqliteWriter {
   Result<void> on(const records::LeaveChannel& change);
   Result<void> on(const records::SetOutboxMark& change);
   Result<void> on(const records::PutProposal& change);
+  /// False when the delivery does not change like this, or is not there.
+  Result<bool> update(const records::ChangeDelivery& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
   Result<void> add_history(std::int64_t delivery, const records::DeliveryEvent& event);

@@ -69,6 +69,8 @@ class Listener final : public StoreListener {
     std::size_t rows = 0;
     if (answer) {
       if (const auto* found = std::get_if<std::vector<MessageRow>>(&*answer)) rows = found->size();
+      if (const auto* found = std::get_if<HeldPage>(&*answer)) rows = found->items.size();
+      if (const auto* found = std::get_if<std::vector<DeadLetter>>(&*answer)) rows = found->size();
     }
     heard.push_back(answer ? format("answer {} {}", id.value(), rows) : format("no answer {}", id.value()));
   }
@@ -137,6 +139,24 @@ TEST_F(ThreadedQueue, SaysCommittedFirstAndAnswersInTheOrderAsked) {
   queue_->stop();
   inbox_.run_all();
   EXPECT_EQ(listener_.heard, (Heard{"committed 1", "backlog Bob 1", "expired 0", "answer 9 1"}));
+}
+
+TEST_F(ThreadedQueue, SaysWhatIsHeldAndWhatDied) {
+  start(std::make_unique<MemoryStore>());
+  auto held = change(2, DeliveryState::Deferred);
+  held.hold = Hold::Policy;
+  queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
+  queue_->persist(Ticket{2}, direct(3, "Alice", "Bob", "b", 2));
+  queue_->persist(Ticket{3}, {held, change(4, DeliveryState::Dead)});
+  HeldRequest asked;
+  asked.to = AgentName{"Bob"};
+  queue_->query(QueryId{1}, asked);
+  queue_->query(QueryId{2}, DeadQuery{});
+  gate_->open_gate();
+  queue_->stop();
+  inbox_.run_all();
+  ASSERT_GE(listener_.heard.size(), 2u);
+  EXPECT_EQ((Heard{listener_.heard.end() - 2, listener_.heard.end()}), (Heard{"answer 1 1", "answer 2 1"}));
 }
 
 TEST_F(ThreadedQueue, CommitsWhatWaitsTogetherInOneGroup) {

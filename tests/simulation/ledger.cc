@@ -197,13 +197,25 @@ void Ledger::check_store(store::MessageStore& store) {
   for (const auto& backlog : snapshot->backlogs) {
     Key after;
     for (bool more = true; more;) {
-      const auto page = store.backlog({backlog.to, after, 64, 1 << 20});
+      const auto page = store.backlog({backlog.to, backlog.lane, backlog.from, after, 64, 1 << 20});
       if (!page) return violate("the store cannot show what is pending: " + page.error().message());
       for (const auto& item : page->items) {
         shown.insert(item.delivery.key.value());
-        after = item.delivery.key;
+        after = item.delivery.rank;
       }
       more = page->more && !page->items.empty();
+    }
+    if (backlog.held == 0) continue;
+    records::HeldRequest asked;
+    asked.to = backlog.to;
+    for (bool more = true; more;) {
+      const auto page = store.held(asked);
+      if (!page) return violate("the store cannot show what is held: " + page.error().message());
+      for (const auto& item : page->items) {
+        shown.insert(item.delivery.key.value());
+        asked.after = item.delivery.key;
+      }
+      more = page->more;
     }
   }
   if (!doubtful_changes_.empty()) {
