@@ -8,11 +8,10 @@
 #include "base/random.h"
 #include "client/link.h"
 #include "host/door.h"
-#include "host/inbox_file.h"
 #include "host/keyboard.h"
-#include "host/mailroom.h"
+#include "host/mail_desk.h"
 #include "host/native_side.h"
-#include "host/sorter.h"
+#include "host/presence.h"
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
@@ -29,7 +28,6 @@ namespace {
 constexpr Millis kEndGrace{5'000};
 constexpr Millis kLastWords{250};  // of an agent that has ended, in its own record
 constexpr std::size_t kMaxFeedBytes = 8 * 1024;
-constexpr std::uint32_t kMaxLetters = 2'048;  // those that are held until somebody asks count too
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 /// So much of the output at most that what scrolls off can still be looked at.
@@ -49,8 +47,7 @@ terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}
 class Host::Core final : public pty::ProgramListener,
                          public pty::PersonTerminalListener,
                          public client::LinkListener,
-                         public MailroomHands,
-                         public SorterHands,
+                         public MailDeskHands,
                          public NativeKeeper,
                          public VoiceListener,
                          public DoorKeeper {
@@ -59,23 +56,20 @@ class Host::Core final : public pty::ProgramListener,
       : loop_{loop},
         options_{std::move(options)},
         outbox_{outbox},
-        long_texts_{options_.places.project_root, options_.places.long_texts},
-        intent_{*options_.places.outbox, options_.places.intent_file},
-        mailroom_{options_.profile.typing, intent_, *this},
+        desk_{{.notes = *options_.places.outbox,
+               .intent_file = options_.places.intent_file,
+               .inbox = options_.places.inbox,
+               .project_root = options_.places.project_root,
+               .long_texts = options_.places.long_texts},
+              options_.profile.typing,
+              *this},
         native_{std::move(options_.adapter), *this},
         screen_{cells_of(kUnseenSize)} {}
 
   Result<int> run() {
     eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(options_.profile)));
     watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
-    RELAY_TRY(intent_.load());
-    if (options_.places.inbox != nullptr) {
-      inbox_ = std::make_unique<InboxFile>(*options_.places.inbox);
-      if (const auto loaded = inbox_->load(); !loaded) {  // a mere copy: the agent runs without it
-        log::warn("the file inbox cannot be used", {{"why", loaded.error().message()}});
-        inbox_.reset();
-      }
-    }
+    RELAY_TRY(desk_.open());
     pty::WindowSize size = kUnseenSize;
     if (!options_.detached && pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
@@ -161,8 +155,7 @@ class Host::Core final : public pty::ProgramListener,
     door_.on_exit(code_);
     // What it wrote down last may not have been read yet.
     end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
-      mailroom_.on_agent_gone();
-      sorter_.on_agent_gone();
+      desk_.on_agent_gone();
       native_.on_agent_gone();
       link_->stop();
       loop_.post([this] { loop_.stop(); });
@@ -222,15 +215,7 @@ class Host::Core final : public pty::ProgramListener,
     answer.field("since", loop_.now().wall - ago.count());
     if (const auto& composer = watcher_->picture().composer)
       answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
-    answer.begin_array("waiting");
-    for (const auto* letter : waiting())
-      answer.begin_element()
-          .optional("id", letter->message)
-          .field("from", letter->from)
-          .field("mode", protocol::name_of(letter->mode))
-          .field("reason", reason_shown(*letter))
-          .end();
-    answer.end();
+    desk_.describe(answer);
     native_.describe(answer);
     answer.field("person", person_ != nullptr)
         .field("connected", link_->ready())
@@ -246,23 +231,10 @@ class Host::Core final : public pty::ProgramListener,
   }
   void visitor_says(const std::string& text, Said done) override {
     look();
-    const auto& name = options_.record.name;
-    if (mailroom_.in_hand() || mailroom_.saying())
-      return done(fail("something else is being typed at this moment; try again in a second"));
-    if (state_ == profiles::State::Idle) {
-      mailroom_.say_now(text, now(), std::move(done));
-      return deliver_soon();
-    }
-    done(fail(
-        state_ == profiles::State::Blocked
-            ? format("{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
-                     "send keys with --key",
-                     name, name)
-        : state_ == profiles::State::Typing
-            ? format("{}'s composer holds a draft, and the text would become part of it; send keys with --key", name)
-        : state_ == profiles::State::Working
-            ? format("{} is working; wait with `agent-relay wait {}`, or say it with `agent-relay send`", name, name)
-            : format("{} is not known to be ready; look with `agent-relay attach {}`", name, name)));
+    if (desk_.busy()) return done(fail("something else is being typed at this moment; try again in a second"));
+    if (auto why = why_not_typed(state_, options_.record.name); !why.empty()) return done(fail(std::move(why)));
+    desk_.say_now(text, now(), std::move(done));
+    deliver_soon();
   }
   void visitor_resizes(pty::WindowSize size) override {
     if (!person_) resize(size);  // the person whose terminal it is comes first
@@ -276,21 +248,7 @@ class Host::Core final : public pty::ProgramListener,
     native_.on_hook(event, call, std::move(reply));
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
-  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override {
-    const auto offer = offered(fetchable(), wish.limit, wish.ids);
-    answer.begin_array("letters");
-    for (const auto& json : offer.letters) answer.raw_element(json);
-    answer.end().field("more", offer.more);
-    if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
-  }
-  /// What nobody has begun to bring.
-  [[nodiscard]] std::vector<const Letter*> fetchable() const {
-    std::vector<const Letter*> all;
-    if (!mailroom_.in_hand() && !mailroom_.saying())
-      for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
-    std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));
-    return all;
-  }
+  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { desk_.give(wish, answer); }
   void describe_prompts(protocol::JsonWriter& answer) const override {
     native_.describe_prompts(answer, loop_.now().wall);
   }
@@ -303,7 +261,7 @@ class Host::Core final : public pty::ProgramListener,
     for (const auto& utterance : speech::hear(markdown)) voice_->carry_out(utterance);
   }
   void on_given(std::string_view text, std::string_view way) override {
-    sorter_.on_given(text, way);
+    desk_.on_given(text, way);
     deliver_soon();
   }
   void on_native_change() override {
@@ -314,7 +272,7 @@ class Host::Core final : public pty::ProgramListener,
   }
   void on_native_event(const std::string& event) override { door_.on_event(event); }
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override {
-    return sorter_.take(mode, max_bytes, sorting_view());
+    return desk_.take_words(mode, max_bytes, mail_view());
   }
 
   /// What the screen shows, and what its own doors say: whoever says "do not disturb" is believed.
@@ -360,45 +318,29 @@ class Host::Core final : public pty::ProgramListener,
   // ---- what it says
   void on_said(std::string_view to, std::string_view kind) override { door_.on_said(to, kind); }
   void on_unsaid(std::string_view why) override {
-    if (auto letter = mailroom_.explanation(why)) sorter_.add(*std::move(letter));
+    desk_.explain(why);
     deliver_soon();
   }
 
   // ---- what it hears
   client::Taken on_incoming(const client::Incoming& incoming) override {
-    const auto message = message_of(incoming);
-    if (inbox_)
-      if (const auto kept = inbox_->add(message, loop_.now().wall); !kept)
-        log::warn("the file inbox was not written", {{"why", kept.error().message()}});
-    const auto& rules = options_.profile.typing;
-    auto text = text_for_agent(message, rules.max_paste_bytes, long_texts_);
-    sorter_.add(
-        {.place = incoming.place,
-         .from = message.from,
-         .message = message.id,
-         .to = message.to,
-         .text = text,
-         .body = message.body.size() <= rules.max_paste_bytes ? message.body : text,
-         .thread = message.thread,
-         .mode = message.mode,
-         .expires_at = message.expires_at,
-         .injection = Injection{rules, message.mode == protocol::DeliveryMode::Immediate ? Injection::Haste::Interrupts
-                                                                                         : Injection::Haste::Waits}});
+    const auto message = desk_.receive(incoming, loop_.now().wall);
     protocol::JsonWriter event;
     event.field("event", "mail").field("id", message.id).field("from", message.from);
     door_.on_event(event.take());
     deliver_soon();
     return client::Taken::Later;
   }
-  [[nodiscard]] Sorter::View sorting_view() const {
-    return {.now = now(), .wall = loop_.now().wall, .state = state(), .since = state_since_, .can = native_.can()};
-  }
-  /// All that waits, what stands before the gate first.
-  [[nodiscard]] std::vector<const Letter*> waiting() const {
-    std::vector<const Letter*> all;
-    for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
-    std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
-    return all;
+  [[nodiscard]] MailDesk::View mail_view() const {
+    return {.now = now(),
+            .wall = loop_.now().wall,
+            .state = state(),
+            .screen = state_,
+            .since = state_since_,
+            .last_typed = keyboard_.last_typed(),
+            .composer = &watcher_->picture().composer,
+            .revision = screen_.revision(),
+            .can = native_.can()};
   }
   void deliver_soon() {
     loop_.post([this] { look(); });
@@ -407,26 +349,14 @@ class Host::Core final : public pty::ProgramListener,
   void deliver() {
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || watcher_->mid_frame() || output_paused_) return look_again({});
-    if (!keyboard_.empty() && !mailroom_.in_hand()) keyboard_.still_typing(now());
-    auto again = sorter_.deliver(sorting_view());
-    const auto typed = mailroom_.deliver({.now = now(),
-                                          .wall = loop_.now().wall,
-                                          .state = state_ == profiles::State::Idle ? state() : state_,
-                                          .since = state_since_,
-                                          .last_typed = keyboard_.last_typed(),
-                                          .composer = &watcher_->picture().composer,
-                                          .revision = screen_.revision()});
-    if (typed) again = again ? std::min(*again, *typed) : *typed;
-    look_again(again);
-    if (waiting_reason() != told_reason_) tell_state();
+    if (!keyboard_.empty() && !desk_.in_hand()) keyboard_.still_typing(now());
+    look_again(desk_.deliver(mail_view()));
+    if (desk_.waiting_reason() != told_reason_) tell_state();
   }
 
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override {
     native_.speak(words, std::move(done));
   }
-  void type(Letter letter) override { mailroom_.add(std::move(letter)); }
-  [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
-  std::optional<Letter> take_back() override { return mailroom_.take_back(); }
   void interrupt() override { keyboard_.write(options_.profile.typing.interrupt); }
   void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, screen_.modes())); }
   void press_enter() override {
@@ -440,38 +370,16 @@ class Host::Core final : public pty::ProgramListener,
   void prepare_link() {
     client::LinkOptions link;
     link.socket_path = options_.places.workspace_socket;
-    link.hello.agent = options_.record.name;
-    link.hello.cli = options_.record.cli;
-    link.hello.program = options_.record.cli;
-    link.hello.model = options_.record.model;
-    link.hello.task = options_.record.task;
-    link.hello.team = options_.record.team;
-    link.hello.working_directory = options_.record.working_directory;
-    link.hello.claim_token = options_.claim_token;
-    link.hello.capabilities.max_inflight = kMaxLetters;
+    link.hello = hello_of(options_.record, options_.claim_token);
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     voice_ = std::make_unique<Voice>(*link_, FileBox{options_.places.project_root, options_.places.outgoing}, *this);
   }
   void tell_state() {
     if (!link_->ready()) return;
-    told_reason_ = waiting_reason();
-    const auto now_is = state();
-    const std::string_view word = now_is == profiles::State::Idle      ? "idle"
-                                  : now_is == profiles::State::Blocked ? "blocked"
-                                  : now_is == profiles::State::Unknown ? "starting"
-                                                                       : "active";
-    protocol::JsonWriter payload;
-    payload.field("state", word).optional("reason", waiting_reason()).raw("capabilities", native_.capabilities());
-    (void)link_->say(protocol::MessageType::SessionState, payload.take());
+    told_reason_ = desk_.waiting_reason();
+    (void)link_->say(protocol::MessageType::SessionState, session_state(state(), told_reason_, native_.capabilities()));
   }
-  /// Why the first message waits; nothing when none does, or when it will not for long.
-  [[nodiscard]] std::string waiting_reason() const {
-    for (const auto* letter : waiting())
-      if (letter->mode != protocol::DeliveryMode::Manual) return letter->told;
-    return {};
-  }
-
   void on_ready(const client::Session&) override {
     tell_started(options_.record.pid);
     tell_state();
@@ -489,7 +397,7 @@ class Host::Core final : public pty::ProgramListener,
     }
     on_unsaid(format("you are not connected to the others any more: {}", trouble_));
   }
-  void on_sent(const std::string&) override { mailroom_.understood(); }
+  void on_sent(const std::string&) override { desk_.understood(); }
   void on_refused(const std::string&, const protocol::NackView& why) override { on_unsaid(why.message); }
   void on_frame(const protocol::Envelope&) override {}
 
@@ -498,11 +406,7 @@ class Host::Core final : public pty::ProgramListener,
   client::Outbox& outbox_;
   SystemRandom random_;
   net::UnixNetwork network_{loop_};
-  LongTexts long_texts_;
-  Intent intent_;
-  std::unique_ptr<InboxFile> inbox_;
-  Mailroom mailroom_;
-  Sorter sorter_{intent_, *this};
+  MailDesk desk_;
   NativeSide native_;
   Keyboard keyboard_{[this](bool crowded) {
     // A program that does not read costs people's keys a wait, never memory.

@@ -3,7 +3,7 @@
 ///     person ◀─bytes─▶ PersonTerminal ◀──▶ Host ◀──▶ Program (the agent)
 ///     visitors ◀────── Door ◀──────────────┤│ output ─▶ Screen ─▶ Watcher ─▶ Voice (what it says) ─▶ Link ─▶ daemon
 ///     hooks ─────────▶ Door                ││ NativeSide (its own doors) ─▶ Voice
-///                                          └ deliveries ─▶ Sorter ─▶ NativeSide, or Mailroom (the gate) ─▶ Keyboard
+///                                          └ deliveries ─▶ MailDesk ─▶ NativeSide, or the gate ─▶ Keyboard
 ///
 /// Invariants: what a person types reaches the agent unchanged and at once; what the agent draws reaches the person
 ///   unchanged; nothing is typed by us but through the gate; its words are heard by one way at a time; the person's terminal is given back on every way out.

@@ -1,0 +1,134 @@
+#include "host/mail_desk.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace relay::host {
+
+using profiles::State;
+using protocol::DeliveryMode;
+
+MailDesk::MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDeskHands& hands)
+    : rules_{rules},
+      hands_{hands},
+      long_texts_{std::move(places.project_root), std::move(places.long_texts)},
+      intent_{places.notes, std::move(places.intent_file)},
+      inbox_{places.inbox != nullptr ? std::make_unique<InboxFile>(*places.inbox) : nullptr},
+      mailroom_{rules, intent_, hands} {}
+
+Result<void> MailDesk::open() {
+  RELAY_TRY(intent_.load());
+  if (!inbox_) return {};
+  if (const auto loaded = inbox_->load(); !loaded) {  // a mere copy: the agent runs without it
+    log::warn("the file inbox cannot be used", {{"why", loaded.error().message()}});
+    inbox_.reset();
+  }
+  return {};
+}
+
+Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
+  auto message = message_of(incoming);
+  if (inbox_)
+    if (const auto kept = inbox_->add(message, now); !kept)
+      log::warn("the file inbox was not written", {{"why", kept.error().message()}});
+  auto text = text_for_agent(message, rules_.max_paste_bytes, long_texts_);
+  sorter_.add({.place = incoming.place,
+               .from = message.from,
+               .message = message.id,
+               .to = message.to,
+               .text = text,
+               .body = message.body.size() <= rules_.max_paste_bytes ? message.body : text,
+               .thread = message.thread,
+               .mode = message.mode,
+               .expires_at = message.expires_at,
+               .injection = Injection{rules_, message.mode == DeliveryMode::Immediate ? Injection::Haste::Interrupts
+                                                                                      : Injection::Haste::Waits}});
+  return message;
+}
+
+void MailDesk::explain(std::string_view sentence) {
+  if (auto letter = mailroom_.explanation(sentence)) sorter_.add(*std::move(letter));
+}
+
+Sorter::View MailDesk::sorting(const View& view) {
+  return {.now = view.now, .wall = view.wall, .state = view.state, .since = view.since, .can = view.can};
+}
+
+std::optional<SteadyTime> MailDesk::deliver(const View& view) {
+  auto again = sorter_.deliver(sorting(view));
+  const auto typed = mailroom_.deliver({.now = view.now,
+                                        .wall = view.wall,
+                                        .state = view.screen == State::Idle ? view.state : view.screen,
+                                        .since = view.since,
+                                        .last_typed = view.last_typed,
+                                        .composer = view.composer,
+                                        .revision = view.revision});
+  if (typed) again = again ? std::min(*again, *typed) : *typed;
+  return again;
+}
+
+std::string MailDesk::take_words(DeliveryMode mode, std::size_t max_bytes, const View& view) {
+  return sorter_.take(mode, max_bytes, sorting(view));
+}
+
+void MailDesk::give(const FetchMail& wish, protocol::JsonWriter& answer) {
+  const auto offer = offered(fetchable(), wish.limit, wish.ids);
+  answer.begin_array("letters");
+  for (const auto& json : offer.letters) answer.raw_element(json);
+  answer.end().field("more", offer.more);
+  if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
+}
+
+void MailDesk::on_agent_gone() {
+  mailroom_.on_agent_gone();
+  sorter_.on_agent_gone();
+}
+
+void MailDesk::say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done) {
+  mailroom_.say_now(std::move(text), now, std::move(done));
+}
+
+std::string MailDesk::waiting_reason() const {
+  for (const auto* letter : waiting())
+    if (letter->mode != DeliveryMode::Manual) return letter->told;
+  return {};
+}
+
+void MailDesk::describe(protocol::JsonWriter& out) const {
+  out.begin_array("waiting");
+  for (const auto* letter : waiting())
+    out.begin_element()
+        .optional("id", letter->message)
+        .field("from", letter->from)
+        .field("mode", protocol::name_of(letter->mode))
+        .field("reason", reason_shown(*letter))
+        .end();
+  out.end();
+}
+
+void MailDesk::hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) {
+  hands_.hand_over(words, std::move(done));
+}
+
+void MailDesk::report(const client::Place& place, protocol::Receipt receipt) {
+  hands_.report(place, std::move(receipt));
+}
+
+/// What stands before the gate first.
+std::vector<const Letter*> MailDesk::waiting() const {
+  std::vector<const Letter*> all;
+  for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+  std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<const Letter*> MailDesk::fetchable() const {
+  std::vector<const Letter*> all;
+  if (!busy())
+    for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+  std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace relay::host

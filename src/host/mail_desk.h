@@ -1,0 +1,112 @@
+/// All mail of one agent, from the moment it comes until its end is told: kept as a copy, made into text, sorted, typed.
+///
+///     daemon ──Incoming──▶ MailDesk ─▶ Sorter ─▶ its own doors (hand_over)
+///                             │           └────▶ Mailroom, the gate ─▶ paste, Enter
+///                             └ InboxFile, LongTexts, Intent
+///
+/// Invariants: a letter is in one place, sorter or mailroom; what nobody has begun to bring can still be fetched.
+/// Ownership: borrows directories, rules and hands, which outlive it. Threading: loop thread only; the clock is an
+///   argument.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/adapter.h"
+#include "host/door_messages.h"
+#include "host/inbox_file.h"
+#include "host/intent.h"
+#include "host/long_texts.h"
+#include "host/mailroom.h"
+#include "host/sorter.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+
+/// Where its files lie.
+struct MailPlaces {
+  Directory& notes;  // holds the note of intent
+  std::string intent_file;
+  Directory* inbox = nullptr;  // of the copies; none: none are kept
+  std::string project_root;
+  std::vector<std::string> long_texts;  // below it
+};
+
+/// What the desk wants done.
+class MailDeskHands : public MailroomHands {
+ public:
+  virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
+};
+
+class MailDesk final : private SorterHands {
+ public:
+  MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDeskHands& hands);
+
+  /// Reads what a predecessor left behind.
+  Result<void> open();
+
+  /// A message for the agent, as it was written.
+  Message receive(const client::Incoming& incoming, WallMs now);
+  /// A word of our own to the agent, unless it had too many of them.
+  void explain(std::string_view sentence);
+  /// Something it said was taken: explanations are worth giving again.
+  void understood() { mailroom_.understood(); }
+
+  /// How things stand.
+  struct View {
+    SteadyTime now{};
+    WallMs wall = 0;
+    profiles::State state = profiles::State::Unknown;   // by all that is known
+    profiles::State screen = profiles::State::Unknown;  // as it is drawn
+    SteadyTime since{};
+    SteadyTime last_typed{};
+    const std::optional<profiles::Composer>* composer = nullptr;
+    std::uint64_t revision = 0;  // of the screen
+    adapters::Capabilities can = {};
+  };
+  /// Does what can be done now. When to be asked again without any change.
+  std::optional<SteadyTime> deliver(const View& view);
+
+  /// The agent's hook is here: what waits for it.
+  std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
+  /// The agent itself says that this was put before its model.
+  void on_given(std::string_view text, std::string_view way) { sorter_.on_given(text, way); }
+  /// To the agent that asks for it.
+  void give(const FetchMail& wish, protocol::JsonWriter& answer);
+  void on_agent_gone();
+
+  /// A person's words, to be typed now, when nothing else is (mailroom.h).
+  void say_now(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
+  /// Something is being typed, or a person waits for it.
+  [[nodiscard]] bool busy() const { return mailroom_.in_hand() || mailroom_.saying(); }
+  [[nodiscard]] bool in_hand() const { return mailroom_.in_hand(); }
+
+  /// Why the first message waits; nothing when none does, or when it will not for long.
+  [[nodiscard]] std::string waiting_reason() const;
+  /// `waiting`
+  void describe(protocol::JsonWriter& out) const;
+
+ private:
+  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;
+  void type(Letter letter) override { mailroom_.add(std::move(letter)); }
+  [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
+  std::optional<Letter> take_back() override { return mailroom_.take_back(); }
+  void report(const client::Place& place, protocol::Receipt receipt) override;
+
+  [[nodiscard]] static Sorter::View sorting(const View& view);
+  [[nodiscard]] std::vector<const Letter*> waiting() const;
+  [[nodiscard]] std::vector<const Letter*> fetchable() const;
+
+  const profiles::TypingRules& rules_;
+  MailDeskHands& hands_;
+  LongTexts long_texts_;
+  Intent intent_;
+  std::unique_ptr<InboxFile> inbox_;
+  Mailroom mailroom_;
+  Sorter sorter_{intent_, *this};
+};
+
+}  // namespace relay::host

@@ -1,0 +1,64 @@
+#include "host/presence.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+namespace {
+
+using profiles::State;
+
+/// As sessions of every kind call it.
+std::string_view word_for(State state) {
+  switch (state) {
+    case State::Idle: return "idle";
+    case State::Blocked: return "blocked";
+    case State::Unknown: return "starting";
+    case State::Typing:
+    case State::Working: return "active";
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token) {
+  protocol::Hello hello;
+  hello.agent = record.name;
+  hello.cli = record.cli;
+  hello.program = record.cli;
+  hello.model = record.model;
+  hello.task = record.task;
+  hello.team = record.team;
+  hello.working_directory = record.working_directory;
+  hello.claim_token = claim_token;
+  hello.capabilities.max_inflight = kMaxLetters;
+  return hello;
+}
+
+std::string session_state(State state, std::string_view reason, std::string_view capabilities) {
+  protocol::JsonWriter payload;
+  payload.field("state", word_for(state)).optional("reason", reason).raw("capabilities", capabilities);
+  return payload.take();
+}
+
+std::string why_not_typed(State state, std::string_view name) {
+  switch (state) {
+    case State::Idle: return {};
+    case State::Blocked:
+      return format(
+          "{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
+          "send keys with --key",
+          name, name);
+    case State::Typing:
+      return format("{}'s composer holds a draft, and the text would become part of it; send keys with --key", name);
+    case State::Working:
+      return format("{} is working; wait with `agent-relay wait {}`, or say it with `agent-relay send`", name, name);
+    case State::Unknown: return format("{} is not known to be ready; look with `agent-relay attach {}`", name, name);
+  }
+  std::unreachable();
+}
+
+}  // namespace relay::host
