@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "speech/lead_in.h"
 #include "speech/line_shape.h"
 #include "speech/plain_text.h"
@@ -21,6 +22,8 @@ std::string header_word(std::string_view text) {
   return std::string{trimmed(word)};
 }
 
+bool is_blank(std::string_view character) { return character == " " || character == "\t" || character == "\u00a0"; }
+
 bool is_invisible(std::string_view character) {
   return character == "\u200b" || character == "\u200c" || character == "\u200d" || character == "\u2060" ||
          character == "\ufeff" || character == "\u00ad";
@@ -28,23 +31,19 @@ bool is_invisible(std::string_view character) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-/// Would a reader take the text for a header? Letters in any case; blanks and invisible characters do not help.
-bool poses_as_header(std::string_view text) {
+/// Does it begin with the header's words? Letters in any case; blanks and invisible characters do not help.
+bool begins_as_header(std::string_view text) {
   std::string_view wanted = kInjectedWord;
-  LeadIn lead = begin_lead_in(text);
-  while (take_lead_in_mark(text, lead)) {}
-  text.remove_prefix(lead.end);
   while (!text.empty() && !wanted.empty()) {
     const auto character = text.substr(0, character_bytes(text));
-    const bool blank = character == " " || character == "\t" || character == "\u00a0";
     if (is_invisible(character)) {
       text.remove_prefix(character.size());
     } else if (wanted[0] == ' ') {
-      if (!blank) return false;
+      if (!is_blank(character)) return false;
       wanted.remove_prefix(1);
       while (!text.empty()) {
         const auto next = text.substr(0, character_bytes(text));
-        if (next != " " && next != "\t" && next != "\u00a0" && !is_invisible(next)) break;
+        if (!is_blank(next) && !is_invisible(next)) break;
         text.remove_prefix(next.size());
       }
     } else {
@@ -56,10 +55,41 @@ bool poses_as_header(std::string_view text) {
   return wanted.empty() || wanted == " ";
 }
 
+/// Would a reader take the line for a header?
+bool poses_as_header(std::string_view line) {
+  LeadIn lead = begin_lead_in(line);
+  while (take_lead_in_mark(line, lead)) {}
+  return begins_as_header(line.substr(lead.end));
+}
+
+/// A header in the middle, with its brackets: a narrow terminal could put it at the beginning of a row.
+bool has_header_inside(std::string_view line) {
+  for (std::size_t at = 0; at < line.size(); ++at)
+    if (lower(line[at]) == 'r' && begins_as_header(line.substr(at)) && line.substr(at).contains('[')) return true;
+  return false;
+}
+
+bool is_deceptive(std::string_view body, std::string_view as_one_line) {
+  if (poses_as_header(as_one_line) || has_header_inside(as_one_line)) return true;
+  while (!body.empty()) {
+    const auto end = std::min(body.find_first_of("\r\n"), body.size());
+    if (poses_as_header(harmless_line(body.substr(0, end)))) return true;
+    body.remove_prefix(std::min(end + 1, body.size()));
+  }
+  return false;
+}
+
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? '\'' : c;
   return out + "\"";
+}
+
+std::string size_shown(std::uint64_t bytes) {
+  constexpr std::uint64_t kKilo = 1024;
+  if (bytes < kKilo) return format("{} bytes", bytes);
+  if (bytes < kKilo * kKilo) return format("{} KB", (bytes + kKilo - 1) / kKilo);
+  return format("{} MB", (bytes + kKilo * kKilo - 1) / (kKilo * kKilo));
 }
 
 }  // namespace
@@ -82,7 +112,14 @@ std::string injection_text(const InjectedMessage& message) {
   }
   const auto body = harmless_line(message.body);
   text += ": ";
-  text += poses_as_header(body) ? quoted(body) : body;
+  text += is_deceptive(message.body, body) ? quoted(body) : body;
+  for (const auto& file : message.files)
+    text += format("\n(attached: {}, {}: {})", trimmed(harmless_line(file.name)), size_shown(file.bytes),
+                   harmless_line(file.path));
+  if (message.answer_expected)
+    text += message.thread.empty() ? format("\n(answer expected: write to {})", header_word(message.from))
+                                   : format("\n(answer expected: write to {} with [thread:{}])",
+                                            header_word(message.from), header_word(message.thread));
   return text;
 }
 

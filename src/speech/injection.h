@@ -1,7 +1,8 @@
 /// How a message looks when it is put before an agent, and how to know such text again.
 ///
-/// Why always our header: an agent must be able to trust it. A body that begins like a header is put in quotes; nothing
-///   in a body, a name or a tag can end a line, a paste or the header itself.
+/// Why always our header: an agent must be able to trust it, and what begins with it is no command of any agent's. A body
+///   that has something like a header in it is put in quotes; nothing in a body, a name or a tag can end a line, a paste
+///   or the header itself.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,12 @@
 
 namespace relay::speech {
 
+/// A file that came with a message, by reference.
+struct AttachedFile {
+  std::string name = {}, path = {};
+  std::uint64_t bytes = 0;
+};
+
 struct InjectedMessage {
   std::string from = {};
   std::string id = {};  // its first 8 characters are shown
@@ -19,12 +26,15 @@ struct InjectedMessage {
   std::string thread = {};                      // none: empty
   std::optional<std::int64_t> importance = {};  // above 50 `[!]`, above 75 `[!!]`
   std::string to = {};                          // as it was addressed: `*` and `#channel` are shown
-  std::vector<std::string> attachments = {};    // paths
+  std::vector<std::string> attachments = {};    // paths, as published clients attach them
+  std::vector<AttachedFile> files = {};
+  bool answer_expected = false;  // the sender waits for it
 };
 
 inline constexpr std::string_view kInjectedWord = "Relay message from ";
 
-/// `Relay message from Alice [abc12345] [thread:x] [!!] [#general] [Attachments: a, b]: the text`, one line.
+/// `Relay message from Alice [abc12345] [thread:x] [!!] [#general] [Attachments: a, b]: the text`, one line; then one for
+/// each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
 std::string injection_text(const InjectedMessage& message);
 
 /// Does the line, after what may decorate it, begin as injected text does? Echoes of it are not speech.

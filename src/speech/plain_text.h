@@ -15,7 +15,7 @@ bool is_utf8(std::string_view text);
 std::string mended_utf8(std::string_view text);
 
 /// Nothing left that a terminal, a paste or an eye could be tricked with: no control characters, no escape sequences, no
-/// direction overrides; white space becomes single blanks' worth of space; broken UTF-8 becomes U+FFFD. One line.
+/// direction overrides, no unseen letters; white space becomes single blanks' worth of space; broken UTF-8 becomes U+FFFD. One line.
 std::string harmless_line(std::string_view text);
 
 }  // namespace relay::speech
