@@ -45,7 +45,7 @@ inline constexpr std::string_view kQueue = "queue";            // Codex's queue 
 inline constexpr std::string_view kServer = "server";          // OpenCode's HTTP server
 inline constexpr std::string_view kStatus = "status";          // OSC 7501
 inline constexpr std::string_view kScreen = "screen";
-inline constexpr std::string_view kTerminal = "terminal";  // typed, through the gate
+inline constexpr std::string_view kTerminal = "pty";  // typed, through the gate
 }  // namespace way
 
 /// When a text of some mode may be handed to `speak`. Never while the agent asks something.
@@ -100,8 +100,9 @@ class Listener {
   virtual ~Listener() = default;
   /// The agent's own words to the end: one whole block of raw markdown.
   virtual void on_heard(std::string_view markdown, std::string_view way) = 0;
-  /// Text that was put before the model, as the agent itself tells: the proof that a message was seen.
-  virtual void on_given(std::string_view text, std::string_view way) = 0;
+  /// Text that was put before the model, as the agent itself tells: the proof that a message was seen. `id`: under which
+  /// it stands there (a record's id, a hook's name, a message's); may be empty.
+  virtual void on_given(std::string_view text, std::string_view way, std::string_view id) = 0;
   virtual void on_known() = 0;         // `known()` has changed
   virtual void on_capabilities() = 0;  // `capabilities()` has changed
   virtual void on_prompt(const Prompt& prompt) = 0;

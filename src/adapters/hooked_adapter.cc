@@ -93,7 +93,7 @@ void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookR
   switch (event.kind) {
     case EventKind::SessionStart: return reply({.context = greeting()});
     case EventKind::Prompt:
-      listener_->on_given(event.prompt, way::kHook);
+      listener_->on_given(event.prompt, way::kHook, event.name);
       return reply({.context = listener_->take(DeliveryMode::NextMessage, hooks::kMaxContextBytes)});
     case EventKind::AfterTool:
       return reply({.context = listener_->take(DeliveryMode::NextToolCall, hooks::kMaxContextBytes)});
@@ -133,9 +133,9 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
 
 /// Agents write angle brackets as entities in what a hook adds: Gemini all of them, Claude those of its own tags.
 void HookedAdapter::give(const transcripts::Prompt& prompt) {
-  listener_->on_given(prompt.text, way::kTranscript);
+  listener_->on_given(prompt.text, way::kTranscript, prompt.id);
   if (prompt.text.contains("&lt;") || prompt.text.contains("&gt;"))
-    listener_->on_given(without_entities(prompt.text), way::kTranscript);
+    listener_->on_given(without_entities(prompt.text), way::kTranscript, prompt.id);
 }
 
 void HookedAdapter::on_line(const transcripts::Line& line) {

@@ -350,18 +350,18 @@ void OpenCodeTalk::hear(Message& message, bool complete) {
 }
 
 void OpenCodeTalk::given(std::string_view session, std::string_view up_to) {
-  std::vector<std::string> texts;
+  std::vector<std::pair<std::string, std::string>> texts;  // with the message's id
   for (auto each = messages_.begin(); each != messages_.end() && each->first <= up_to;) {
     if (each->second.role != "user" || each->second.session != session) {
       ++each;
       continue;
     }
     for (auto& [id, part] : each->second.parts)
-      if (!part.text.empty()) texts.push_back(std::move(part.text));
+      if (!part.text.empty()) texts.emplace_back(std::move(part.text), each->first);
     given_.add(each->first);
     each = messages_.erase(each);
   }
-  for (const auto& text : texts) listener_.on_given(text, way::kServer);
+  for (const auto& [text, message] : texts) listener_.on_given(text, way::kServer, message);
 }
 
 void OpenCodeTalk::tell_if_changed(const Known& before) {

@@ -260,8 +260,8 @@ class Host::Core final : public pty::ProgramListener,
   void on_heard(std::string_view markdown) override {
     for (const auto& utterance : speech::hear(markdown)) voice_->carry_out(utterance);
   }
-  void on_given(std::string_view text, std::string_view way) override {
-    desk_.on_given(text, way);
+  void on_given(std::string_view text, std::string_view way, std::string_view id) override {
+    desk_.on_given(text, way, id);
     deliver_soon();
   }
   void on_native_change() override {
@@ -340,6 +340,8 @@ class Host::Core final : public pty::ProgramListener,
             .last_typed = keyboard_.last_typed(),
             .composer = &watcher_->picture().composer,
             .revision = screen_.revision(),
+            .drained = keyboard_.empty(),
+            .takes_lines = screen_.modes().bracketed_paste,
             .can = native_.can()};
   }
   void deliver_soon() {
@@ -370,7 +372,7 @@ class Host::Core final : public pty::ProgramListener,
   void prepare_link() {
     client::LinkOptions link;
     link.socket_path = options_.places.workspace_socket;
-    link.hello = hello_of(options_.record, options_.claim_token);
+    link.hello = hello_of(options_.record, options_.claim_token, native_.modes());
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     voice_ = std::make_unique<Voice>(*link_, FileBox{options_.places.project_root, options_.places.outgoing}, *this);
@@ -378,10 +380,14 @@ class Host::Core final : public pty::ProgramListener,
   void tell_state() {
     if (!link_->ready()) return;
     told_reason_ = desk_.waiting_reason();
-    (void)link_->say(protocol::MessageType::SessionState, session_state(state(), told_reason_, native_.capabilities()));
+    const auto modes = native_.modes();
+    const auto news = std::exchange(told_modes_, modes) == modes ? std::nullopt : std::optional{modes};
+    (void)link_->say(protocol::MessageType::SessionState,
+                     session_state(state(), told_reason_, native_.capabilities(), news));
   }
   void on_ready(const client::Session&) override {
     tell_started(options_.record.pid);
+    told_modes_.reset();  // what HELLO says was true when the host began
     tell_state();
   }
   void tell_started(Result<pid_t> outcome) {
@@ -425,7 +431,8 @@ class Host::Core final : public pty::ProgramListener,
   bool ended_ = false;
   bool output_paused_ = false;  // the person's terminal is slow
   std::string trouble_;
-  std::string told_reason_;  // why mail waits, as the daemon knows it
+  std::string told_reason_;                    // why mail waits, as the daemon knows it
+  std::optional<protocol::Modes> told_modes_;  // in which it can be spoken to, as the daemon knows it
 
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<Voice> voice_;

@@ -8,6 +8,7 @@ namespace {
 using profiles::State;
 
 constexpr int kMaxEnters = 2;
+constexpr std::string_view kWorking = "status working";
 
 Decision wait(std::string_view reason, std::optional<SteadyTime> until = {}) { return {Step::Wait, reason, until}; }
 
@@ -56,7 +57,7 @@ Decision Injection::after_paste(const Situation& situation) {
     case State::Blocked: return wait("a dialog opened before Enter");
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      if (touched && was_visible_) return {Step::Delivered, "a person sent it"};
+      if (touched && was_visible_) return {Step::Delivered, "a person sent it", {}, kWorking};
       return wait("the agent began to work before Enter");
     case State::Idle:
       if (was_visible_ && situation.now < situation.since + kGonePatience)
@@ -92,13 +93,13 @@ Decision Injection::press_enter(const Situation& situation) {
 
 Decision Injection::after_enter(const Situation& situation) {
   switch (situation.state) {
-    case State::Working: return {Step::Delivered, "the agent began to work"};
+    case State::Working: return {Step::Delivered, "the agent began to work", {}, kWorking};
     case State::Idle:
       if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
       if (situation.now < situation.since + kIdleSettle)
         return wait("the composer emptied", situation.since + kIdleSettle);
       if (touched_since(entered_, situation)) return {Step::InDoubt, "a person emptied the composer, or sent it"};
-      return {Step::Delivered, "the composer emptied"};
+      return {Step::Delivered, "the composer emptied", {}, "composer empty"};
     case State::Blocked: return wait("a dialog is open");
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;

@@ -43,6 +43,7 @@ struct Decision {
   Step step = Step::Wait;
   std::string_view reason = {};               // why it waits, or how it ended
   std::optional<SteadyTime> look_again = {};  // without any change it must be asked again then
+  std::string_view evidence = {};             // Delivered: what shows it
 };
 
 class Injection {

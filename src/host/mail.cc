@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
 #include "protocol/utf8.h"
-#include "speech/injection.h"
 
 namespace relay::host {
 namespace {
@@ -21,7 +21,31 @@ speech::InjectedMessage injected(const Message& message, std::string body) {
           .body = std::move(body),
           .thread = message.thread,
           .importance = message.importance,
-          .to = message.to};
+          .to = message.to,
+          .files = message.files,
+          .answer_expected = message.answer_expected};
+}
+
+/// `data.attachments`, as far as it can be understood: a message does not fail for it.
+std::vector<speech::AttachedFile> files_in(std::string_view data) {
+  std::vector<speech::AttachedFile> files;
+  const auto object = data.empty() ? Result<json::object>{json::object{}} : parse_json_object(data);
+  const auto* listed = object ? array_member(*object, "attachments") : nullptr;
+  for (const auto& each : listed != nullptr ? *listed : json::array{}) {
+    const auto* file = each.if_object();
+    if (file == nullptr || files.size() >= protocol::kMaxAttachments) continue;
+    auto path = string_member(*file, "path").value_or("");
+    if (path.empty()) continue;
+    files.push_back(
+        {.name = string_member(*file, "name").value_or(""),
+         .path = std::move(path),
+         .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(*file, "bytes").value_or(0), 0))});
+  }
+  return files;
+}
+
+void expire(Message& message, WallMs at) {
+  message.expires_at = message.expires_at ? std::min(*message.expires_at, at) : at;
 }
 
 }  // namespace
@@ -34,13 +58,32 @@ Message message_of(const client::Incoming& incoming) {
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     message.thread = view->thread;
+    message.quiet = protocol::wakes_nobody(*view);
+    message.files = files_in(view->data);
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;
     if (meta->delivery) message.mode = meta->delivery->mode;
-    if (meta->ttl_ms) message.expires_at = incoming.envelope.ts + *meta->ttl_ms;
+    if (meta->ttl_ms) expire(message, incoming.envelope.ts + *meta->ttl_ms);
+    if (meta->delivery && meta->delivery->deadline > 0) expire(message, meta->delivery->deadline);
+    message.answer_expected = meta->sync && meta->sync->blocking;
   }
+  if (incoming.delivery.mode) message.mode = *incoming.delivery.mode;
   return message;
+}
+
+std::string note_of(const Letter& letter) {
+  return letter.attempt > 1 ? format("{}#{}", letter.place.id, letter.attempt) : letter.place.id;
+}
+
+protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
+                               std::string reason) {
+  const auto evidence = id.empty() ? std::string{shown_by} : format("{} {}", shown_by, id);
+  return {.status = protocol::ReceiptStatus::Delivered,
+          .proof = "seen",
+          .reason = std::move(reason),
+          .way = std::string{way},
+          .evidence = std::string{protocol::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
 }
 
 std::string_view reason_shown(const Letter& letter) {

@@ -1,4 +1,5 @@
-/// A delivery as what is put before the agent: one line, or a line that points to a file when the text is long.
+/// A delivery as what is put before the agent: one line, or a line that points to a file when the text is long; files
+/// that came with it are named below.
 #pragma once
 
 #include <functional>
@@ -11,11 +12,13 @@
 #include "host/injection.h"
 #include "host/long_texts.h"
 #include "protocol/send.h"
+#include "speech/injection.h"
 
 namespace relay::host {
 
 struct Letter {
   client::Place place = {};  // without an id: a word of our own
+  std::uint32_t attempt = 1;
   std::string from = {};
   std::string message = {};  // its id, as people see it
   std::string to = {};       // as it was addressed, when that was not this agent alone
@@ -23,27 +26,41 @@ struct Letter {
   std::string body = {};     // as it was written; `text` in its place when it is long
   std::string thread = {};
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
+  bool quiet = false;       // it does not wake the agent: it goes with what does
   bool typed_only = false;  // its native way took nothing
   SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
   Injection injection;
   std::string reason = {};                                // why it waits
   std::string told = {};                                  // the last reason the daemon was told
+  bool written = false;                                   // and the daemon was told so
+  std::optional<protocol::Receipt> seen = {};             // the agent's own record shows it
+  std::vector<Letter> company = {};                       // quiet ones that are typed with it
+  std::string pasted = {};                                // what was typed, theirs included
   std::move_only_function<void(Result<void>)> done = {};  // of a person who types from elsewhere
   SteadyTime give_up_at = SteadyTime::max();
 };
 
+/// Under which the note of intent stands: a deliberate second attempt is no doubt about the first.
+std::string note_of(const Letter& letter);
+
+/// Everything that is reported of a letter that its agent's record, hook or server shows: by what it went, and what
+/// shows it under which id.
+protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
+                               std::string reason);
+
 /// What was said, by whom, as the sender wrote it.
 struct Message {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
+  bool quiet = false;            // of a kind that wakes nobody
+  bool answer_expected = false;  // its sender waits
+  std::vector<speech::AttachedFile> files = {};
   std::optional<std::int64_t> importance = {};
   std::optional<WallMs> expires_at = {};
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 Message message_of(const client::Incoming& incoming);
 
-/// A text of more than `max_paste_bytes` goes to a file of `long_texts`; the agent is shown its beginning and the path.
-/// When the file cannot be written it is shown the command that prints the message instead.
 /// Why it waits, for whoever asks.
 std::string_view reason_shown(const Letter& letter);
 
@@ -55,6 +72,8 @@ struct MailOffer {
 };
 MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids);
 
+/// A text of more than `max_paste_bytes` goes to a file of `long_texts`; the agent is shown its beginning and the path.
+/// When the file cannot be written it is shown the command that prints the message instead.
 std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts);
 
 }  // namespace relay::host

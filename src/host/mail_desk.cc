@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/log.h"
 
 namespace relay::host {
@@ -15,7 +16,7 @@ MailDesk::MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDe
       long_texts_{std::move(places.project_root), std::move(places.long_texts)},
       intent_{places.notes, std::move(places.intent_file)},
       inbox_{places.inbox != nullptr ? std::make_unique<InboxFile>(*places.inbox) : nullptr},
-      mailroom_{rules, intent_, hands} {}
+      mailroom_{rules, intent_, *this} {}
 
 Result<void> MailDesk::open() {
   RELAY_TRY(intent_.load());
@@ -34,6 +35,7 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
   auto text = text_for_agent(message, rules_.max_paste_bytes, long_texts_);
   sorter_.add({.place = incoming.place,
+               .attempt = incoming.delivery.attempt,
                .from = message.from,
                .message = message.id,
                .to = message.to,
@@ -41,10 +43,29 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .body = message.body.size() <= rules_.max_paste_bytes ? message.body : text,
                .thread = message.thread,
                .mode = message.mode,
+               .quiet = message.quiet,
                .expires_at = message.expires_at,
-               .injection = Injection{rules_, message.mode == DeliveryMode::Immediate ? Injection::Haste::Interrupts
-                                                                                      : Injection::Haste::Waits}});
+               .injection = injection_for(message.mode)});
   return message;
+}
+
+Injection MailDesk::injection_for(DeliveryMode mode) const {
+  return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::Haste::Interrupts : Injection::Haste::Waits};
+}
+
+void MailDesk::pause(const protocol::PauseOrder& order) {
+  if (!order.paused) return sorter_.pause(std::nullopt);
+  sorter_.pause(order.reason.empty() ? "paused by a person" : format("paused by a person: {}", order.reason));
+}
+
+void MailDesk::move(const client::Place& place, DeliveryMode mode) {
+  sorter_.move(place, mode, injection_for(mode));
+  mailroom_.relocate(place);
+}
+
+void MailDesk::on_given(std::string_view text, std::string_view way, std::string_view id) {
+  sorter_.on_given(text, way, id);
+  mailroom_.on_given(text, way, id);
 }
 
 void MailDesk::explain(std::string_view sentence) {
@@ -63,7 +84,9 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
                                         .since = view.since,
                                         .last_typed = view.last_typed,
                                         .composer = view.composer,
-                                        .revision = view.revision});
+                                        .revision = view.revision,
+                                        .drained = view.drained,
+                                        .takes_lines = view.takes_lines});
   if (typed) again = again ? std::min(*again, *typed) : *typed;
   return again;
 }
@@ -91,11 +114,12 @@ void MailDesk::say_now(std::string text, SteadyTime now, std::move_only_function
 
 std::string MailDesk::waiting_reason() const {
   for (const auto* letter : waiting())
-    if (letter->mode != DeliveryMode::Manual) return letter->told;
+    if (letter->mode != DeliveryMode::Manual && !letter->quiet) return letter->told;
   return {};
 }
 
 void MailDesk::describe(protocol::JsonWriter& out) const {
+  if (sorter_.paused()) out.field("paused", *sorter_.paused());
   out.begin_array("waiting");
   for (const auto* letter : waiting())
     out.begin_element()
@@ -118,7 +142,10 @@ void MailDesk::report(const client::Place& place, protocol::Receipt receipt) {
 /// What stands before the gate first.
 std::vector<const Letter*> MailDesk::waiting() const {
   std::vector<const Letter*> all;
-  for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+  for (const auto& letter : mailroom_.waiting()) {
+    for (const auto& quiet : letter.company) all.push_back(&quiet);
+    all.push_back(&letter);
+  }
   std::ranges::copy(sorter_.waiting(), std::back_inserter(all));
   return all;
 }

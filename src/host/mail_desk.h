@@ -22,6 +22,7 @@
 #include "host/long_texts.h"
 #include "host/mailroom.h"
 #include "host/sorter.h"
+#include "protocol/control.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
@@ -36,12 +37,17 @@ struct MailPlaces {
 };
 
 /// What the desk wants done.
-class MailDeskHands : public MailroomHands {
+class MailDeskHands {
  public:
+  virtual ~MailDeskHands() = default;
+  virtual void interrupt() = 0;  // the agent's turn
+  virtual void paste(std::string_view text) = 0;
+  virtual void press_enter() = 0;
+  virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
   virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
 };
 
-class MailDesk final : private SorterHands {
+class MailDesk final : private SorterHands, private MailroomHands {
  public:
   MailDesk(MailPlaces places, const profiles::TypingRules& rules, MailDeskHands& hands);
 
@@ -50,6 +56,12 @@ class MailDesk final : private SorterHands {
 
   /// A message for the agent, as it was written.
   Message receive(const client::Incoming& incoming, WallMs now);
+  /// Nothing new reaches the agent, or all goes on.
+  void pause(const protocol::PauseOrder& order);
+  /// It waits for another moment now.
+  void move(const client::Place& place, protocol::DeliveryMode mode);
+  /// It is not wanted any more; what has begun goes on.
+  void cancel(std::string_view delivery) { sorter_.cancel(delivery); }
   /// A word of our own to the agent, unless it had too many of them.
   void explain(std::string_view sentence);
   /// Something it said was taken: explanations are worth giving again.
@@ -65,6 +77,8 @@ class MailDesk final : private SorterHands {
     SteadyTime last_typed{};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
+    bool drained = true;         // the program has taken all that was written
+    bool takes_lines = true;     // a line break in a paste is no Enter
     adapters::Capabilities can = {};
   };
   /// Does what can be done now. When to be asked again without any change.
@@ -72,8 +86,8 @@ class MailDesk final : private SorterHands {
 
   /// The agent's hook is here: what waits for it.
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
-  /// The agent itself says that this was put before its model.
-  void on_given(std::string_view text, std::string_view way) { sorter_.on_given(text, way); }
+  /// The agent itself says that this was put before its model, and under which id it does.
+  void on_given(std::string_view text, std::string_view way, std::string_view id);
   /// To the agent that asks for it.
   void give(const FetchMail& wish, protocol::JsonWriter& answer);
   void on_agent_gone();
@@ -86,7 +100,7 @@ class MailDesk final : private SorterHands {
 
   /// Why the first message waits; nothing when none does, or when it will not for long.
   [[nodiscard]] std::string waiting_reason() const;
-  /// `waiting`
+  /// `waiting`, and `paused` when it is.
   void describe(protocol::JsonWriter& out) const;
 
  private:
@@ -94,8 +108,13 @@ class MailDesk final : private SorterHands {
   void type(Letter letter) override { mailroom_.add(std::move(letter)); }
   [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
   std::optional<Letter> take_back() override { return mailroom_.take_back(); }
-  void report(const client::Place& place, protocol::Receipt receipt) override;
+  void interrupt() override { hands_.interrupt(); }
+  void paste(std::string_view text) override { hands_.paste(text); }
+  void press_enter() override { hands_.press_enter(); }
+  std::vector<Letter> take_quiet(std::size_t max_bytes) override { return sorter_.take_quiet(max_bytes); }
+  void report(const client::Place& place, protocol::Receipt receipt) override;  // of both
 
+  [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
   [[nodiscard]] static Sorter::View sorting(const View& view);
   [[nodiscard]] std::vector<const Letter*> waiting() const;
   [[nodiscard]] std::vector<const Letter*> fetchable() const;

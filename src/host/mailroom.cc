@@ -43,7 +43,22 @@ bool looks_same(std::string_view one, std::string_view other) {
 }
 
 /// A backslash before Enter is a line break to some composers. Agents cut the blank off again.
-std::string typable(const std::string& text) { return text.ends_with('\\') ? text + ' ' : text; }
+std::string typable(std::string text) { return text.ends_with('\\') ? text + ' ' : text; }
+
+constexpr std::string_view kEnded = "the agent ended while it was being typed";
+
+protocol::Receipt typed_receipt(ReceiptStatus status, std::string_view proof, std::string_view reason,
+                                std::string_view evidence = {}) {
+  return {.status = status,
+          .proof = std::string{proof},
+          .reason = std::string{reason},
+          .way = std::string{adapters::way::kTerminal},
+          .evidence = std::string{evidence}};
+}
+
+protocol::Receipt shown_receipt(std::string_view way, std::string_view id) {
+  return seen_receipt(adapters::way::kTerminal, way, id, format("typed; its {} shows it", way));
+}
 
 }  // namespace
 
@@ -77,10 +92,33 @@ void Mailroom::on_agent_gone() {
   if (!in_hand()) return;
   auto& letter = letters_.front();
   if (letter.done)
-    letter.done(letter.injection.entered() ? Result<void>{} : fail("the agent ended while it was being typed"));
-  const auto place = letter.place;
+    letter.done(letter.injection.entered() ? Result<void>{} : fail(std::string{kEnded}));
+  else
+    finish(letter, typed_receipt(ReceiptStatus::InDoubt, "", kEnded));
   letters_.pop_front();
-  tell_end(place, {.status = ReceiptStatus::InDoubt, .reason = "the agent ended while it was being typed"});
+}
+
+void Mailroom::relocate(const client::Place& place) {
+  for (auto& letter : letters_) {
+    if (letter.place.id == place.id) letter.place = place;
+    for (auto& quiet : letter.company)
+      if (quiet.place.id == place.id) quiet.place = place;
+  }
+}
+
+void Mailroom::on_given(std::string_view text, std::string_view way, std::string_view id) {
+  const auto show = [&](Letter& letter) {
+    if (!letter.seen && !letter.place.id.empty() && text.contains(letter.text)) letter.seen = shown_receipt(way, id);
+  };
+  if (in_hand()) {
+    show(letters_.front());
+    for (auto& quiet : letters_.front().company) show(quiet);
+  }
+  std::erase_if(typed_, [&](const Typed& typed) {
+    if (!text.contains(typed.text)) return false;
+    hands_.report(typed.place, shown_receipt(way, id));
+    return true;
+  });
 }
 
 /// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
@@ -91,7 +129,7 @@ bool Mailroom::holds(const View& view, const Letter& letter) {
   const auto shown = speech::trimmed((*view.composer)->draft);
   if (shown.starts_with("[Pasted") && shown.ends_with(']')) return true;
   const auto draft = without_blanks(shown);
-  const auto ours = without_blanks(letter.text);
+  const auto ours = without_blanks(letter.pasted);
   std::size_t bytes = 0;
   for (const auto each : draft) bytes += each.size();
   return (bytes >= kEnoughBytes || draft.size() == ours.size()) &&
@@ -106,7 +144,9 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   while (!letters_.empty()) {
     auto& letter = letters_.front();
     if (letter.expires_at && *letter.expires_at <= view.wall && !letter.injection.begun()) {
-      tell_end(letter.place, {.status = ReceiptStatus::Failed, .reason = "its time was over before it could be typed"});
+      finish(letter, {.status = ReceiptStatus::Failed,
+                      .reason = "its time was over before it could be typed",
+                      .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
       letters_.pop_front();
       continue;
     }
@@ -121,12 +161,16 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       tell_waiting(letter);
       return again(letter, std::nullopt);
     }
-    const auto decision = letter.injection.decide({.now = view.now,
-                                                   .state = view.state,
-                                                   .since = std::max(view.since, settled_from_),
-                                                   .last_typed = view.last_typed,
-                                                   .draft_is_ours = holds(view, letter),
-                                                   .composer_free = is_free(view) && view.since != own_turn_});
+    if (letter.injection.begun() && view.drained) tell_written(letter);
+    auto decision = letter.injection.decide({.now = view.now,
+                                             .state = view.state,
+                                             .since = std::max(view.since, settled_from_),
+                                             .last_typed = view.last_typed,
+                                             .draft_is_ours = holds(view, letter),
+                                             .composer_free = is_free(view) && view.since != own_turn_});
+    const bool passing = decision.step == Step::Wait && decision.look_again;
+    if (letter.seen && !passing)
+      decision = {Step::Delivered, letter.seen->reason, {}, letter.seen->evidence};  // whatever the screen shows
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
@@ -140,7 +184,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     }
     if (decision.step == Step::Paste) pasted_on_ = view.revision;
     if (decision.step == Step::InDoubt && !letter.injection.seen() && view.revision == pasted_on_) deaf_ = true;
-    carry_out(decision, letter);
+    carry_out(decision, letter, view);
     if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt)
       return view.now + rules_.submit_gap;
     letters_.pop_front();
@@ -156,16 +200,34 @@ std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<St
   return at ? std::min(*at, letter.give_up_at) : letter.give_up_at;
 }
 
-void Mailroom::carry_out(const Decision& decision, Letter& letter) {
+/// In company: who else goes with it, each on its own line, where lines do not press Enter.
+std::string Mailroom::text_of(Letter& letter, const View& view) {
+  if (letter.done) return letter.pasted = letter.text;
+  const auto room = rules_.max_paste_bytes;
+  if (letter.text.size() < room) letter.company = hands_.take_quiet(room - letter.text.size());
+  const auto put = [&](Letter& each) {
+    if (!view.takes_lines) std::ranges::replace(each.text, '\n', ' ');
+    letter.pasted += each.text;
+  };
+  letter.pasted.clear();
+  for (auto& quiet : letter.company) {
+    put(quiet);
+    letter.pasted += view.takes_lines ? '\n' : ' ';
+  }
+  put(letter);
+  return letter.pasted;
+}
+
+void Mailroom::carry_out(const Decision& decision, Letter& letter, const View& view) {
   const auto end = [&](ReceiptStatus status, std::string_view proof) {
     if (letter.done)
       return letter.done(status == ReceiptStatus::Delivered ? Result<void>{} : fail(std::string{decision.reason}));
-    tell_end(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::string{decision.reason}});
+    finish(letter, typed_receipt(status, proof, decision.reason, decision.evidence));
   };
   switch (decision.step) {
     case Step::Wait: break;
     case Step::Interrupt: hands_.interrupt(); break;
-    case Step::Paste: hands_.paste(typable(letter.text)); break;
+    case Step::Paste: hands_.paste(typable(text_of(letter, view))); break;
     case Step::Enter: hands_.press_enter(); break;
     case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
     case Step::Failed: end(ReceiptStatus::Failed, ""); break;
@@ -174,12 +236,29 @@ void Mailroom::carry_out(const Decision& decision, Letter& letter) {
 }
 
 bool Mailroom::noted(const Letter& letter) {
-  return letter.place.id.empty() || intent_.holds(letter.place.id) || intent_.add(letter.place.id).has_value();
+  return letter.place.id.empty() || intent_.holds(note_of(letter)) || intent_.add(note_of(letter)).has_value();
 }
 
-void Mailroom::tell_end(const client::Place& place, protocol::Receipt receipt) {
-  if (place.id.empty()) return;  // a word of our own
-  hands_.report(place, std::move(receipt));
+/// One letter and who went with it: what its agent's record shows decides, else what became of the typing.
+void Mailroom::finish(Letter& letter, const protocol::Receipt& receipt) {
+  const auto tell = [&](Letter& each) {
+    if (each.place.id.empty()) return;  // a word of our own
+    hands_.report(each.place, each.seen ? *each.seen : receipt);
+    if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
+    if (typed_.size() >= kMaxTyped) typed_.pop_front();
+    typed_.push_back({each.place, std::move(each.text)});
+  };
+  for (auto& quiet : letter.company) tell(quiet);
+  tell(letter);
+}
+
+void Mailroom::tell_written(Letter& letter) {
+  const auto tell = [&](Letter& each) {
+    if (std::exchange(each.written, true) || each.place.id.empty()) return;
+    hands_.report(each.place, typed_receipt(ReceiptStatus::Accepted, "written", ""));
+  };
+  for (auto& quiet : letter.company) tell(quiet);
+  tell(letter);
 }
 
 void Mailroom::tell_waiting(Letter& letter) {

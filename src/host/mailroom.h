@@ -5,6 +5,10 @@
 ///   them): nobody knows when the daemon has stored what we told it.
 /// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
 ///   once. What expired is not typed.
+/// - Written is told once, when the program has taken the bytes. Delivered is told when the composer emptied or the agent
+///   began to work; and once more, as seen, when its record or hook shows the text, also some time later. What was
+///   shown is never in doubt.
+/// - A quiet letter is typed only in company: before the text of one that wakes the agent, each on its own line.
 /// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
 ///   only a message that was taken gives it another.
@@ -17,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "client/stream_positions.h"
 #include "host/injection.h"
 #include "host/intent.h"
@@ -27,6 +32,7 @@
 namespace relay::host {
 
 inline constexpr int kMaxExplanations = 3;
+inline constexpr std::size_t kMaxTyped = 32;  // delivered ones that the agent's record may still show
 inline constexpr Millis kSayPatience{4'000};  // of a person who types from elsewhere
 
 /// What the mailroom wants done.
@@ -36,6 +42,8 @@ class MailroomHands {
   virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
+  /// Quiet letters, noted, whose texts and line breaks fit so many bytes.
+  virtual std::vector<Letter> take_quiet(std::size_t max_bytes) = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
 };
 
@@ -56,6 +64,11 @@ class Mailroom {
   /// Something it said was taken: explanations are worth giving again.
   void understood() { explanations_ = 0; }
 
+  /// The agent itself says that this was put before its model, and under which id it does.
+  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  /// It stands elsewhere in the daemon's books now.
+  void relocate(const client::Place& place);
+
   /// The agent is gone: what was being typed is in doubt, and told so.
   void on_agent_gone();
 
@@ -68,6 +81,8 @@ class Mailroom {
     SteadyTime last_typed{};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
+    bool drained = true;         // the program has taken all that was written
+    bool takes_lines = true;     // a line break in a paste is no Enter
   };
   /// Does what can be done now. When to be asked again without any change.
   std::optional<SteadyTime> deliver(const View& view);
@@ -80,16 +95,24 @@ class Mailroom {
  private:
   [[nodiscard]] static bool holds(const View& view, const Letter& letter);
   [[nodiscard]] static bool is_free(const View& view);
+  struct Typed {
+    client::Place place;
+    std::string text;
+  };
+
   bool noted(const Letter& letter);
-  void carry_out(const Decision& decision, Letter& letter);
+  std::string text_of(Letter& letter, const View& view);
+  void tell_written(Letter& letter);
+  void finish(Letter& letter, const protocol::Receipt& receipt);
+  void carry_out(const Decision& decision, Letter& letter, const View& view);
   [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at);
   void tell_waiting(Letter& letter);
-  void tell_end(const client::Place& place, protocol::Receipt receipt);
 
   const profiles::TypingRules& rules_;
   Intent& intent_;
   MailroomHands& hands_;
   std::deque<Letter> letters_;
+  std::deque<Typed> typed_;  // delivered and not seen
   int explanations_ = 0;
   std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
   bool deaf_ = false;            // nothing at all happened there since

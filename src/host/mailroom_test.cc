@@ -20,14 +20,19 @@ struct MailroomTest : testing::Test, MailroomHands {
   Mailroom mailroom{rules, intent, *this};
   Mailroom::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
+  std::vector<Letter> quiet;
+  protocol::Receipt last;
 
   void interrupt() override { done.push_back("interrupt"); }
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
-    done.push_back(
-        format("{} {}{}{}", place.id, name_of(receipt.status), receipt.reason.empty() ? "" : ": ", receipt.reason));
+    done.push_back(format("{} {}{}{}{}", place.id, name_of(receipt.status),
+                          receipt.proof == "written" ? " written" : "", receipt.reason.empty() ? "" : ": ",
+                          receipt.reason));
+    last = receipt;
   }
+  std::vector<Letter> take_quiet(std::size_t) override { return std::exchange(quiet, {}); }
 
   Letter letter(const std::string& id) {
     return {
@@ -59,10 +64,12 @@ TEST_F(MailroomTest, OneAfterTheOtherEachWithItsReceipts) {
   mailroom.add(letter("a"));
   mailroom.add(letter("b"));
   deliver_one();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the agent began to work",
-                                               "b deferred: the agent is working"}));
+  EXPECT_EQ(heard(),
+            (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
+                                      "a delivered: the agent began to work", "b deferred: the agent is working"}));
   deliver_one();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b", "enter", "b delivered: the agent began to work"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b", "b accepted written", "enter",
+                                               "b delivered: the agent began to work"}));
   EXPECT_TRUE(mailroom.waiting().empty());
 }
 
@@ -93,7 +100,7 @@ TEST_F(MailroomTest, AnAgentThatShowsNothingGetsNothingMore) {
   after(1s, State::Idle);
   (void)heard();
   for (int i = 0; i < 10; ++i) after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the text never appeared",
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a in_doubt: the text never appeared",
                                                "b deferred: the screen does not react to what is typed"}));
   ++view.revision;
   after(1s, State::Idle);
@@ -164,7 +171,8 @@ TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"interrupt"}));
   view.composer = nullptr;
   deliver_one();
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the agent began to work"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
+                                               "a delivered: the agent began to work"}));
 }
 
 TEST_F(MailroomTest, ATurnThatHasJustBegunIsNotInterrupted) {
@@ -213,7 +221,7 @@ TEST_F(MailroomTest, ADraftThatIsNotOursIsNeverEntered) {
   (void)heard();
   after(1s, State::Typing);
   after(1s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: a person is editing it"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
   composer->draft = "text of a and a person's own";
   after(1s, State::Typing);
   EXPECT_TRUE(heard().empty()) << "typed behind ours";
@@ -272,7 +280,7 @@ TEST_F(MailroomTest, KnowsAccentsThatTheComposerJoinsToTheirLetters) {
   after(1s, State::Idle);
   (void)heard();
   after(1s, State::Typing);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"b deferred: a person is editing it"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"b accepted written", "b deferred: a person is editing it"}));
 }
 
 TEST_F(MailroomTest, ABackslashAtTheEndDoesNotTurnEnterIntoALineBreak) {
@@ -281,7 +289,7 @@ TEST_F(MailroomTest, ABackslashAtTheEndDoesNotTurnEnterIntoALineBreak) {
   mailroom.add(std::move(one));
   after(1s, State::Idle);
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste see C:\\ "}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste see C:\\ ", "a accepted written"}));
 }
 
 TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
@@ -293,6 +301,102 @@ TEST_F(MailroomTest, TellsTheDoubtWhenTheAgentEndsInBetween) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: the agent ended while it was being typed"}));
   mailroom.on_agent_gone();
   EXPECT_TRUE(heard().empty()) << "the next one was never typed: it stays with the daemon";
+}
+
+TEST_F(MailroomTest, EachProofIsToldAsItHappensWithWhatShowsIt) {
+  mailroom.add(letter("a"));
+  view.drained = false;
+  after(1s, State::Idle);
+  after(100ms, State::Idle);
+  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of a"}) << "the program has not read it yet";
+  view.drained = true;
+  after(1ms, State::Typing);
+  EXPECT_EQ(last.proof, "written");
+  EXPECT_EQ(last.way, "pty");
+  after(300ms, State::Typing);
+  after(50ms, State::Working);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "enter", "a delivered: the agent began to work"}));
+  EXPECT_EQ(last.proof, "submitted");
+  EXPECT_EQ(last.evidence, "status working");
+  mailroom.on_given("something else", "transcript", "u-0");
+  mailroom.on_given("before text of a behind", "transcript", "u-1");
+  mailroom.on_given("text of a", "hook", "UserPromptSubmit");
+  EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its transcript shows it"}) << "once";
+  EXPECT_EQ(last.proof, "seen");
+  EXPECT_EQ(last.way, "pty");
+  EXPECT_EQ(last.evidence, "transcript u-1");
+}
+
+TEST_F(MailroomTest, WhatTheAgentShowsIsNeverInDoubt) {
+  mailroom.add(letter("a"));
+  after(1s, State::Idle);
+  after(50ms, State::Typing);
+  after(300ms, State::Typing);
+  (void)heard();
+  mailroom.on_given("text of a", "hook", "UserPromptSubmit");
+  EXPECT_TRUE(heard().empty()) << "the screen has a moment to follow";
+  view.last_typed = view.now + 1s;
+  after(2s, State::Typing);
+  EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its hook shows it"}) << "though a person types";
+  EXPECT_EQ(last.proof, "seen");
+  EXPECT_EQ(last.evidence, "hook UserPromptSubmit");
+  mailroom.add(letter("b"));
+  after(1s, State::Working);
+  view.last_typed = {};
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  mailroom.on_given("text of b", "transcript", "u-2");
+  (void)heard();
+  mailroom.on_agent_gone();
+  EXPECT_EQ(heard(), std::vector<std::string>{"b delivered: typed; its transcript shows it"});
+}
+
+TEST_F(MailroomTest, QuietOnesGoBeforeTheTextEachOnItsLine) {
+  quiet.push_back(letter("q"));
+  quiet.push_back(letter("r"));
+  mailroom.add(letter("a"));
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of q\ntext of r\ntext of a"});
+  std::optional<profiles::Composer> composer =
+      profiles::Composer{.focused = true, .draft = "text of q\ntext of r\ntext of a"};
+  view.composer = &composer;
+  after(300ms, State::Typing);
+  after(50ms, State::Working);
+  EXPECT_EQ(heard(),
+            (std::vector<std::string>{"q accepted written", "r accepted written", "a accepted written", "enter",
+                                      "q delivered: the agent began to work", "r delivered: the agent began to work",
+                                      "a delivered: the agent began to work"}));
+  mailroom.on_given("text of q text of a", "transcript", "u-1");
+  EXPECT_EQ(heard(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
+                                               "a delivered: typed; its transcript shows it"}));
+}
+
+TEST_F(MailroomTest, WhereALineBreakIsEnterAllIsOneLine) {
+  quiet.push_back(letter("q"));
+  auto one = letter("a");
+  one.text = "text\n(attached: x)";
+  mailroom.add(std::move(one));
+  view.takes_lines = false;
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), std::vector<std::string>{"paste text of q text (attached: x)"});
+}
+
+TEST_F(MailroomTest, APersonsWordsGoWithoutCompany) {
+  quiet.push_back(letter("q"));
+  mailroom.say_now("go\non", view.now, [](const Result<void>&) {});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), std::vector<std::string>{"paste go\non"});
+  EXPECT_EQ(quiet.size(), 1U);
+}
+
+TEST_F(MailroomTest, ASecondAttemptHasANoteOfItsOwn) {
+  ASSERT_TRUE(intent.add("a"));
+  auto again = letter("a");
+  again.attempt = 2;
+  mailroom.add(std::move(again));
+  deliver_one();
+  EXPECT_TRUE(intent.holds("a#2"));
+  EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
 }
 
 }  // namespace

@@ -136,6 +136,14 @@ void NativeSide::describe(protocol::JsonWriter& out) const {
   out.end();
 }
 
+protocol::Modes NativeSide::modes() const {
+  protocol::Modes modes;
+  const auto now = can();
+  for (const auto mode : kEvery)
+    if (!way_for(mode, now.by(mode)).empty()) modes.add(mode);
+  return modes;
+}
+
 std::string NativeSide::capabilities() const {
   protocol::JsonWriter out;
   write_ways(out, can());
@@ -143,7 +151,9 @@ std::string NativeSide::capabilities() const {
 }
 
 void NativeSide::on_heard(std::string_view markdown, std::string_view) { keeper_.on_heard(markdown); }
-void NativeSide::on_given(std::string_view text, std::string_view way) { keeper_.on_given(text, way); }
+void NativeSide::on_given(std::string_view text, std::string_view way, std::string_view id) {
+  keeper_.on_given(text, way, id);
+}
 
 void NativeSide::on_prompt(const adapters::Prompt& prompt) {
   if (prompts_.size() >= kMaxOpenPrompts)  // an agent asks one thing at a time; this is a flood

@@ -24,7 +24,7 @@ class NativeKeeper {
  public:
   virtual ~NativeKeeper() = default;
   virtual void on_heard(std::string_view markdown) = 0;
-  virtual void on_given(std::string_view text, std::string_view way) = 0;
+  virtual void on_given(std::string_view text, std::string_view way, std::string_view id) = 0;
   /// State, prompts or what is possible have changed.
   virtual void on_native_change() = 0;
   /// For those who watch: an event as JSON.
@@ -54,6 +54,8 @@ class NativeSide final : public adapters::Listener {
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
   /// `ways`, `usage` and `broken`.
   void describe(protocol::JsonWriter& out) const;
+  /// When it can be spoken to: typed or by a door; what a hook takes only while it is called.
+  [[nodiscard]] protocol::Modes modes() const;
   /// What it can do, as a session tells the daemon: a JSON object.
   [[nodiscard]] std::string capabilities() const;
 
@@ -67,7 +69,7 @@ class NativeSide final : public adapters::Listener {
   };
 
   void on_heard(std::string_view markdown, std::string_view way) override;
-  void on_given(std::string_view text, std::string_view way) override;
+  void on_given(std::string_view text, std::string_view way, std::string_view id) override;
   void on_known() override { keeper_.on_native_change(); }
   void on_capabilities() override { keeper_.on_native_change(); }
   void on_prompt(const adapters::Prompt& prompt) override;

@@ -45,8 +45,8 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
     side->start(loop, 1);
   }
   void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
-  void on_given(std::string_view text, std::string_view way) override {
-    given.push_back(format("{} by {}", text, way));
+  void on_given(std::string_view text, std::string_view way, std::string_view id) override {
+    given.push_back(format("{} by {} {}", text, way, id));
   }
   void on_native_change() override { ++changes; }
   void on_native_event(const std::string& event) override { events.push_back(event); }
@@ -73,9 +73,9 @@ adapters::Prompt permission(std::string id) {
 
 TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
   told().on_heard("@relay:Bob hi", "transcript");
-  told().on_given("hello", "hook");
+  told().on_given("hello", "hook", "UserPromptSubmit");
   EXPECT_EQ(heard, Texts{"@relay:Bob hi"});
-  EXPECT_EQ(given, Texts{"hello by hook"});
+  EXPECT_EQ(given, Texts{"hello by hook UserPromptSubmit"});
   EXPECT_EQ(told().take(DeliveryMode::NextMessage, 9), "next-message 9");
   Texts outcomes;
   side->speak({.text = "hi"}, [&](const Result<void>& outcome) { outcomes.push_back(outcome ? "taken" : "not"); });
@@ -85,13 +85,13 @@ TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
 
 TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
   EXPECT_EQ(side->capabilities(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
-                                  R"("speak":{"immediate":"terminal","on-idle":"terminal","manual":"held"}})");
+                                  R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"}})");
   doors->can = {.hear = "transcript", .know = "hook", .answer = "hook", .count = "transcript"};
   doors->can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
   doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
   EXPECT_EQ(side->capabilities(),
             R"({"hear":"transcript","know":"hook","answer":"hook","count":"transcript",)"
-            R"("speak":{"immediate":"terminal","next-message":"hook","on-idle":"inbox","manual":"held"}})");
+            R"("speak":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"held"}})");
   side->on_agent_gone();
   EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
 }

@@ -24,7 +24,7 @@ std::string_view word_for(State state) {
 
 }  // namespace
 
-protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token) {
+protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes) {
   protocol::Hello hello;
   hello.agent = record.name;
   hello.cli = record.cli;
@@ -35,12 +35,22 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
   hello.working_directory = record.working_directory;
   hello.claim_token = claim_token;
   hello.capabilities.max_inflight = kMaxLetters;
+  hello.capabilities.modes = modes;
+  hello.capabilities.queue = true;
+  hello.capabilities.pause = true;
   return hello;
 }
 
-std::string session_state(State state, std::string_view reason, std::string_view capabilities) {
+std::string session_state(State state, std::string_view reason, std::string_view capabilities,
+                          std::optional<protocol::Modes> modes) {
   protocol::JsonWriter payload;
   payload.field("state", word_for(state)).optional("reason", reason).raw("capabilities", capabilities);
+  if (modes) {
+    payload.begin_array("modes");
+    for (const auto mode : protocol::kDeliveryModes)
+      if (modes->has(mode)) payload.element(protocol::name_of(mode));
+    payload.end();
+  }
   return payload.take();
 }
 

@@ -1,6 +1,7 @@
 /// How a host presents itself to the daemon: who it is, what it does, what it can take.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,12 @@ namespace relay::host {
 
 inline constexpr std::uint32_t kMaxLetters = 2'048;  // those that are held until somebody asks count too
 
-protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token);
+/// A host takes everything of a mode it can do, and finds the moment itself.
+protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes);
 
-/// SESSION_STATE. `reason`: why mail waits; empty: it does not.
-std::string session_state(profiles::State state, std::string_view reason, std::string_view capabilities);
+/// SESSION_STATE. `reason`: why mail waits; empty: it does not. `modes`: when they have changed.
+std::string session_state(profiles::State state, std::string_view reason, std::string_view capabilities,
+                          std::optional<protocol::Modes> modes);
 
 /// Why words with Enter cannot be typed into that agent in that state; empty when they can.
 std::string why_not_typed(profiles::State state, std::string_view name);

@@ -27,6 +27,10 @@ std::string_view not_yet(Moment moment, State state) {
   return {};
 }
 
+constexpr std::string_view kFetched = "mcp";
+constexpr std::string_view kGoesAlong = "it does not wake the agent; it goes with the next message";
+
+/// The agent's ways were told to the daemon, which keeps such a message: this one was under way when that changed.
 std::string_view impossible(DeliveryMode mode) {
   return mode == DeliveryMode::NextMessage ? "this agent cannot be given words with its next prompt"
                                            : "this agent cannot be given words with its next tool call";
@@ -39,26 +43,45 @@ void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
 }  // namespace
 
 void Sorter::add(Letter letter) {
-  if (intent_.holds(letter.place.id))  // a predecessor's: our own are never handed up twice
-    return end(letter, ReceiptStatus::InDoubt, "", "the host ended while it was being brought");
+  if (intent_.holds(note_of(letter)))  // a predecessor's: our own are never handed up twice
+    return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
   if (!letter.place.id.empty()) hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
-  lane(letter.mode).push_back(std::move(letter));
+  home(letter).push_back(std::move(letter));
 }
+
+Sorter::Lane& Sorter::home(const Letter& letter) {
+  return letter.quiet && letter.mode != DeliveryMode::Manual ? lanes_[kQuiet] : lane(letter.mode);
+}
+
+void Sorter::put_back(Letter letter) { home(letter).push_front(std::move(letter)); }
 
 std::optional<SteadyTime> Sorter::deliver(const View& view) {
   now_ = view.now;
   has_record_ = !view.can.hear.empty();
+  hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
   // A way has opened since it was given to the mailroom, perhaps.
   if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never)
-    if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
+    if (auto back = hands_.take_back()) put_back(*std::move(back));
   std::optional<SteadyTime> again;
-  for (const auto mode : kInOrder) sooner(again, serve(mode, view));
+  if (paused_) {
+    hold_all();
+  } else {
+    for (const auto mode : kInOrder) sooner(again, serve(mode, view));
+    sooner(again, serve_quiet(view));
+  }
   sooner(again, look_for_proof(view));
   for (const auto& lane : lanes_)
     for (const auto& letter : lane)
       if (letter.expires_at) sooner(again, view.now + Millis{*letter.expires_at - view.wall});
   return again;
+}
+
+void Sorter::hold_all() {
+  if (auto back = hands_.take_back()) put_back(*std::move(back));
+  for (auto& lane : lanes_)
+    for (auto& letter : lane)
+      if (letter.mode != DeliveryMode::Manual) wait(letter, *paused_);
 }
 
 /// What is in the agent's hands and has not been shown: it may be known by other signs, or never.
@@ -68,14 +91,20 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
   std::erase_if(handed_, [&](Handed& handed) {
     const bool began = view.state == State::Working && view.since >= handed.at;
     if (handed.taken && !has_record_ && began) {
-      end(handed.letter, ReceiptStatus::Delivered, "submitted", format("by {}; the agent began to work", handed.way));
+      end(handed.letter, {.status = ReceiptStatus::Delivered,
+                          .proof = "submitted",
+                          .reason = format("by {}; the agent began to work", handed.way),
+                          .way = std::string{handed.way},
+                          .evidence = "status working"});
       return true;
     }
     const auto late = handed.at + kProofPatience;
     const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
     if (at_rest && view.now >= hopeless) {
-      end(handed.letter, ReceiptStatus::InDoubt, "",
-          format("it was handed over by {}, and nothing shows that the model has it", handed.way));
+      end(handed.letter,
+          {.status = ReceiptStatus::InDoubt,
+           .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.way),
+           .way = std::string{handed.way}});
       return true;
     }
     if (view.now >= late && handed.taken) wait(handed.letter, "the agent took it, and its record does not show it yet");
@@ -90,7 +119,9 @@ void Sorter::drop_expired(const View& view) {
   for (auto& lane : lanes_)
     std::erase_if(lane, [&](const Letter& letter) {
       if (!letter.expires_at || *letter.expires_at > view.wall) return false;
-      end(letter, ReceiptStatus::Failed, "", "its time was over before it could be brought");
+      end(letter, {.status = ReceiptStatus::Failed,
+                   .reason = "its time was over before it could be brought",
+                   .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
       return true;
     });
 }
@@ -111,14 +142,14 @@ std::optional<SteadyTime> Sorter::serve(DeliveryMode mode, const View& view) {
     return std::nullopt;
   }
   const bool native = by.moment != Moment::Never && !first.typed_only;
-  if (native) return hand_over(from, by, view);
+  if (native) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) {
     for (auto& letter : from) wait(letter, impossible(mode));
     return std::nullopt;
   }
   // What is urgent goes before what stands at the gate and has not begun.
   if (mode == DeliveryMode::Immediate && !hands_.may_type())
-    if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
+    if (auto back = hands_.take_back()) put_back(*std::move(back));
   if (hands_.may_type()) {
     auto letter = std::move(from.front());  // not `first`: what came back may be of this lane and stands before it
     from.pop_front();
@@ -127,7 +158,30 @@ std::optional<SteadyTime> Sorter::serve(DeliveryMode mode, const View& view) {
   return std::nullopt;
 }
 
-std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking& by, const View& view) {
+/// With the next prompt's hook, or in company; at once where words can be added without beginning a turn.
+std::optional<SteadyTime> Sorter::serve_quiet(const View& view) {
+  auto& from = lanes_[kQuiet];
+  if (from.empty()) return std::nullopt;
+  const auto moment = view.can.by(DeliveryMode::NextMessage).moment;
+  if (moment != Moment::Never && moment != Moment::Asked) return hand_over(from, DeliveryMode::NextMessage, view);
+  for (auto& letter : from) wait(letter, kGoesAlong);
+  return std::nullopt;
+}
+
+std::vector<Letter> Sorter::take_quiet(std::size_t max_bytes) {
+  std::vector<Letter> taken;
+  if (hook_takes_quiet_) return taken;
+  auto& from = lanes_[kQuiet];
+  while (!from.empty() && from.front().text.size() < max_bytes && noted(from.front())) {
+    max_bytes -= from.front().text.size() + 1;
+    taken.push_back(std::move(from.front()));
+    from.pop_front();
+  }
+  return taken;
+}
+
+std::optional<SteadyTime> Sorter::hand_over(Lane& from, DeliveryMode mode, const View& view) {
+  const auto& by = view.can.by(mode);
   auto& letter = from.front();
   if (letter.not_before > view.now) return letter.not_before;
   if (const auto why = not_yet(by.moment, view.state); !why.empty()) {
@@ -138,18 +192,18 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking
     wait(letter, format("its {} takes only so many messages in a while", by.way));
     return by.not_before;
   }
-  const auto in_its_hands = [&](const Handed& handed) { return handed.letter.mode == letter.mode; };
+  const auto in_its_hands = [&](const Handed& handed) { return handed.mode == mode; };
   if (std::ranges::count_if(handed_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxHanded)) {
     wait(letter, "it has many in its hands already");
     return std::nullopt;
   }
-  if (by.moment == Moment::Idle && letter.mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
+  if (by.moment == Moment::Idle && mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
     for (const auto& handed : handed_)
-      if (handed.letter.mode == letter.mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;
+      if (handed.mode == mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;
     const auto free_at = std::max(view.since + kIdleSettle, last_seen_ + kTurnSettle);
     if (view.now < free_at) return free_at;
   }
-  if (letter.mode == DeliveryMode::Immediate)
+  if (mode == DeliveryMode::Immediate)
     for (const auto& handed : handed_)
       if (view.now < handed.at + kProofPatience) {
         letter.reason = "another message is just being taken";
@@ -160,75 +214,121 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, const adapters::Speaking
     letter.not_before = view.now + kHandRetry;
     return letter.not_before;
   }
-  const auto& handed = into_its_hands(from, by.way, view.now);
-  const adapters::Words words{
-      .delivery = handed.letter.place.id, .text = handed.letter.text, .mode = handed.letter.mode};
-  hands_.hand_over(words, [this, alive = alive_, key = handed.key](Result<void> outcome) {
+  const auto key = ++last_key_;
+  adapters::Words words{.delivery = note_of(letter), .text = letter.text, .mode = mode};
+  auto first = std::move(letter);
+  from.pop_front();
+  std::string company;
+  if (mode != DeliveryMode::NextMessage)
+    for (auto& quiet : take_quiet(kMaxQuietBytes)) {
+      company += quiet.text + "\n";
+      into_its_hands(std::move(quiet), key, mode, by.way);
+    }
+  words.text.insert(0, company);
+  into_its_hands(std::move(first), key, mode, by.way);
+  hands_.hand_over(words, [this, alive = alive_, key](Result<void> outcome) {
     if (*alive) on_handed(key, outcome);
   });
   return view.now;  // the next lane, or the next letter of this one, at once
 }
 
-Sorter::Handed& Sorter::into_its_hands(Lane& from, std::string_view way, SteadyTime now) {
-  auto& handed =
-      handed_.emplace_back(Handed{.letter = std::move(from.front()), .key = ++last_key_, .at = now, .way = way});
-  from.pop_front();
-  handed.letter.reason = format("handed over by {}", way);
-  return handed;
+void Sorter::into_its_hands(Letter letter, std::uint64_t key, DeliveryMode mode, std::string_view way) {
+  letter.reason = format("handed over by {}", way);
+  handed_.push_back({.letter = std::move(letter), .key = key, .at = now_, .way = way, .mode = mode});
 }
 
+/// Those that went together are taken together, or not at all; what was seen already is not here any more.
 void Sorter::on_handed(std::uint64_t key, const Result<void>& outcome) {
-  const auto found = std::ranges::find(handed_, key, &Handed::key);
-  if (found == handed_.end()) return;  // seen already
-  if (outcome) {
-    found->taken = true;
-    if (!found->letter.place.id.empty())
-      hands_.report(found->letter.place, {.status = ReceiptStatus::Accepted, .reason = found->letter.reason});
-    return;
+  std::vector<Letter> back;
+  std::erase_if(handed_, [&](Handed& handed) {
+    if (handed.key != key) return false;
+    auto& letter = handed.letter;
+    if (outcome) {
+      handed.taken = true;
+      if (!letter.place.id.empty() && !std::exchange(letter.written, true))
+        hands_.report(letter.place, {.status = ReceiptStatus::Accepted,
+                                     .proof = "written",
+                                     .reason = letter.reason,
+                                     .way = std::string{handed.way}});
+      return false;
+    }
+    letter.typed_only = can_be_typed(letter.mode);
+    letter.not_before = now_ + kHandRetry;
+    wait(letter, format("its {} took nothing: {}", handed.way, outcome.error().message()));
+    back.push_back(std::move(letter));
+    return true;
+  });
+  while (!back.empty()) {
+    put_back(std::move(back.back()));
+    back.pop_back();
   }
-  auto letter = std::move(found->letter);
-  letter.typed_only = can_be_typed(letter.mode);
-  letter.not_before = now_ + kHandRetry;
-  wait(letter, format("its {} took nothing: {}", found->way, outcome.error().message()));
-  handed_.erase(found);
-  lane(letter.mode).push_front(std::move(letter));
 }
 
 std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
   now_ = view.now;
   drop_expired(view);
   std::string text;
-  auto& from = lane(mode);
-  while (!from.empty()) {
-    auto& letter = from.front();
-    const auto more = letter.text.size() + (text.empty() ? 0 : 1);
-    if (text.size() + more > max_bytes || !noted(letter)) break;
-    if (!text.empty()) text += '\n';
-    text += letter.text;
-    on_handed(into_its_hands(from, adapters::way::kHook, view.now).key, {});
-  }
+  const auto take_from = [&](Lane& from) {
+    while (!from.empty()) {
+      auto& letter = from.front();
+      const auto more = letter.text.size() + (text.empty() ? 0 : 1);
+      if (text.size() + more > max_bytes || !noted(letter)) break;
+      if (!text.empty()) text += '\n';
+      text += letter.text;
+      const auto key = ++last_key_;
+      into_its_hands(std::move(letter), key, mode, adapters::way::kHook);
+      from.pop_front();
+      on_handed(key, {});
+    }
+  };
+  if (paused_) return text;
+  take_from(lane(mode));
+  if (mode == DeliveryMode::NextMessage) take_from(lanes_[kQuiet]);
   return text;
 }
 
-void Sorter::on_given(std::string_view text, std::string_view way) {
-  for (auto each = handed_.begin(); each != handed_.end();) {
-    if (!text.contains(each->letter.text)) {
-      ++each;
-      continue;
-    }
+void Sorter::on_given(std::string_view text, std::string_view way, std::string_view id) {
+  std::erase_if(handed_, [&](const Handed& handed) {
+    if (!text.contains(handed.letter.text)) return false;
     last_seen_ = now_;
-    end(each->letter, ReceiptStatus::Delivered, "seen", format("by {}; its {} shows it", each->way, way));
-    each = handed_.erase(each);
-  }
+    end(handed.letter, seen_receipt(handed.way, way, id, format("by {}; its {} shows it", handed.way, way)));
+    return true;
+  });
 }
 
+std::optional<Letter> Sorter::extract(std::string_view delivery) {
+  if (auto back = hands_.take_back()) put_back(*std::move(back));
+  for (auto& lane : lanes_) {
+    const auto found = std::ranges::find(lane, delivery, [](const Letter& letter) { return letter.place.id; });
+    if (found == lane.end()) continue;
+    auto letter = std::move(*found);
+    lane.erase(found);
+    return letter;
+  }
+  return std::nullopt;
+}
+
+void Sorter::move(const client::Place& place, DeliveryMode mode, Injection injection) {
+  for (auto& handed : handed_)
+    if (handed.letter.place.id == place.id) handed.letter.place = place;
+  auto letter = extract(place.id);
+  if (!letter) return;
+  letter->place = place;
+  if (letter->mode == mode) return put_back(*std::move(letter));
+  letter->mode = mode;
+  letter->injection = std::move(injection);
+  home(*letter).push_back(*std::move(letter));
+}
+
+void Sorter::cancel(std::string_view delivery) { (void)extract(delivery); }
+
 void Sorter::fetch(const std::vector<std::string>& ids) {
-  if (auto back = hands_.take_back()) lane(back->mode).push_front(*std::move(back));
-  for (const auto mode : kInOrder)
-    std::erase_if(lane(mode), [&](Letter& letter) {
+  if (auto back = hands_.take_back()) put_back(*std::move(back));
+  for (auto& each : lanes_)
+    std::erase_if(each, [&](Letter& letter) {
       if (letter.place.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !noted(letter))
         return false;
-      end(letter, ReceiptStatus::Delivered, "seen", "fetched by the agent");
+      end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
       return true;
     });
 }
@@ -237,13 +337,15 @@ std::vector<const Letter*> Sorter::fetchable() const {
   std::vector<const Letter*> all;
   for (const auto mode : kInOrder)
     for (const auto& letter : lanes_[static_cast<std::size_t>(mode)]) all.push_back(&letter);
+  for (const auto& letter : lanes_[kQuiet]) all.push_back(&letter);
   return all;
 }
 
 void Sorter::on_agent_gone() {
   for (const auto& handed : handed_)
-    end(handed.letter, ReceiptStatus::InDoubt, "",
-        format("the agent took it by {} and ended before its record showed it", handed.way));
+    end(handed.letter, {.status = ReceiptStatus::InDoubt,
+                        .reason = format("the agent took it by {} and ended before its record showed it", handed.way),
+                        .way = std::string{handed.way}});
   handed_.clear();
 }
 
@@ -255,7 +357,7 @@ std::vector<const Letter*> Sorter::waiting() const {
 }
 
 bool Sorter::noted(Letter& letter) {
-  return letter.place.id.empty() || intent_.holds(letter.place.id) || intent_.add(letter.place.id).has_value();
+  return letter.place.id.empty() || intent_.holds(note_of(letter)) || intent_.add(note_of(letter)).has_value();
 }
 
 void Sorter::wait(Letter& letter, std::string_view reason) {
@@ -265,9 +367,8 @@ void Sorter::wait(Letter& letter, std::string_view reason) {
   hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
 }
 
-void Sorter::end(const Letter& letter, ReceiptStatus status, std::string_view proof, std::string reason) {
-  if (letter.place.id.empty()) return;  // a word of our own
-  hands_.report(letter.place, {.status = status, .proof = std::string{proof}, .reason = std::move(reason)});
+void Sorter::end(const Letter& letter, protocol::Receipt receipt) {
+  if (!letter.place.id.empty()) hands_.report(letter.place, std::move(receipt));  // else a word of our own
 }
 
 }  // namespace relay::host

@@ -3,6 +3,7 @@
 ///     arrives ─▶ lane of its mode ──moment has come──▶ handed over ──its record shows it──▶ delivered, seen
 ///                     │ no native way: the mailroom types it (on-idle, immediate)
 ///                     └ the agent's hook takes it (next-message, next-tool-call), or it is fetched (manual)
+///     quiet ones (state, ack) wait in a lane of their own: for a hook, or for company on its way
 ///
 /// Invariants
 /// - A message goes one way: once handed over nobody types it. Only when the way said that it took nothing does it go
@@ -12,6 +13,8 @@
 /// - Delivered is said when the agent's record shows the text; where there is no record, when the agent began to work
 ///   after it took it. What is not shown by an agent that has long been at rest is in doubt.
 /// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
+/// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
+/// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
 /// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
 /// Ownership: borrows intent and hands, which outlive it. Threading: loop thread only; the clock is an argument.
 #pragma once
@@ -30,11 +33,12 @@
 
 namespace relay::host {
 
-inline constexpr Millis kTurnSettle{500};        // after a text was seen: its turn shows by then
-inline constexpr Millis kProofPatience{10'000};  // for the record to show what was handed over
-inline constexpr Millis kProofLimit{60'000};     // at rest for that long without it, nobody knows
-inline constexpr std::size_t kMaxHanded = 32;    // of one mode in the agent's hands at once
-inline constexpr Millis kHandRetry{5'000};       // after a way took nothing, for modes that cannot be typed
+inline constexpr Millis kTurnSettle{500};                 // after a text was seen: its turn shows by then
+inline constexpr Millis kProofPatience{10'000};           // for the record to show what was handed over
+inline constexpr Millis kProofLimit{60'000};              // at rest for that long without it, nobody knows
+inline constexpr std::size_t kMaxHanded = 32;             // of one mode in the agent's hands at once
+inline constexpr Millis kHandRetry{5'000};                // after a way took nothing, for modes that cannot be typed
+inline constexpr std::size_t kMaxQuietBytes = 16 * 1024;  // that go along with one message
 
 /// What the sorter wants done.
 class SorterHands {
@@ -69,8 +73,20 @@ class Sorter {
 
   /// The agent's hook is here: what waits for it, together at most so many bytes.
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
-  /// The agent itself says that this was put before its model.
-  void on_given(std::string_view text, std::string_view way);
+  /// The agent itself says that this was put before its model, and under which id it does.
+  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
+  /// hook takes them with the next prompt.
+  std::vector<Letter> take_quiet(std::size_t max_bytes);
+
+  /// Nothing new goes to the agent, and why; none: it goes on.
+  void pause(std::optional<std::string> why) { paused_ = std::move(why); }
+  [[nodiscard]] const std::optional<std::string>& paused() const { return paused_; }
+  /// It waits for another moment from now on, in that place of the daemon's books. What has begun goes on.
+  void move(const client::Place& place, protocol::DeliveryMode mode, Injection injection);
+  /// It is not wanted any more: dropped, unless it has begun.
+  void cancel(std::string_view delivery);
+
   /// The agent was shown these of its mail (MCP), which nobody has begun to bring: they are delivered.
   void fetch(const std::vector<std::string>& ids);
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
@@ -85,29 +101,39 @@ class Sorter {
     std::uint64_t key = 0;
     SteadyTime at{};
     std::string_view way = {};
-    bool taken = false;  // the way said so
+    protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;  // in which it went
+    bool taken = false;                                            // the way said so
   };
   using Lane = std::deque<Letter>;
+  static constexpr std::size_t kQuiet = adapters::kModes;  // the lane after those of the modes
 
   [[nodiscard]] Lane& lane(protocol::DeliveryMode mode) { return lanes_[static_cast<std::size_t>(mode)]; }
+  /// Where a letter waits.
+  [[nodiscard]] Lane& home(const Letter& letter);
+  void put_back(Letter letter);
+  std::optional<Letter> extract(std::string_view delivery);
+  void hold_all();
+  std::optional<SteadyTime> serve_quiet(const View& view);
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::DeliveryMode mode, const View& view);
-  std::optional<SteadyTime> hand_over(Lane& from, const adapters::Speaking& by, const View& view);
-  Handed& into_its_hands(Lane& from, std::string_view way, SteadyTime now);
+  std::optional<SteadyTime> hand_over(Lane& from, protocol::DeliveryMode mode, const View& view);
+  void into_its_hands(Letter letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
   void on_handed(std::uint64_t key, const Result<void>& outcome);
   std::optional<SteadyTime> look_for_proof(const View& view);
   bool noted(Letter& letter);
   void wait(Letter& letter, std::string_view reason);
-  void end(const Letter& letter, protocol::ReceiptStatus status, std::string_view proof, std::string reason);
+  void end(const Letter& letter, protocol::Receipt receipt);
 
   Intent& intent_;
   SorterHands& hands_;
-  std::array<Lane, adapters::kModes> lanes_;
+  std::array<Lane, adapters::kModes + 1> lanes_;
   std::deque<Handed> handed_;
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;
+  bool hook_takes_quiet_ = false;
   std::uint64_t last_key_ = 0;
+  std::optional<std::string> paused_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

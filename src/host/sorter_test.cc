@@ -24,6 +24,7 @@ struct SorterTest : testing::Test, SorterHands {
   std::optional<Letter> gate;
   bool typing = false;  // the one at the gate has begun
   adapters::Adapter::OnHanded handed;
+  protocol::Receipt last;
 
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
     done.push_back(format("hand {}", words.text));
@@ -36,6 +37,7 @@ struct SorterTest : testing::Test, SorterHands {
   bool may_type() const override { return !gate; }
   std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
+    last = receipt;
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
@@ -46,6 +48,15 @@ struct SorterTest : testing::Test, SorterHands {
                 .message = id,
                 .text = "text of " + id,
                 .mode = mode,
+                .injection = Injection{rules}});
+  }
+  void come_quietly(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
+    sorter.add({.place = {.id = id},
+                .from = "Alice",
+                .message = id,
+                .text = "text of " + id,
+                .mode = mode,
+                .quiet = true,
                 .injection = Injection{rules}});
   }
   void can(DeliveryMode mode, Moment moment, std::string_view way) {
@@ -94,10 +105,10 @@ TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
   EXPECT_TRUE(intent.holds("a")) << "noted before it is handed over";
   EXPECT_EQ(heard(), Lines{"hand text of a"});
   handed({});
-  EXPECT_EQ(heard(), Lines{"a accepted: handed over by inbox"});
+  EXPECT_EQ(heard(), Lines{"a accepted written: handed over by inbox"});
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty()) << "one turn after the other";
-  sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript");
+  sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"});
   after(100ms, State::Idle);
   EXPECT_TRUE(heard().empty()) << "its turn has not shown yet";
@@ -124,7 +135,7 @@ TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
   (void)heard();
   after(1s, State::Working);
   EXPECT_TRUE(heard().empty()) << "the turn of what is just being taken is not cut short";
-  sorter.on_given("text of a text of b", "transcript");
+  sorter.on_given("text of a text of b", "transcript", "u-1");
   (void)heard();
   after(1ms, State::Working);
   EXPECT_EQ(heard(), Lines{"hand text of c"});
@@ -136,7 +147,7 @@ TEST_F(SorterTest, WithoutARecordItIsDeliveredWhenTheAgentBeginsToWork) {
   come("a");
   after(1s, State::Idle);
   handed({});
-  EXPECT_EQ(heard(), (Lines{"a accepted", "hand text of a", "a accepted: handed over by inbox"}));
+  EXPECT_EQ(heard(), (Lines{"a accepted", "hand text of a", "a accepted written: handed over by inbox"}));
   after(1s, State::Working);
   EXPECT_EQ(heard(), Lines{"a delivered submitted: by inbox; the agent began to work"});
 }
@@ -159,8 +170,8 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   EXPECT_EQ(heard().size(), 3u) << "each knows what it waits for";
   EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 1'000, view), "");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of a\ntext of b");
-  EXPECT_EQ(heard(), (Lines{"a accepted: handed over by hook", "b accepted: handed over by hook"}));
-  sorter.on_given("text of a\ntext of b", "transcript");
+  EXPECT_EQ(heard(), (Lines{"a accepted written: handed over by hook", "b accepted written: handed over by hook"}));
+  sorter.on_given("text of a\ntext of b", "transcript", "u-1");
   EXPECT_EQ(heard().front(), "a delivered seen: by hook; its transcript shows it");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
 }
@@ -204,7 +215,7 @@ TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
   for (std::size_t i = 0; i < 3 * kMaxHanded; ++i) after(1ms, State::Idle);
   EXPECT_EQ(std::ranges::count_if(heard(), [](const auto& line) { return line.starts_with("hand "); }),
             static_cast<std::ptrdiff_t>(kMaxHanded));
-  sorter.on_given("text of m0", "transcript");
+  sorter.on_given("text of m0", "transcript", "u-1");
   view.can.by(DeliveryMode::OnIdle).not_before = view.now + 2s;
   (void)heard();
   after(1ms, State::Idle);
@@ -280,6 +291,172 @@ TEST_F(SorterTest, WhatExpiredGoesNowhere) {
   (void)heard();
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"a failed: its time was over before it could be brought"});
+}
+
+TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  after(1s, State::Idle);
+  EXPECT_EQ(last.proof, "") << "accepted: it is here";
+  handed({});
+  EXPECT_EQ(last.way, "inbox");
+  EXPECT_EQ(last.proof, "written");
+  sorter.on_given("text of a", "transcript", "u-1");
+  EXPECT_EQ(last.way, "inbox");
+  EXPECT_EQ(last.evidence, "transcript u-1");
+  come("b");
+  sorter.fetch({"b"});
+  EXPECT_EQ(last.way, "mcp");
+  EXPECT_EQ(last.proof, "seen");
+  view.can = {};
+  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  view.can.hear = {};
+  come("c");
+  after(10s, State::Idle);
+  handed({});
+  after(1s, State::Working);
+  EXPECT_EQ(last.evidence, "status working");
+}
+
+TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  sorter.pause("paused by a person: lunch");
+  come("b");
+  come("c", DeliveryMode::NextMessage);
+  come("d", DeliveryMode::Manual);
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"c deferred: paused by a person: lunch", "b deferred: paused by a person: lunch"}));
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 1'000, view), "") << "not with a person's prompt either";
+  sorter.on_given("text of a", "transcript", "u-1");
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"}) << "what has begun is finished";
+  sorter.fetch({"c"});
+  EXPECT_EQ(heard(), Lines{"c delivered seen: fetched by the agent"}) << "the agent itself asks";
+  sorter.pause(std::nullopt);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"hand text of b", "d deferred: it is kept until the agent fetches it"}));
+}
+
+TEST_F(SorterTest, APauseTakesBackWhatStandsAtTheGateAndHasNotBegun) {
+  come("a");
+  after(1s, State::Working);
+  (void)heard();
+  sorter.pause("paused by a person");
+  after(1s, State::Idle);
+  EXPECT_FALSE(gate);
+  EXPECT_EQ(heard(), Lines{"a deferred: paused by a person"});
+  sorter.pause(std::nullopt);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a"});
+  typing = true;
+  sorter.pause("paused by a person");
+  after(1s, State::Idle);
+  EXPECT_TRUE(gate) << "it stands in the composer";
+}
+
+TEST_F(SorterTest, WhatIsFlushedChangesItsLaneAtOnce) {
+  come("a", DeliveryMode::Manual);
+  come("b");
+  (void)heard();
+  sorter.move({.id = "a", .seq = 9}, DeliveryMode::Immediate, Injection{rules, Injection::Haste::Interrupts});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a"});
+  EXPECT_EQ(gate->place.seq, 9U);
+  EXPECT_EQ(gate->mode, DeliveryMode::Immediate);
+  sorter.move({.id = "a", .seq = 10}, DeliveryMode::Manual, Injection{rules});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"type text of b", "a deferred: it is kept until the agent fetches it"}))
+      << "from the gate too, as long as it has not begun";
+}
+
+TEST_F(SorterTest, WhatIsCancelledIsDroppedSilentlyUnlessItHasBegun) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  come("b");
+  after(1s, State::Idle);
+  (void)heard();
+  sorter.cancel("a");
+  sorter.cancel("b");
+  EXPECT_TRUE(heard().empty());
+  handed({});
+  sorter.on_given("text of a", "transcript", "u-1");
+  EXPECT_EQ(heard(),
+            (Lines{"a accepted written: handed over by inbox", "a delivered seen: by inbox; its transcript shows it"}));
+  after(10s, State::Idle);
+  EXPECT_TRUE(heard().empty());
+  EXPECT_TRUE(sorter.waiting().empty());
+}
+
+TEST_F(SorterTest, WhatWakesNobodyWaitsForCompany) {
+  come_quietly("q");
+  come_quietly("r", DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"q deferred: it does not wake the agent; it goes with the next message",
+                            "r deferred: it does not wake the agent; it goes with the next message"}));
+  after(1min, State::Working);
+  after(1min, State::Idle);
+  EXPECT_TRUE(heard().empty()) << "neither typed alone nor interrupting";
+  const auto company = sorter.take_quiet(1'000);
+  ASSERT_EQ(company.size(), 2U);
+  EXPECT_TRUE(intent.holds("q") && intent.holds("r"));
+  EXPECT_TRUE(sorter.waiting().empty());
+}
+
+TEST_F(SorterTest, OnlyAsManyAsFitGoAlong) {
+  come_quietly("q");
+  come_quietly("r");
+  EXPECT_EQ(sorter.take_quiet(9).size(), 0U) << "nine letters, and a line break";
+  EXPECT_EQ(sorter.take_quiet(10).size(), 1U);
+  disk.fail_appends = 1;
+  EXPECT_EQ(sorter.take_quiet(100).size(), 0U) << "what cannot be noted stays";
+  EXPECT_EQ(sorter.take_quiet(100).size(), 1U);
+}
+
+TEST_F(SorterTest, WhatWakesNobodyGoesAlongThroughADoor) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  come_quietly("q");
+  come("a");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of q\ntext of a"});
+  handed(fail("it is full"));
+  EXPECT_EQ(heard(), (Lines{"q deferred: its queue took nothing: it is full",
+                            "a deferred: its queue took nothing: it is full"}));
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(),
+            (Lines{"type text of a", "q deferred: it does not wake the agent; it goes with the next message"}));
+  EXPECT_EQ(sorter.take_quiet(100).size(), 1U) << "it can go along with that";
+}
+
+TEST_F(SorterTest, AHookTakesWhatWakesNobodyWithTheNextPrompt) {
+  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  come_quietly("q");
+  come("a", DeliveryMode::NextMessage);
+  after(1s, State::Idle);
+  EXPECT_TRUE(sorter.take_quiet(100).empty()) << "the prompt that is typed calls the hook";
+  EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 100, view), "");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 100, view), "text of a\ntext of q");
+}
+
+TEST_F(SorterTest, WhereWordsBeginNoTurnWhatWakesNobodyGoesAtOnce) {
+  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  come_quietly("q");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of q"});
+}
+
+TEST_F(SorterTest, ADeliberateSecondAttemptIsNoDoubt) {
+  ASSERT_TRUE(intent.add("a"));
+  sorter.add({.place = {.id = "a"}, .attempt = 2, .text = "text of a", .injection = Injection{rules}});
+  EXPECT_EQ(heard(), Lines{"a accepted"});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a"});
 }
 
 }  // namespace

@@ -69,6 +69,8 @@ Result<SendView> parse_send(std::string_view payload) {
   return view;
 }
 
+bool wakes_nobody(const SendView& view) { return view.kind == MessageKind::State || view.kind_name == "ack"; }
+
 std::string splice_data(std::string_view payload, const SendView& view, std::string_view members) {
   if (members.empty()) return std::string{payload};
   std::string_view data = view.data;

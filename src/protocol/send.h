@@ -27,6 +27,8 @@ struct SendView {
 };
 /// An absent `kind` is a message; a `body` that is present must be a string.
 Result<SendView> parse_send(std::string_view payload);
+/// `state` and `ack`: worth knowing, never worth waking an idle agent.
+bool wakes_nobody(const SendView& view);
 
 /// `payload_meta.sync`: the sender blocks until somebody answers with the same correlation id.
 struct SyncRequest {

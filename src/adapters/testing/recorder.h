@@ -14,7 +14,10 @@ namespace relay::adapters::testing {
 class Recorder final : public Listener {
  public:
   void on_heard(std::string_view markdown, std::string_view) override { heard.emplace_back(markdown); }
-  void on_given(std::string_view text, std::string_view) override { given.emplace_back(text); }
+  void on_given(std::string_view text, std::string_view way, std::string_view id) override {
+    given.emplace_back(text);
+    shown.push_back(std::string{way} + " " + std::string{id});
+  }
   void on_known() override { ++known; }
   void on_capabilities() override { ++capabilities; }
   void on_prompt(const Prompt& prompt) override { prompts.push_back(prompt); }
@@ -28,7 +31,7 @@ class Recorder final : public Listener {
   std::string take(protocol::DeliveryMode mode, std::size_t) override { return std::exchange(waiting[mode], {}); }
 
   std::map<protocol::DeliveryMode, std::string> waiting;  // for a hook to take
-  std::vector<std::string> heard, given, gone, failures, broken, mended;
+  std::vector<std::string> heard, given, shown, gone, failures, broken, mended;
   std::vector<Prompt> prompts;
   std::vector<Usage> usage;
   int known = 0, capabilities = 0;
