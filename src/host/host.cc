@@ -331,6 +331,21 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
     return client::Taken::Later;
   }
+  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override {
+    desk_.move(place, mode);
+    deliver_soon();
+  }
+  void on_cancel(const protocol::CancelOrder& order) override {
+    desk_.cancel(order.delivery_id);
+    deliver_soon();
+  }
+  void on_pause(const protocol::PauseOrder& order) override {
+    desk_.pause(order);
+    protocol::JsonWriter event;
+    event.field("event", "pause").field("paused", order.paused).optional("reason", order.reason);
+    door_.on_event(event.take());
+    deliver_soon();
+  }
   [[nodiscard]] MailDesk::View mail_view() const {
     return {.now = now(),
             .wall = loop_.now().wall,
@@ -388,6 +403,8 @@ class Host::Core final : public pty::ProgramListener,
   void on_ready(const client::Session&) override {
     tell_started(options_.record.pid);
     told_modes_.reset();  // what HELLO says was true when the host began
+    desk_.on_connected(now());
+    deliver_soon();
     tell_state();
   }
   void tell_started(Result<pid_t> outcome) {

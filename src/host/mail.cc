@@ -73,7 +73,7 @@ Message message_of(const client::Incoming& incoming) {
 }
 
 std::string note_of(const Letter& letter) {
-  return letter.attempt > 1 ? format("{}#{}", letter.place.id, letter.attempt) : letter.place.id;
+  return letter.place.attempt > 1 ? format("{}#{}", letter.place.id, letter.place.attempt) : letter.place.id;
 }
 
 protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, std::string_view id,
@@ -103,6 +103,7 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
         .field("body", letter->body)
         .field("mode", protocol::name_of(letter->mode))
         .field("waiting", reason_shown(*letter));
+    if (letter->quiet) json.field("quiet", true);
     bytes += json.size();
     offer.more = offer.letters.size() >= limit || (bytes > protocol::kMaxResponseBytes && !offer.letters.empty());
     if (offer.more) break;

@@ -18,7 +18,6 @@ namespace relay::host {
 
 struct Letter {
   client::Place place = {};  // without an id: a word of our own
-  std::uint32_t attempt = 1;
   std::string from = {};
   std::string message = {};  // its id, as people see it
   std::string to = {};       // as it was addressed, when that was not this agent alone

@@ -35,7 +35,6 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
   auto text = text_for_agent(message, rules_.max_paste_bytes, long_texts_);
   sorter_.add({.place = incoming.place,
-               .attempt = incoming.delivery.attempt,
                .from = message.from,
                .message = message.id,
                .to = message.to,
@@ -53,7 +52,12 @@ Injection MailDesk::injection_for(DeliveryMode mode) const {
   return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::Haste::Interrupts : Injection::Haste::Waits};
 }
 
+void MailDesk::on_connected(SteadyTime now) {
+  if (sorter_.paused()) pause_lapses_ = now + kPauseGrace;
+}
+
 void MailDesk::pause(const protocol::PauseOrder& order) {
+  pause_lapses_.reset();
   if (!order.paused) return sorter_.pause(std::nullopt);
   sorter_.pause(order.reason.empty() ? "paused by a person" : format("paused by a person: {}", order.reason));
 }
@@ -77,7 +81,9 @@ Sorter::View MailDesk::sorting(const View& view) {
 }
 
 std::optional<SteadyTime> MailDesk::deliver(const View& view) {
+  if (pause_lapses_ && view.now >= *pause_lapses_) pause({.paused = false});
   auto again = sorter_.deliver(sorting(view));
+  if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
   const auto typed = mailroom_.deliver({.now = view.now,
                                         .wall = view.wall,
                                         .state = view.screen == State::Idle ? view.state : view.screen,
@@ -100,6 +106,7 @@ void MailDesk::give(const FetchMail& wish, protocol::JsonWriter& answer) {
   answer.begin_array("letters");
   for (const auto& json : offer.letters) answer.raw_element(json);
   answer.end().field("more", offer.more);
+  if (sorter_.paused()) answer.field("paused", true);
   if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
 }
 

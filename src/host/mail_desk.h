@@ -27,6 +27,8 @@
 
 namespace relay::host {
 
+inline constexpr Millis kPauseGrace{1'000};  // a daemon that still wants it says so again by then
+
 /// Where its files lie.
 struct MailPlaces {
   Directory& notes;  // holds the note of intent
@@ -58,6 +60,8 @@ class MailDesk final : private SorterHands, private MailroomHands {
   Message receive(const client::Incoming& incoming, WallMs now);
   /// Nothing new reaches the agent, or all goes on.
   void pause(const protocol::PauseOrder& order);
+  /// The daemon is there again. It tells only pauses: one that is not told again soon was lifted meanwhile.
+  void on_connected(SteadyTime now);
   /// It waits for another moment now.
   void move(const client::Place& place, protocol::DeliveryMode mode);
   /// It is not wanted any more; what has begun goes on.
@@ -126,6 +130,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   std::unique_ptr<InboxFile> inbox_;
   Mailroom mailroom_;
   Sorter sorter_{intent_, *this};
+  std::optional<SteadyTime> pause_lapses_;
 };
 
 }  // namespace relay::host

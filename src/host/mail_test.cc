@@ -80,5 +80,50 @@ TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
   EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts + 1);
 }
 
+struct Delivery {
+  std::string payload = R"({"kind":"message","body":"hi"})", meta;
+  protocol::DeliveryView view = {};
+
+  [[nodiscard]] Message read() const {
+    protocol::Envelope envelope;
+    envelope.type = protocol::MessageType::Deliver;
+    envelope.ts = 1'000;
+    envelope.from = "Alice";
+    envelope.payload = payload;
+    envelope.payload_meta = meta;
+    return message_of({{.id = "d-1"}, envelope, view});
+  }
+};
+
+TEST(MessageOf, TheDaemonsModeIsBeforeTheSendersWish) {
+  Delivery delivery{.meta = R"({"delivery":{"mode":"manual"}})"};
+  EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::Manual);
+  delivery.view.mode = protocol::DeliveryMode::OnIdle;
+  EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::OnIdle);
+}
+
+TEST(MessageOf, EndsAtItsDeadlineOrItsAgeWhicheverIsFirst) {
+  EXPECT_FALSE((Delivery{}.read().expires_at));
+  EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":500,"delivery":{"deadline":9000}})"}.read().expires_at), 1'500);
+  EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":50000,"delivery":{"deadline":9000}})"}.read().expires_at), 9'000);
+}
+
+TEST(MessageOf, KnowsWhatWakesNobodyAndWhoWaits) {
+  EXPECT_FALSE((Delivery{}.read().quiet));
+  EXPECT_TRUE((Delivery{.payload = R"({"kind":"state","body":"busy"})"}.read().quiet));
+  EXPECT_TRUE((Delivery{.payload = R"({"kind":"ack","body":"ok"})"}.read().quiet));
+  EXPECT_TRUE((Delivery{.meta = R"({"sync":{"blocking":true,"correlationId":"c"}})"}.read().answer_expected));
+}
+
+TEST(MessageOf, TakesOfTheAttachmentsWhatCanBeUnderstood) {
+  const Delivery delivery{.payload = R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12},)"
+                                     R"({"name":"no path"},7,{"path":"/p/b","bytes":-1}]}})"};
+  const auto files = delivery.read().files;
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].name + " " + files[0].path, "a /p/a");
+  EXPECT_EQ(files[1].bytes, 0U);
+  EXPECT_TRUE((Delivery{.payload = R"({"body":"x","data":{"attachments":"none"}})"}.read().files.empty()));
+}
+
 }  // namespace
 }  // namespace relay::host

@@ -392,7 +392,7 @@ TEST_F(MailroomTest, APersonsWordsGoWithoutCompany) {
 TEST_F(MailroomTest, ASecondAttemptHasANoteOfItsOwn) {
   ASSERT_TRUE(intent.add("a"));
   auto again = letter("a");
-  again.attempt = 2;
+  again.place.attempt = 2;
   mailroom.add(std::move(again));
   deliver_one();
   EXPECT_TRUE(intent.holds("a#2"));

@@ -96,6 +96,21 @@ TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
   EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
 }
 
+TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
+  const auto offered = [&] {
+    Texts names;
+    for (const auto mode : protocol::kDeliveryModes)
+      if (side->modes().has(mode)) names.emplace_back(protocol::name_of(mode));
+    return names;
+  };
+  EXPECT_EQ(offered(), (Texts{"immediate", "on-idle", "manual"})) << "typed, or kept";
+  doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
+  doors->can.by(DeliveryMode::NextToolCall) = {Moment::Asked, "hook"};
+  EXPECT_EQ(offered().size(), 5U);
+  doors->can.by(DeliveryMode::NextToolCall) = {};
+  EXPECT_EQ(offered(), (Texts{"immediate", "next-message", "on-idle", "manual"})) << "a way that broke";
+}
+
 TEST_F(NativeSideTest, CountsAnAnswerOnceHoweverOftenItIsTold) {
   doors->can.count = "transcript";
   EXPECT_TRUE(member("usage").empty());

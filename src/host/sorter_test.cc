@@ -453,7 +453,7 @@ TEST_F(SorterTest, WhereWordsBeginNoTurnWhatWakesNobodyGoesAtOnce) {
 
 TEST_F(SorterTest, ADeliberateSecondAttemptIsNoDoubt) {
   ASSERT_TRUE(intent.add("a"));
-  sorter.add({.place = {.id = "a"}, .attempt = 2, .text = "text of a", .injection = Injection{rules}});
+  sorter.add({.place = {.id = "a", .attempt = 2}, .text = "text of a", .injection = Injection{rules}});
   EXPECT_EQ(heard(), Lines{"a accepted"});
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"type text of a"});

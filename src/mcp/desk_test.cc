@@ -392,5 +392,24 @@ TEST(DeskWithoutSpawning, RefusesToStartAgents) {
   EXPECT_TRUE(post.questions.empty());
 }
 
+TEST_F(DeskTest, AWaitIsNotEndedByWhatWakesNobody) {
+  const auto waiting = call("relay_wait", R"({"timeout":60})");
+  post.arrives({.id = "m1", .from = "Bob", .body = "busy", .quiet = true});
+  EXPECT_EQ(text_of(waiting), "(no answer)");
+  post.arrives({.id = "m2", .from = "Bob", .body = "this"});
+  EXPECT_NE(text_of(waiting).find("[m1]: busy"), std::string::npos) << "it comes along";
+  EXPECT_NE(text_of(waiting).find("[m2]: this"), std::string::npos);
+}
+
+TEST_F(DeskTest, AWaitGoesOnWhileAPersonHasPausedTheAgent) {
+  post.paused = true;
+  const auto waiting = call("relay_wait", R"({"timeout":60})");
+  post.arrives({.id = "m1", .from = "Bob", .body = "this"});
+  EXPECT_EQ(text_of(waiting), "(no answer)");
+  post.paused = false;
+  post.arrives({.id = "m2", .from = "Bob", .body = "that"});
+  EXPECT_NE(text_of(waiting).find("[m1]: this"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace relay::mcp

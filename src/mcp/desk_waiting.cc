@@ -83,9 +83,10 @@ void Desk::look_again(Ticket ticket) {
     for (const auto& letter : mail->letters)
       if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
     found.more = mail->more || mail->letters.size() > found.letters.size();
-    if (!found.letters.empty()) return hand_over(ticket, found, {});
+    const bool wakes = !mail->paused && !std::ranges::all_of(found.letters, &Letter::quiet);
+    if (wakes) return hand_over(ticket, found, {});
     const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
-    if (mail->more && looked_at > 0 && choosy)
+    if (mail->more && looked_at > 0 && choosy && !mail->paused)
       return finish(ticket, failed(format("{} unread messages stand before it, and no more can be seen; read them with "
                                           "relay_inbox, then wait again",
                                           looked_at)));

@@ -26,6 +26,7 @@ Letter letter_of(const client::Incoming& incoming) {
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     letter.thread = view->thread;
+    letter.quiet = protocol::wakes_nobody(*view);
   }
   if (letter.body.size() > kMaxBodyBytes) {
     letter.bytes = letter.body.size();
@@ -50,6 +51,12 @@ OwnSession::OwnSession(net::EventLoop& loop, net::Network& network, Random& rand
   link.hello.working_directory = options_.project_root;
   link.hello.capabilities.resume = true;
   link.hello.capabilities.max_inflight = kWindow;
+  // Letters wait here until somebody looks, whatever moment they were meant for.
+  link.hello.capabilities.modes.emplace();
+  link.hello.capabilities.modes->add(protocol::DeliveryMode::OnIdle);
+  link.hello.capabilities.modes->add(protocol::DeliveryMode::Manual);
+  link.hello.capabilities.queue = true;
+  link.hello.capabilities.pause = true;
   link.patience = client::Patience::never_give_up();
   link_ = std::make_unique<client::Link>(loop, network, random, outbox, std::move(link), *this);
 }
@@ -84,6 +91,7 @@ Failure OwnSession::away() const {
 
 void OwnSession::on_ready(const client::Session&) {
   trouble_.clear();
+  if (paused_) on_pause({.paused = false});  // it is told again when it still holds
   if (settled_) return;
   settling_ = loop_.after(kSettlePatience, [this] { settle(); });
   link_->ask(protocol::MessageType::Inbox, R"({"unreadOnly":true,"limit":1})",
@@ -126,15 +134,43 @@ client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     if (meta->ttl_ms) held.expires_at = incoming.envelope.ts + *meta->ttl_ms;
     if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
+    if (meta->delivery && meta->delivery->deadline > 0)
+      held.expires_at = std::min(held.expires_at.value_or(meta->delivery->deadline), meta->delivery->deadline);
   }
+  if (incoming.delivery.mode) held.letter.mode = protocol::name_of(*incoming.delivery.mode);
   held_.push_back(std::move(held));
   loop_.post([this, alive = alive_, place = incoming.place] {
     if (!*alive) return;
     link_->report(place, {.status = protocol::ReceiptStatus::Accepted, .reason = "it waits until the agent looks"});
     if (!settled_) settle();
-    listener_->on_mail();
+    if (!paused_) listener_->on_mail();
   });
   return client::Taken::Later;
+}
+
+OwnSession::Held* OwnSession::held(std::string_view delivery) {
+  const auto at =
+      std::ranges::find_if(held_, [&](const Held& each) { return each.place && each.place->id == delivery; });
+  return at == held_.end() ? nullptr : &*at;
+}
+
+void OwnSession::on_moved(const client::Place& place, protocol::DeliveryMode mode) {
+  auto* const found = held(place.id);
+  if (found == nullptr) return;
+  found->place = place;
+  found->letter.mode = protocol::name_of(mode);
+}
+
+void OwnSession::on_cancel(const protocol::CancelOrder& order) {
+  std::erase_if(held_, [&](const Held& each) { return each.place && each.place->id == order.delivery_id; });
+}
+
+void OwnSession::on_pause(const protocol::PauseOrder& order) {
+  paused_ = order.paused;
+  if (!paused_)
+    loop_.post([this, alive = alive_] {
+      if (*alive && !paused_) listener_->on_mail();
+    });
 }
 
 void OwnSession::on_acknowledged(const protocol::Ack& ack) {
@@ -232,14 +268,15 @@ void OwnSession::drop_expired() {
   const auto now = loop_.now().wall;
   std::erase_if(held_, [&](const Held& held) {
     if (!held.expires_at || *held.expires_at > now) return false;
-    link_->report(*held.place,
-                  {.status = protocol::ReceiptStatus::Failed, .reason = "its time was over before it was read"});
+    link_->report(*held.place, {.status = protocol::ReceiptStatus::Failed,
+                                .reason = "its time was over before it was read",
+                                .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
     return true;
   });
 }
 
 Mail OwnSession::letters_for(const MailWish& wish) {
-  Mail mail;
+  Mail mail{.letters = {}, .paused = paused_};
   if (wish.ids.empty()) {  // those that are named were shown in time
     drop_expired();
     mail.more = held_.size() >= kWindow;
@@ -255,7 +292,11 @@ Mail OwnSession::letters_for(const MailWish& wish) {
       mail.letters.push_back((at++)->letter);
       continue;
     }
-    if (at->place) link_->report(*at->place, {.status = protocol::ReceiptStatus::Delivered, .proof = "seen"});
+    if (at->place)
+      link_->report(*at->place, {.status = protocol::ReceiptStatus::Delivered,
+                                 .proof = "seen",
+                                 .way = "mcp",
+                                 .evidence = format("mcp {}", at->letter.id)});
     mail.letters.push_back(std::move(at->letter));
     at = held_.erase(at);
   }

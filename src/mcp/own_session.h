@@ -7,6 +7,7 @@
 ///   the first was refused.
 /// - Letters wait in the daemon, of which at most kWindow are here, each with as much of its body as is ever shown (16 MiB
 ///   in all); they are acknowledged when they are taken. While the window is full there may be more.
+/// - Who waits is not woken while a person has paused us, nor by what wakes nobody; who asks is always shown.
 /// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
@@ -70,6 +71,9 @@ class OwnSession final : public Post, public client::LinkListener {
   void on_lost(const std::string& reason, Millis retry_in) override;
   void on_stopped(const Error& why) override;
   client::Taken on_incoming(const client::Incoming& incoming) override;
+  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
+  void on_cancel(const protocol::CancelOrder& order) override;
+  void on_pause(const protocol::PauseOrder& order) override;
   void on_acknowledged(const protocol::Ack& ack) override;
   void on_sent(const std::string& id) override;
   void on_refused(const std::string& id, const protocol::NackView& why) override;
@@ -85,6 +89,7 @@ class OwnSession final : public Post, public client::LinkListener {
   void run_early();
   Mail letters_for(const MailWish& wish);
   void drop_expired();
+  [[nodiscard]] Held* held(std::string_view delivery);
   [[nodiscard]] Failure away() const;
 
   net::EventLoop& loop_;
@@ -95,6 +100,7 @@ class OwnSession final : public Post, public client::LinkListener {
 
   std::string trouble_;     // why the daemon is not there; empty: it is, or has not been tried
   bool sent_away_ = false;  // the daemon refused us for good
+  bool paused_ = false;     // by a person
   bool settled_ = false;    // what waited for us when we came has begun to arrive, or there was nothing
   std::unique_ptr<net::Timer> settling_;
   std::vector<net::Task> early_;  // asked before the first answer of the daemon

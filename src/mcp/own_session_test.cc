@@ -321,5 +321,44 @@ TEST_F(OwnSessionTest, SaysWhyWhenItIsSentAway) {
   EXPECT_TRUE(outbox->empty());
 }
 
+TEST_F(OwnSessionTest, SaysWhatItCanDo) {
+  session->start(*this);
+  const auto hello = daemon.heard().at(0);
+  EXPECT_EQ(json::serialize(hello.payload.at("capabilities").at("delivery")),
+            R"({"modes":["on-idle","manual"],"queue":true})");
+  EXPECT_EQ(hello.payload.at("capabilities").at("lifecycle").at("pause"), json::value(true));
+}
+
+TEST_F(OwnSessionTest, WhoAsksIsShownWhileAPersonHasPausedIt) {
+  start_ready();
+  daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
+  deliver(1, "hi");
+  EXPECT_EQ(told_of_mail, 0) << "who waits is not woken";
+  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->paused); });
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+  daemon.say(MessageType::Pause, "p", R"({"paused":false})");
+  loop.run_now();
+  EXPECT_EQ(told_of_mail, 1);
+}
+
+TEST_F(OwnSessionTest, WhatIsCancelledIsNotShown) {
+  start_ready();
+  deliver(1, "one");
+  deliver(2, "two");
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1"})");
+  EXPECT_EQ(mail({.limit = 9}), "m2:two ");
+}
+
+TEST_F(OwnSessionTest, SaysByWhichWayALetterWasSeen) {
+  start_ready();
+  deliver(1, "one");
+  (void)daemon.heard();
+  (void)mail({.take = true, .limit = 9});
+  const auto receipt = daemon.heard().back().payload;
+  EXPECT_EQ(string_member(receipt, "way"), "mcp");
+  EXPECT_EQ(string_member(receipt, "proof"), "seen");
+  EXPECT_EQ(string_member(receipt, "evidence"), "mcp m1");
+}
+
 }  // namespace
 }  // namespace relay::mcp

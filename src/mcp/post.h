@@ -28,11 +28,13 @@ struct Letter {
   std::string thread = {};  // may be empty
   std::string mode = {};    // as wished by the sender; may be empty
   std::size_t bytes = 0;    // of the whole body, when only its beginning is here
+  bool quiet = false;       // of a kind that wakes nobody
 };
 
 struct Mail {
   std::vector<Letter> letters;
-  bool more = false;  // than these wait
+  bool more = false;    // than these wait
+  bool paused = false;  // a person holds them back from whoever does not ask
 };
 using OnMail = std::move_only_function<void(Result<Mail>)>;
 

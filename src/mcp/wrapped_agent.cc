@@ -26,6 +26,7 @@ Result<Sent> fate_told_by(const ErrandAnswer& answer) {
 Mail mail_from(const json::object& answer) {
   Mail mail;
   mail.more = bool_member(answer, "more").value_or(false);
+  mail.paused = bool_member(answer, "paused").value_or(false);
   const auto* letters = array_member(answer, "letters");
   for (const auto& value : letters != nullptr ? *letters : json::array{}) {
     const auto* entry = value.if_object();
@@ -38,6 +39,7 @@ Mail mail_from(const json::object& answer) {
     letter.thread = text("thread");
     letter.body = text("body");
     letter.mode = text("mode");
+    letter.quiet = bool_member(*entry, "quiet").value_or(false);
     mail.letters.push_back(std::move(letter));
   }
   return mail;
@@ -50,7 +52,9 @@ WrappedAgent::WrappedAgent(net::EventLoop& loop, net::Network& network, Random& 
       options_{std::move(options)},
       door_{loop, network, options_.door,
             [this](const json::object& event) {
-              if (string_member(event, "event") == "mail") listener_->on_mail();
+              const auto what = string_member(event, "event");
+              if (what == "mail" || (what == "pause" && !bool_member(event, "paused").value_or(false)))
+                listener_->on_mail();
             },
             [this](const std::string& why) { listener_->on_mail_unknown(why); }} {}
 

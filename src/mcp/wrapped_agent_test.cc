@@ -182,5 +182,17 @@ TEST_F(WrappedAgentTest, AsksTheDaemonAsTheCommandLineDoes) {
   EXPECT_NE(told.find("did not answer in time"), std::string::npos);
 }
 
+TEST_F(WrappedAgentTest, HearsThatThePauseIsOver) {
+  agent.start(*this);
+  places.door.say({{"re", "watch"}, {"ok", true}});
+  places.door.say({{"event", "pause"}, {"paused", true}});
+  EXPECT_EQ(told_of_mail, 0);
+  places.door.say({{"event", "pause"}, {"paused", false}});
+  EXPECT_EQ(told_of_mail, 1);
+  const auto held = mail_from(
+      parse_json_object(R"({"letters":[{"id":"m1","from":"Bob","body":"x","quiet":true}],"paused":true})").value());
+  EXPECT_TRUE(held.paused && held.letters.at(0).quiet);
+}
+
 }  // namespace
 }  // namespace relay::mcp

@@ -39,7 +39,7 @@ struct ScriptedPost final : Post {
   }
   void answer(const MailWish& wish, OnMail& on_mail) {
     if (!trouble.empty()) return on_mail(fail(trouble));
-    Mail mail;
+    Mail mail{.letters = {}, .paused = paused};
     const auto limit = std::min(wish.limit, at_once);
     for (auto at = letters.begin(); at != letters.end() && mail.letters.size() < limit;) {
       const bool wanted = wish.ids.empty() || std::ranges::find(wish.ids, at->id) != wish.ids.end();
@@ -57,6 +57,7 @@ struct ScriptedPost final : Post {
   std::deque<std::move_only_function<void()>> later;
   std::string trouble, reply = "{}";
   Sent sent{.id = "abc", .recipients = 1};
+  bool paused = false;
   bool slow = false;
   std::size_t at_once = 5'000;  // letters in one answer
 };

@@ -1,0 +1,216 @@
+#include "host/mail_desk.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "client/testing/memory_directory.h"
+#include "net/testing/temporary_directory.h"
+
+namespace relay::host {
+namespace {
+
+using namespace std::chrono_literals;
+using adapters::Moment;
+using profiles::State;
+using protocol::DeliveryMode;
+using Lines = std::vector<std::string>;
+
+struct MailDeskTest : testing::Test, MailDeskHands {
+  client::testing::MemoryDirectory disk;
+  std::string notes = "Bob.intent";
+  net::testing::TemporaryDirectory project;
+  profiles::TypingRules rules;
+  std::unique_ptr<MailDesk> desk;
+  MailDesk::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
+  Lines done;
+  adapters::Adapter::OnHanded handed;
+
+  MailDeskTest() { restart(); }
+  /// Another life of the host, over the same disk.
+  void restart() {
+    desk = std::make_unique<MailDesk>(
+        MailPlaces{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
+        rules, *this);
+    ASSERT_TRUE(desk->open());
+  }
+
+  void interrupt() override { done.push_back("interrupt"); }
+  void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
+  void press_enter() override { done.push_back("enter"); }
+  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
+    done.push_back(format("hand {}", words.text));
+    handed = std::move(on_handed);
+  }
+  void report(const client::Place& place, protocol::Receipt receipt) override {
+    done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
+                          receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
+  }
+
+  void receive(const std::string& id, std::string_view kind = "message", std::uint32_t attempt = 1,
+               std::optional<DeliveryMode> mode = {}) {
+    const auto payload = format(R"({{"kind":"{}","body":"text of {}"}})", kind, id);
+    protocol::Envelope envelope;
+    envelope.type = protocol::MessageType::Deliver;
+    envelope.from = "Alice";
+    envelope.payload = payload;
+    protocol::DeliveryView delivery;
+    delivery.message_id = id;
+    delivery.mode = mode;
+    (void)desk->receive({{.id = id, .attempt = attempt}, envelope, delivery}, view.wall);
+  }
+  void after(Millis time, State state) {
+    view.now += time;
+    if (state != view.state) view.since = view.now;
+    view.state = view.screen = state;
+    (void)desk->deliver(view);
+  }
+  void type_one() {
+    after(1s, State::Idle);
+    after(50ms, State::Typing);
+    after(300ms, State::Typing);
+    after(50ms, State::Working);
+  }
+  Lines heard() { return std::exchange(done, {}); }
+};
+
+/// What a predecessor had done with `d` when it was killed, and what the next life says when it is delivered again.
+struct AtDeath {
+  const char* name;
+  void (*live)(MailDeskTest&);
+  bool brought_again;
+};
+
+const AtDeath kDeaths[] = {
+    {"accepted", [](MailDeskTest& test) { test.after(1s, State::Working); }, true},
+    {"paused",
+     [](MailDeskTest& test) {
+       test.desk->pause({.paused = true});
+       test.after(1s, State::Idle);
+     },
+     true},
+    {"written, not submitted", [](MailDeskTest& test) { test.after(1s, State::Idle); }, false},
+    {"entered",
+     [](MailDeskTest& test) {
+       test.after(1s, State::Idle);
+       test.after(50ms, State::Typing);
+       test.after(300ms, State::Typing);
+     },
+     false},
+    {"submitted, and the daemon did not hear it", [](MailDeskTest& test) { test.type_one(); }, false},
+    {"seen, and the daemon did not hear it",
+     [](MailDeskTest& test) {
+       test.type_one();
+       test.desk->on_given("Relay message from Alice [d]: text of d", "transcript", "u-1");
+     },
+     false},
+    {"in a door's hands",
+     [](MailDeskTest& test) {
+       test.view.can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
+       test.after(1s, State::Idle);
+       test.view.can = {};
+     },
+     false},
+    {"a door took nothing",
+     [](MailDeskTest& test) {
+       test.view.can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
+       test.after(1s, State::Idle);
+       test.handed(fail("nobody listens"));
+       test.view.can = {};
+     },
+     false},
+};
+
+TEST_F(MailDeskTest, WhatAPredecessorHadBegunIsInDoubtAndWhatItHadNotIsBrought) {
+  for (const auto& death : kDeaths) {
+    notes = death.name;
+    restart();
+    view.state = view.screen = State::Idle;
+    view.since = view.now;
+    receive("d");
+    death.live(*this);
+    (void)heard();
+    restart();
+    receive("d");
+    after(1s, State::Idle);
+    after(1s, State::Idle);
+    const auto second_life = heard();
+    const bool in_doubt = second_life == Lines{"d in_doubt: the host ended while it was being brought"};
+    EXPECT_EQ(!in_doubt, death.brought_again) << death.name;
+    if (death.brought_again) {
+      EXPECT_EQ(second_life.at(1), "paste Relay message from Alice [d]: text of d") << death.name;
+    }
+    restart();
+    receive("d", "message", 2);
+    EXPECT_EQ(heard(), Lines{"d accepted"}) << "a deliberate second attempt: " << death.name;
+  }
+}
+
+TEST_F(MailDeskTest, WhatWakesNobodyIsTypedInCompany) {
+  receive("q", "state");
+  (void)heard();
+  for (int i = 0; i < 5; ++i) after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"q deferred: it does not wake the agent; it goes with the next message"});
+  EXPECT_EQ(desk->waiting_reason(), "") << "nothing is late";
+  receive("a");
+  type_one();
+  EXPECT_EQ(
+      heard(),
+      (Lines{"a accepted", "paste Relay message from Alice [q]: text of q\nRelay message from Alice [a]: text of a",
+             "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent began to work",
+             "a delivered submitted: the agent began to work"}));
+}
+
+TEST_F(MailDeskTest, AFlushedLetterGoesAndACancelledOneDoesNot) {
+  receive("a", "message", 1, DeliveryMode::Manual);
+  receive("b", "message", 1, DeliveryMode::Manual);
+  after(1s, State::Idle);
+  (void)heard();
+  desk->cancel("b");
+  desk->move({.id = "a"}, DeliveryMode::OnIdle);
+  type_one();
+  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_TRUE(heard().empty());
+}
+
+TEST_F(MailDeskTest, APauseIsShownAndHoldsUntilItIsLifted) {
+  desk->pause({.paused = true, .reason = "lunch"});
+  receive("a");
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
+  protocol::JsonWriter shown;
+  desk->describe(shown);
+  EXPECT_EQ(shown.take(),
+            R"({"paused":"paused by a person: lunch","waiting":[{"id":"a","from":"Alice","mode":"on-idle",)"
+            R"("reason":"paused by a person: lunch"}]})");
+  desk->pause({.paused = false});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
+}
+
+TEST_F(MailDeskTest, APauseThatIsNotToldAgainIsOver) {
+  desk->pause({.paused = true});
+  receive("a");
+  after(1s, State::Idle);
+  desk->on_connected(view.now);
+  desk->pause({.paused = true});
+  after(kPauseGrace, State::Idle);
+  (void)heard();
+  desk->on_connected(view.now);
+  after(kPauseGrace - 1ms, State::Idle);
+  EXPECT_TRUE(heard().empty()) << "the daemon may still say it";
+  after(1ms, State::Idle);
+  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
+}
+
+TEST_F(MailDeskTest, WhatIsBeingTypedIsFinishedInAPause) {
+  receive("a");
+  after(1s, State::Idle);
+  desk->pause({.paused = true});
+  after(50ms, State::Typing);
+  after(300ms, State::Typing);
+  after(50ms, State::Working);
+  EXPECT_EQ(heard().back(), "a delivered submitted: the agent began to work");
+}
+
+}  // namespace
+}  // namespace relay::host
