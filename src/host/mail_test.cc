@@ -81,7 +81,7 @@ TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
 }
 
 struct Delivery {
-  std::string payload = R"({"kind":"message","body":"hi"})", meta;
+  std::string payload = R"({"kind":"message","body":"hi"})", meta = {};
   protocol::DeliveryView view = {};
 
   [[nodiscard]] Message read() const {
