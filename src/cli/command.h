@@ -15,9 +15,12 @@ namespace relay::cli {
 class Invocation;
 struct Context;
 
-enum class Group : std::uint8_t { Everyday, Agents, Steering, Knowing, Plumbing };
-inline constexpr Group kGroups[] = {Group::Everyday, Group::Agents, Group::Steering, Group::Knowing, Group::Plumbing};
+enum class Group : std::uint8_t { Everyday, Agents, Steering, Knowing, More, Plumbing };
+inline constexpr Group kGroups[] = {Group::Everyday, Group::Agents, Group::Steering,
+                                    Group::Knowing,  Group::More,   Group::Plumbing};
 std::string_view title_of(Group group);
+/// Whether the overview has no room for more than the names of its commands.
+constexpr bool is_only_named(Group group) { return group == Group::More || group == Group::Plumbing; }
 
 enum class Arity : std::uint8_t { One, Optional, Many, Any };  // Many: one or more; Any: none or more
 
@@ -35,7 +38,9 @@ struct Option {
   std::string_view name;        // `--limit`
   std::string_view value = {};  // as shown: `N`; empty: a switch
   std::string_view description;
-  std::string_view choices = {};  // `sqlite|memory`: checked and completed
+  std::string_view choices = {};    // `sqlite|memory`: checked and completed
+  std::string_view otherwise = {};  // one of the choices: what the option means when no choice follows it
+  bool repeats = false;             // may be given several times, and every value counts
   Completes completes = Completes::Nothing;
   bool hidden = false;  // accepted for compatibility or for ourselves, not shown
 };

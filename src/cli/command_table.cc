@@ -7,10 +7,10 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,          &kDown,    &kRun,   &kSend,      &kInbox,   &kLog,   &kRead,       &kChat,
-    &kStatus,      &kAgents,  &kSpawn, &kExplain,   &kAttach,  &kInput, &kWait,       &kRelease,
-    &kPermissions, &kApprove, &kDeny,  &kQuestions, &kAnswer,  &kTrace, &kSearch,     &kDoctor,
-    &kConfig,      &kSkill,   &kHooks, &kMcp,       &kExtract, &kHook,  &kCompletion,
+    &kUp,       &kDown,    &kRun,   &kSend,   &kInbox,  &kLog,         &kRead,    &kChat,     &kStatus,    &kAgents,
+    &kSpawn,    &kExplain, &kAttach, &kInput,  &kWait,   &kRelease,     &kPause,   &kUnpause,  &kFlush,     &kDead,
+    &kPermissions, &kApprove, &kDeny,  &kQuestions, &kAnswer, &kTrace,  &kSearch,  &kDoctor,   &kConfig,    &kChannels,
+    &kPolicy,   &kLoops,   &kCancel, &kSkill,  &kHooks,  &kMcp,         &kExtract, &kHook,     &kCompletion,
 };
 
 }  // namespace
@@ -21,6 +21,7 @@ std::string_view title_of(Group group) {
     case Group::Agents: return "agents";
     case Group::Steering: return "steering";
     case Group::Knowing: return "looking around";
+    case Group::More: return "more";
     case Group::Plumbing: return "plumbing";
   }
   return "";

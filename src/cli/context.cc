@@ -16,6 +16,17 @@ std::size_t terminal_columns() {
   return std::max<std::size_t>(size.ws_col, kLeastColumns);
 }
 
+/// Only a locale that says otherwise takes the lines away: where none is told, terminals of today draw them.
+bool draws_unicode(const config::Environment& environment) {
+  for (const auto* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    auto locale = environment(variable);
+    if (!locale) continue;
+    std::ranges::transform(*locale, locale->begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    return locale->find("utf-8") != std::string::npos || locale->find("utf8") != std::string::npos;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string Context::own_name() const {
@@ -33,6 +44,7 @@ Result<Context> make_context() {
   const auto term = context.environment("TERM");
   context.paint = Paint{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
   if (context.to_terminal) context.columns = terminal_columns();
+  context.unicode = draws_unicode(context.environment);
   return context;
 }
 

@@ -23,6 +23,7 @@ struct Context {
   bool to_terminal = false;  // stdout is one
   Paint paint{false};
   std::size_t columns = 80;
+  bool unicode = true;  // whether drawings may use lines and dots beyond ASCII
 
   [[nodiscard]] WallMs now() const { return SystemClock{}.now().wall; }
   /// Who the person at this shell is: $AGENT_RELAY_NAME, else $USER, else "human".

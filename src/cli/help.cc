@@ -11,6 +11,7 @@ namespace relay::cli {
 namespace {
 
 std::string shown(const Option& option) {
+  if (!option.otherwise.empty()) return relay::format("{} [{}]", option.name, option.value);
   return option.value.empty() ? std::string{option.name} : relay::format("{} {}", option.name, option.value);
 }
 
@@ -52,19 +53,19 @@ std::vector<Line> lines_of(const Command& command) {
 std::string overview() {
   std::string text =
       "usage: agent-relay <command> [options]; <command> --help says more\n"
-      "Let the command-line agents on this machine talk to each other.\n";
+      "Let the command-line agents on this machine talk to each other.\n\n";
   std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
-    if (command->group == Group::Plumbing) continue;  // only named
+    if (is_only_named(command->group)) continue;
     usage = std::max(usage, command->usage.size());
     if (!command->hint.empty()) summary = std::max(summary, command->summary.size());
   }
   for (const auto group : kGroups) {
-    if (group == Group::Plumbing) {
-      text += relay::format("\n{}: {}\n", title_of(group), names_in(group));
+    if (is_only_named(group)) {
+      text += relay::format("{}: {}\n", title_of(group), names_in(group));
       continue;
     }
-    text += relay::format("\n{}\n", title_of(group));
+    text += relay::format("{}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
       text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);
@@ -74,7 +75,7 @@ std::string overview() {
     }
   }
   text +=
-      relay::format("\nexample: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
+      relay::format("example: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
   return text;
 }
 

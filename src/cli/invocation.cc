@@ -25,7 +25,12 @@ constexpr Unit kUnits[] = {{"ms", Millis{1}},
 std::optional<std::string> Invocation::value(std::string_view option) const {
   const auto found = options_.find(option);
   if (found == options_.end()) return std::nullopt;
-  return found->second;
+  return found->second.back();
+}
+
+std::vector<std::string> Invocation::values(std::string_view option) const {
+  const auto found = options_.find(option);
+  return found == options_.end() ? std::vector<std::string>{} : found->second;
 }
 
 std::string Invocation::argument(std::size_t index) const {

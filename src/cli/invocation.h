@@ -17,6 +17,8 @@ class Invocation {
  public:
   [[nodiscard]] bool has(std::string_view option) const { return options_.contains(option); }
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
+  /// Every value of an option that may be given several times, in the order they were typed.
+  [[nodiscard]] std::vector<std::string> values(std::string_view option) const;
   /// By position; empty when it was left out.
   [[nodiscard]] std::string argument(std::size_t index) const;
   /// That argument and all that follow, with single blanks between them.
@@ -28,14 +30,15 @@ class Invocation {
   /// `30s`, `15m`, `2h`, `7d`, `250ms`, or plain seconds.
   [[nodiscard]] Result<Millis> duration(std::string_view option, Millis otherwise) const;
 
-  void set(std::string_view option, std::string value) {
-    options_.insert_or_assign(std::string{option}, std::move(value));
+  void set(std::string_view option, std::string value) { set(option, std::vector{std::move(value)}); }
+  void set(std::string_view option, std::vector<std::string> values) {
+    options_.insert_or_assign(std::string{option}, std::move(values));
   }
   [[nodiscard]] std::size_t argument_count() const { return arguments_.size(); }
   void add_argument(std::string value) { arguments_.push_back(std::move(value)); }
 
  private:
-  std::map<std::string, std::string, std::less<>> options_;
+  std::map<std::string, std::vector<std::string>, std::less<>> options_;  // never an empty list
   std::vector<std::string> arguments_;
 };
 

@@ -46,6 +46,7 @@ std::string_view example_of(const Option& option) {
   if (option.value == "NAME") return "Alice";
   if (option.value == "N") return "10";
   if (option.value == "PATH") return "/tmp/relay.sock";
+  if (option.value == "FILE") return "report.txt";
   return "build";
 }
 
@@ -59,6 +60,8 @@ class CommandParser {
       const std::string name{option.name};
       if (option.value.empty())
         flags_.emplace_back(&option, app_.add_flag(name));
+      else if (option.repeats)
+        values_.emplace_back(&option, app_.add_option(name, lists_.emplace_back())->allow_extra_args(false));
       else
         values_.emplace_back(
             &option,
@@ -73,6 +76,7 @@ class CommandParser {
       rest.assign(own != words.end() && *own == "--" ? own + 1 : own, words.end());
       words.erase(own, words.end());
     }
+    complete_bare_options(words);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(std::move(words));
@@ -84,11 +88,13 @@ class CommandParser {
       if (parsed->count() > 0) run.invocation.set(option->name, "true");
     for (const auto& [option, parsed] : values_) {
       if (parsed->count() == 0) continue;
-      const auto value = parsed->as<std::string>();
-      if (is_option(value)) return needs_value(*option);  // `--from --wait`
-      if (!option->choices.empty() && !is_choice(option->choices, value))
-        return fail(relay::format("{} cannot be \"{}\": choose one of {}", option->name, value, option->choices));
-      run.invocation.set(option->name, value);
+      const auto values = option->repeats ? parsed->results() : std::vector{parsed->as<std::string>()};
+      for (const auto& value : values) {
+        if (is_option(value)) return needs_value(*option);  // `--from --wait`
+        if (!option->choices.empty() && !is_choice(option->choices, value))
+          return fail(relay::format("{} cannot be \"{}\": choose one of {}", option->name, value, option->choices));
+      }
+      run.invocation.set(option->name, values);
     }
     if (command_.takes_rest) {
       for (auto& word : rest) run.invocation.add_argument(std::move(word));
@@ -99,6 +105,20 @@ class CommandParser {
   }
 
  private:
+  /// `--wait` becomes `--wait=delivered`, and `--wait seen` becomes `--wait=seen`: whether the next word is the option's
+  /// can only be told by the choices.
+  void complete_bare_options(std::vector<std::string>& words) const {
+    for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+      for (const auto& option : command_.options) {
+        if (option.otherwise.empty() || words[at] != option.name) continue;
+        const bool chosen = at + 1 < words.size() && is_choice(option.choices, words[at + 1]);
+        words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option.otherwise);
+        if (chosen) words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+        break;
+      }
+    }
+  }
+
   /// How many words come before the first that is neither an option nor an option's value; `-n` becomes `--name` there.
   [[nodiscard]] std::size_t count_of_own(std::vector<std::string>& words) const {
     std::size_t count = 0;
@@ -128,6 +148,7 @@ class CommandParser {
   }
 
   [[nodiscard]] bool is_option(std::string_view word) const {
+    word = word.substr(0, word.find('='));
     return std::any_of(command_.options.begin(), command_.options.end(),
                        [&](const Option& option) { return option.name == word; });
   }
@@ -159,6 +180,7 @@ class CommandParser {
   const Command& command_;
   CLI::App app_;
   std::deque<std::string> texts_;  // stable addresses
+  std::deque<std::vector<std::string>> lists_;
   std::vector<std::pair<const Option*, CLI::Option*>> flags_, values_;
 };
 

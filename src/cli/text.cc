@@ -123,6 +123,37 @@ std::string shortened(std::string_view text, std::size_t columns) {
   return std::string{text.substr(0, at)} + "…";
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::size_t width = 0;
+  const auto next_line = [&] {
+    lines.emplace_back();
+    width = 0;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == ' ') {
+      ++at;
+      continue;
+    }
+    const auto word = text.substr(at, text.find(' ', at) - at);
+    at += word.size();
+    const auto length = display_width(word);
+    if (width > 0 && width + 1 + length > columns) next_line();
+    if (width > 0) {
+      lines.back() += ' ';
+      ++width;
+    }
+    for (std::size_t letter = 0; letter < word.size();) {
+      const auto begin = letter;
+      const auto wide = width_of(next_code_point(word, letter));
+      if (width > 0 && width + wide > columns) next_line();
+      lines.back() += word.substr(begin, letter - begin);
+      width += wide;
+    }
+  }
+  return lines;
+}
+
 std::string Paint::operator()(Colour colour, std::string_view text) const {
   if (!colours_ || colour == Colour::Plain) return std::string{text};
   const auto code = [&] {

@@ -18,6 +18,9 @@ std::size_t display_width(std::string_view text);
 /// At most `columns` wide, with an ellipsis where something is missing.
 std::string shortened(std::string_view text, std::size_t columns);
 
+/// The text in lines of at most `columns`, broken at blanks; a word that is longer is broken where the line ends.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
 /// Colours, or nothing when the reader is no terminal or said NO_COLOR.
 enum class Colour { Plain, Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
 class Paint {

@@ -53,6 +53,14 @@ TEST(Shortened, CutsBetweenCharactersAndSaysSo) {
   EXPECT_EQ(shortened("世界世界", 5), "世界…");
 }
 
+TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
+  EXPECT_EQ(wrapped("the composer holds a draft", 12),
+            (std::vector<std::string>{"the composer", "holds a", "draft"}));
+  EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+  EXPECT_EQ(wrapped("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
+  EXPECT_EQ(wrapped("", 10), std::vector<std::string>{""});
+}
+
 TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
   Columns columns{{"NAME", "HERE"}};
   columns.add({"Zoë", "yes"});

@@ -31,6 +31,12 @@ std::string short_time(WallMs when, WallMs now) {
   return formatted(then, then.tm_yday == today.tm_yday ? "%H:%M:%S" : "%b %d %H:%M");
 }
 
+std::string short_clock(WallMs when, WallMs now) {
+  const auto then = local(when), today = local(now);
+  const bool same_day = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
+  return same_day ? formatted(then, "%H:%M") : short_time(when, now);
+}
+
 std::string exact_time(WallMs when) {
   return relay::format("{}.{:03}", formatted(local(when), "%H:%M:%S"), when % kMsPerSecond);
 }
@@ -43,6 +49,12 @@ std::string short_duration(Millis length) {
   if (seconds < 120 * 60) return relay::format("{} min", seconds / 60);
   if (seconds < 48 * 3600) return relay::format("{} h", seconds / 3600);
   return relay::format("{} d", seconds / 86400);
+}
+
+std::string fine_duration(Millis length) {
+  const auto ms = length.count();
+  if (ms < 1000 || ms >= 10'000) return short_duration(length);
+  return relay::format("{}.{} s", ms / 1000, ms % 1000 / 100);
 }
 
 std::string short_size(std::uint64_t bytes) {

@@ -9,10 +9,14 @@ namespace relay::cli {
 
 /// `14:03:07` today, `Mar 02 14:03` this year, `2024-03-02 14:03` otherwise; local time.
 std::string short_time(WallMs when, WallMs now);
+/// `14:03` today; further away as short_time.
+std::string short_clock(WallMs when, WallMs now);
 /// `14:03:07.123`, for ledgers.
 std::string exact_time(WallMs when);
 /// `3 s`, `12 min`, `5 h`, `9 d`.
 std::string short_duration(Millis length);
+/// The same, with a digit more where a person would want it: `20 ms`, `1.2 s`, `42 s`.
+std::string fine_duration(Millis length);
 /// `1.4 GB`.
 std::string short_size(std::uint64_t bytes);
 

@@ -33,6 +33,17 @@ TEST_F(Times, DurationsUseTheUnitThatFits) {
   EXPECT_EQ(short_duration(std::chrono::hours{100}), "4 d");
 }
 
+TEST_F(Times, ALedgerCountsTenthsOfTheFirstSeconds) {
+  EXPECT_EQ(fine_duration(Millis{20}), "20 ms");
+  EXPECT_EQ(fine_duration(Millis{1'290}), "1.2 s");
+  EXPECT_EQ(fine_duration(Millis{42'900}), "42 s");
+}
+
+TEST_F(Times, AClockNeedsNoSeconds) {
+  EXPECT_EQ(short_clock(kNoon - 60'000, kNoon), "11:59");
+  EXPECT_EQ(short_clock(kNoon - 86'400'000, kNoon), "May 31 12:00");
+}
+
 TEST_F(Times, SizesUseTheUnitThatFits) {
   EXPECT_EQ(short_size(999), "999 B");
   EXPECT_EQ(short_size(1'400'000'000), "1.4 GB");
