@@ -12,6 +12,7 @@
 #include "cli/connection.h"
 #include "cli/times.h"
 #include "protocol/json_scanner.h"
+#include "protocol/limits.h"
 #include "protocol/utf8.h"
 
 namespace relay::cli {
@@ -29,12 +30,12 @@ Failure too_large(const std::string& file, std::uint64_t bytes) {
 
 Result<std::string> content_of(const std::string& file) {
   const UniqueFd fd{::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};  // a pipe would wait
-  if (!fd && errno == ELOOP)
-    return fail(relay::format("{} is a link; attach the file it leads to", file));
+  if (!fd && errno == ELOOP) return fail(relay::format("{} is a link; attach the file it leads to", file));
   if (!fd) return fail_errno(relay::format("cannot attach {}", file));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(relay::format("cannot attach {}", file));
-  if (!S_ISREG(status.st_mode)) return fail(relay::format("{} is no ordinary file; attach one, or a packed folder", file));
+  if (!S_ISREG(status.st_mode))
+    return fail(relay::format("{} is no ordinary file; attach one, or a packed folder", file));
   if (static_cast<std::uint64_t>(status.st_size) > kMaxAttachmentBytes)
     return too_large(file, static_cast<std::uint64_t>(status.st_size));
   std::string bytes(static_cast<std::size_t>(status.st_size) + 1, '\0');  // one more: it may be growing
@@ -94,7 +95,8 @@ std::string safe_file_name(std::string_view path) {
   const auto name = path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
   std::string safe;
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
     safe += plain ? c : '_';
   }
   if (safe.size() > kMaxSafeNameBytes) safe.erase(0, safe.size() - kMaxSafeNameBytes);  // the ending says what it is
@@ -107,9 +109,9 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
                                                  std::uint64_t most_kept) {
   std::vector<Attachment> kept;
   if (files.empty()) return kept;
-  if (files.size() > kMaxAttachments)
+  if (files.size() > protocol::kMaxAttachments)
     return fail(Errc::TooLarge, relay::format("{} files are attached, at most {} can be; pack them into one",
-                                              files.size(), kMaxAttachments));
+                                              files.size(), protocol::kMaxAttachments));
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay", "attachments"}));
   for (const auto& file : files) {
     const auto content = RELAY_TRY(content_of(file));

@@ -17,7 +17,6 @@
 namespace relay::cli {
 
 inline constexpr std::uint64_t kMaxAttachmentBytes = 16ULL << 20;
-inline constexpr std::size_t kMaxAttachments = 16;
 inline constexpr std::uint64_t kMaxKeptBytes = 1ULL << 30;
 
 struct Attachment {

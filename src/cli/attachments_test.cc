@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "cli/failure.h"
+#include "protocol/limits.h"
 
 namespace relay::cli {
 namespace {
@@ -49,8 +50,7 @@ TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
   EXPECT_EQ(copies[0].name, "my report.txt");
   EXPECT_EQ(copies[0].bytes, 9U);
   EXPECT_EQ(copies[0].sha256, sha256_hex("all green"));
-  EXPECT_EQ(copies[0].path,
-            root_ + "/.agent-relay/attachments/" + copies[0].sha256.substr(0, 16) + "-my_report.txt");
+  EXPECT_EQ(copies[0].path, root_ + "/.agent-relay/attachments/" + copies[0].sha256.substr(0, 16) + "-my_report.txt");
   EXPECT_EQ(content_of(copies[0].path), "all green");
   struct stat status{};
   ASSERT_EQ(::stat(copies[0].path.c_str(), &status), 0);
@@ -98,7 +98,7 @@ TEST_F(Attachments, HaveBounds) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(ending_of(refused.error()).code, ExitCode::Refused);
   EXPECT_NE(refused.error().message().find("at most 16.8 MB"), std::string::npos) << refused.error().message();
-  EXPECT_NE(error_of(std::vector<std::string>(kMaxAttachments + 1, large)).find("17 files are attached"),
+  EXPECT_NE(error_of(std::vector<std::string>(protocol::kMaxAttachments + 1, large)).find("17 files are attached"),
             std::string::npos);
   const auto ten = file("ten", "0123456789");
   EXPECT_EQ(error_of({ten}, 15), "");

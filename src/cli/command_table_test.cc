@@ -20,6 +20,7 @@ TEST(CommandTable, EveryRowIsComplete) {
     for (const auto& option : command->options) {
       EXPECT_TRUE(option.name.starts_with("--")) << option.name;
       EXPECT_FALSE(option.description.empty()) << option.name;
+      EXPECT_TRUE(option.otherwise.empty() || option.choices.find(option.otherwise) != std::string_view::npos);
     }
     for (const auto& argument : command->arguments) EXPECT_FALSE(argument.description.empty()) << argument.name;
   }
@@ -27,7 +28,8 @@ TEST(CommandTable, EveryRowIsComplete) {
 
 TEST(CommandTable, EveryReadCommandSpeaksJson) {
   for (const auto* name :
-       {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract"}) {
+       {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract", "dead",
+        "channels", "policy", "loops"}) {
     const auto* command = command_named(name);
     ASSERT_NE(command, nullptr) << name;
     bool speaks = false;

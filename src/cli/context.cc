@@ -21,7 +21,8 @@ bool draws_unicode(const config::Environment& environment) {
   for (const auto* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto locale = environment(variable);
     if (!locale) continue;
-    std::ranges::transform(*locale, locale->begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    std::ranges::transform(*locale, locale->begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
     return locale->find("utf-8") != std::string::npos || locale->find("utf8") != std::string::npos;
   }
   return true;

@@ -74,8 +74,7 @@ std::string overview() {
       text += "\n";
     }
   }
-  text +=
-      relay::format("example: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
+  text += relay::format("example: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
   return text;
 }
 

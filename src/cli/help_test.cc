@@ -35,9 +35,9 @@ TEST(Help, KeepsItsColumnsApart) {
 TEST(Help, NamesEveryCommand) {
   const auto text = overview();
   for (const auto* command : command_table())
-    EXPECT_NE(text.find(is_only_named(command->group) ? std::string{command->name}
-                                                      : "\n  " + std::string{command->usage}),
-              std::string::npos)
+    EXPECT_NE(
+        text.find(is_only_named(command->group) ? std::string{command->name} : "\n  " + std::string{command->usage}),
+        std::string::npos)
         << command->name;
 }
 

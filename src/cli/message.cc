@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/text.h"
 #include "cli/times.h"
 #include "records/short_id.h"
@@ -23,6 +24,18 @@ bool never_arrived(std::string_view status) {
 WallMs time_member(const json::object& object, std::string_view name) {
   if (const auto number = number_member(object, name)) return static_cast<WallMs>(*number);
   return 0;
+}
+
+/// What came with it, each on a line of its own: the name, how large, and where it lies.
+std::string attachments_of(const Message& message, const Paint& paint) {
+  std::string lines;
+  const auto* data = object_member(message.raw, "data");
+  for (const auto* file : data != nullptr ? objects_in(*data, "attachments") : std::vector<const json::object*>{})
+    lines += relay::format(
+        "{} {} ({})  {}\n", paint(Colour::Dim, "file    "), shown_in(*file, "name"),
+        short_size(static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_member(*file, "bytes").value_or(0)))),
+        shown_in(*file, "path"));
+  return lines;
 }
 
 std::string route(const Message& message, const Paint& paint) {
@@ -118,7 +131,7 @@ std::string message_page(const Message& message, const Context& context) {
   std::string page = line("id", message.id) + line("from", message.from) + line("to", message.to);
   page += line("time", short_time(message.timestamp, context.now())) + line("topic", message.topic);
   page += line("thread", message.thread) + (message.kind == "message" ? "" : line("kind", message.kind));
-  page += line("status", message.status) + "\n" + sanitised(message.body, Lines::Keep);
+  page += line("status", message.status) + attachments_of(message, paint) + "\n" + sanitised(message.body, Lines::Keep);
   if (!page.ends_with('\n')) page += '\n';
   return page;
 }

@@ -59,5 +59,18 @@ TEST(MessagePage, ShowsTheWholeBody) {
   EXPECT_NE(page.find("from     Alice\n"), std::string::npos);
 }
 
+TEST(MessagePage, ListsWhatCameWithIt) {
+  auto with_file = message("see the file");
+  with_file.raw = parse_json_object(R"({"data":{"attachments":[
+      {"name":"my report.txt","path":"/p/.agent-relay/attachments/ab-my_report.txt","bytes":1400,"sha256":"ab"},
+      "no object", {"name":"\u001b[2J"}]}})")
+                      .value();
+  const auto page = message_page(with_file, plain_context());
+  EXPECT_NE(page.find("file     my report.txt (1.4 kB)  /p/.agent-relay/attachments/ab-my_report.txt\n"),
+            std::string::npos)
+      << page;
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace relay::cli

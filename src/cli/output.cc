@@ -50,6 +50,8 @@ void remark(std::string_view sentence) {
   (void)write_all(STDERR_FILENO, line);  // there is nobody left to tell
 }
 
+void talk(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+
 ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word) {
   remark(sentence);
   if (!json_wanted) return code;

@@ -17,6 +17,9 @@ void print(std::string_view text);
 /// Talk: one sentence to stderr that changes nothing about how the command ends.
 void remark(std::string_view sentence);
 
+/// The same without a line of its own, for what is written over: to stderr as it is.
+void talk(std::string_view text);
+
 /// A failure, and how the command ends by it. `word` is the daemon's own code where it gave one.
 ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word = {});
 

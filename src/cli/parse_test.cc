@@ -108,6 +108,29 @@ TEST(Parse, AMissingValueIsNamedWithAnExample) {
     EXPECT_EQ(parse_command_line(words).error().message(), "--from needs NAME, for example: --from Alice");
 }
 
+TEST(Parse, AnOptionMayBeFollowedByOneOfItsChoicesOrByNothing) {
+  EXPECT_EQ(run_of({"send", "--wait", "Bob", "hello"}).invocation.value("--wait"), "delivered");
+  EXPECT_EQ(run_of({"send", "Bob", "hello", "--wait"}).invocation.value("--wait"), "delivered");
+  const auto seen = run_of({"send", "Bob", "--wait", "seen", "hello"});
+  EXPECT_EQ(seen.invocation.value("--wait"), "seen");
+  EXPECT_EQ(seen.invocation.rest(1), "hello");
+  EXPECT_EQ(run_of({"send", "Bob", "x", "--wait=accepted"}).invocation.value("--wait"), "accepted");
+  EXPECT_EQ(run_of({"send", "Bob", "--", "--wait", "seen"}).invocation.rest(1), "--wait seen");
+  EXPECT_EQ(error_of({"send", "Bob", "x", "--wait=read"}),
+            "--wait cannot be \"read\": choose one of accepted|delivered|seen");
+}
+
+TEST(Parse, AnOptionMayBeGivenSeveralTimes) {
+  const auto run = run_of({"send", "--attach", "a.txt", "Bob", "see these", "--attach=b c.txt"});
+  EXPECT_EQ(run.invocation.values("--attach"), (std::vector<std::string>{"a.txt", "b c.txt"}));
+  EXPECT_EQ(run.invocation.rest(1), "see these");
+  EXPECT_TRUE(run_of({"send", "Bob", "x"}).invocation.values("--attach").empty());
+  EXPECT_EQ(run_of({"send", "Bob", "x", "--from", "A", "--from", "B"}).invocation.value("--from"), "B");
+  EXPECT_EQ(error_of({"send", "Bob", "x", "--attach"}), "--attach needs FILE, for example: --attach report.txt");
+  EXPECT_EQ(error_of({"send", "Bob", "x", "--attach", "--json"}),
+            "--attach needs FILE, for example: --attach report.txt");
+}
+
 TEST(Parse, TheVersionHasThreeNames) {
   for (const auto* word : {"--version", "-V", "version"})
     EXPECT_TRUE(std::holds_alternative<WantsVersion>(parse_command_line({word}).value())) << word;

@@ -1,63 +1,59 @@
 #include "cli/sending.h"
 
+#include <algorithm>
+
 #include "base/format.h"
+#include "base/json.h"
+#include "base/random.h"
 #include "cli/failure.h"
 #include "protocol/json_writer.h"
+#include "protocol/limits.h"
 
 namespace relay::cli {
 namespace {
 
 using Kind = Fate::Kind;
 using protocol::MessageType;
+using protocol::ReceiptStatus;
 
-Result<std::string> say(Connection& connection, const Letter& letter) {
-  protocol::JsonWriter payload, meta;
-  payload.field("kind", letter.kind).field("body", letter.text);
-  payload.optional("thread", letter.thread);
-  if (letter.patience) meta.field("requires_ack", true);
-  if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
-  if (letter.mode) meta.begin_object("delivery").field("mode", protocol::name_of(*letter.mode)).end();
-  const auto payload_text = payload.take(), meta_text = meta.take();
-  return connection.send({.type = MessageType::Send,
-                          .id = letter.id,
-                          .from = letter.from,
-                          .to = letter.to,
-                          .topic = letter.topic,
-                          .claim_token = letter.claim_token,
-                          .payload = payload_text,
-                          .payload_meta = meta_text == "{}" ? std::string_view{} : meta_text});
+constexpr Millis kDaemonsSlack{5'000};  // it stops waiting for an answer after us, so that ours is the last word
+constexpr std::size_t kCorrelationBytes = 12;
+constexpr std::size_t kThreadBytes = 4;
+
+std::string payload_of(const Letter& letter) {
+  protocol::JsonWriter payload;
+  payload.field("kind", letter.kind).field("body", letter.text).optional("thread", letter.thread);
+  if (letter.attachments.empty()) return payload.take();
+  payload.begin_object("data").begin_array("attachments");
+  for (const auto& file : letter.attachments)
+    payload.begin_element()
+        .field("name", file.name)
+        .field("path", file.path)
+        .field("bytes", file.bytes)
+        .field("sha256", file.sha256)
+        .end();
+  return payload.take();
 }
 
-/// What one frame tells about the message; empty when it is about something else.
-Result<std::optional<Fate>> told_by(const protocol::Envelope& envelope, const std::string& wire_id) {
-  switch (envelope.type) {
-    case MessageType::Ack: {
-      const auto ack = RELAY_TRY(protocol::parse_ack(envelope.payload));
-      if (ack.ack_id != wire_id) return std::nullopt;
-      return Fate{.kind = Kind::Stored, .id = ack.short_id, .recipients = ack.recipients};
-    }
-    case MessageType::Nack: {
-      auto nack = RELAY_TRY(protocol::parse_nack(envelope.payload));
-      if (nack.nack_id != wire_id) return std::nullopt;
-      return Fate{.kind = Kind::Refused, .refusal = std::move(nack)};
-    }
-    case MessageType::Receipt: {
-      const auto receipt = RELAY_TRY(protocol::parse_receipt(envelope.payload));
-      if (receipt.message_id != wire_id) return std::nullopt;
-      if (receipt.status == protocol::ReceiptStatus::Delivered) return Fate{.kind = Kind::Delivered};
-      if (receipt.status == protocol::ReceiptStatus::InDoubt)
-        return Fate{.kind = Kind::Undelivered,
-                    .reason = relay::format("whether the agent has it is not known ({}), and it is not typed again",
-                                            receipt.reason)};
-      if (receipt.status != protocol::ReceiptStatus::Failed) return std::nullopt;
-      return Fate{.kind = Kind::Undelivered, .reason = receipt.reason.empty() ? "no reason was given" : receipt.reason};
-    }
-    case MessageType::Error: {
-      const auto error = RELAY_TRY(protocol::parse_error(envelope.payload));
-      return Fate{.kind = Kind::Refused, .refusal = {.nack_id = wire_id, .code = error.code, .message = error.message}};
-    }
-    default: return std::nullopt;
+std::string meta_of(const Letter& letter, std::string_view correlation) {
+  protocol::JsonWriter meta;
+  if (letter.until != Until::Stored) meta.field("requires_ack", true).field("receipts", "steps");
+  if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
+  meta.optional("replyTo", letter.reply_to);
+  if (letter.mode || letter.urgent || letter.deadline > 0) {
+    meta.begin_object("delivery");
+    if (letter.mode) meta.field("mode", protocol::name_of(*letter.mode));
+    if (letter.urgent) meta.field("priority", protocol::name_of(protocol::Priority::Urgent));
+    if (letter.deadline > 0) meta.field("deadline", letter.deadline);
+    meta.end();
   }
+  if (!correlation.empty())
+    meta.begin_object("sync")
+        .field("correlationId", correlation)
+        .field("timeoutMs", std::min((letter.patience + kDaemonsSlack).count(), protocol::kMaxSyncTimeoutMs))
+        .field("blocking", true)
+        .end();
+  return meta.take();
 }
 
 /// Handed over, and no answer: to send it anew might send it twice.
@@ -68,31 +64,121 @@ Failure fate_unknown(const Error& why, const std::string& wire_id) {
                                       why.message(), wire_id)}};
 }
 
+/// One message from its SEND to where its sender wanted it.
+class HandOver {
+ public:
+  HandOver(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news)
+      : connection_{connection}, letter_{std::move(letter)}, on_news_{on_news} {
+    if (letter_.until != Until::Answered) return;
+    SystemRandom random;
+    correlation_ = random.hex(kCorrelationBytes);
+    // An answer is known by what it replies to or by its thread, and a thread is what agents are shown.
+    if (letter_.thread.empty()) letter_.thread = "ask-" + random.hex(kThreadBytes);
+  }
+
+  Result<Fate> run() {
+    const auto deadline = in(letter_.patience);
+    wire_id_ = RELAY_TRY(say());
+    for (;;) {
+      const auto frame = connection_.receive(stored_ ? deadline : in(kAnswerTimeout));
+      if (!frame && !stored_) return fate_unknown(frame.error(), wire_id_);
+      if (!frame) {
+        fate_.kind = Kind::NotYet;
+        if (!is(frame.error(), Errc::TimedOut)) fate_.reason = frame.error().message();
+        fate_.code = ending_of(frame.error()).code;
+        return std::move(fate_);
+      }
+      if (RELAY_TRY(take(frame->envelope))) return std::move(fate_);
+    }
+  }
+
+ private:
+  Result<std::string> say() {
+    const auto payload = payload_of(letter_), meta = meta_of(letter_, correlation_);
+    return connection_.send({.type = MessageType::Send,
+                             .id = letter_.id,
+                             .from = letter_.from,
+                             .to = letter_.to,
+                             .topic = letter_.topic,
+                             .claim_token = letter_.claim_token,
+                             .payload = payload,
+                             .payload_meta = meta == "{}" ? std::string_view{} : meta});
+  }
+
+  /// True when the fate is known.
+  Result<bool> take(const protocol::Envelope& envelope) {
+    switch (envelope.type) {
+      case MessageType::Ack: return take_ack(envelope.payload);
+      case MessageType::Receipt: return take_receipt(RELAY_TRY(protocol::parse_receipt(envelope.payload)));
+      case MessageType::Nack: {
+        auto nack = RELAY_TRY(protocol::parse_nack(envelope.payload));
+        return nack.nack_id == wire_id_ && end(Kind::Refused, std::move(nack));
+      }
+      case MessageType::Error: {
+        auto error = RELAY_TRY(protocol::parse_error(envelope.payload));
+        return end(Kind::Refused, {.nack_id = wire_id_, .code = error.code, .message = error.message});
+      }
+      default: return false;
+    }
+  }
+
+  Result<bool> take_ack(std::string_view payload) {
+    const auto ack = RELAY_TRY(protocol::parse_ack(payload));
+    if (!correlation_.empty() && ack.correlation_id == correlation_) {
+      fate_.answer = ack.response;
+      if (const auto object = parse_json_object(payload))
+        fate_.answer_id = string_member(*object, "messageId").value_or("");
+      return true;
+    }
+    if (ack.ack_id != wire_id_) return false;
+    stored_ = true;
+    fate_.id = ack.short_id;
+    fate_.recipients = ack.recipients;
+    fate_.offline_since = ack.offline_since;
+    if (letter_.until == Until::Stored) return true;
+    on_news_(fate_);
+    return false;
+  }
+
+  Result<bool> take_receipt(protocol::Receipt receipt) {
+    if (receipt.message_id != wire_id_) return false;
+    fate_.steps.push_back(receipt);
+    on_news_(fate_);
+    switch (receipt.status) {
+      case ReceiptStatus::Accepted: return letter_.until == Until::Accepted;
+      case ReceiptStatus::Delivered:
+        return letter_.until != Until::Answered && (letter_.until != Until::Seen || receipt.proof == "seen");
+      case ReceiptStatus::Deferred: return false;
+      case ReceiptStatus::Failed:
+        fate_.reason = receipt.reason.empty() ? "no reason was given" : receipt.reason;
+        return end(Kind::Undelivered);
+      case ReceiptStatus::InDoubt:
+        if (letter_.until == Until::Answered) return false;  // the answer would settle it
+        fate_.reason =
+            relay::format("whether the agent has it is not known ({}), and it is not typed again", receipt.reason);
+        return end(Kind::Undelivered);
+    }
+    return false;
+  }
+
+  bool end(Kind kind, protocol::NackView refusal = {}) {
+    fate_.kind = kind;
+    fate_.refusal = std::move(refusal);
+    return true;
+  }
+
+  Connection& connection_;
+  Letter letter_;
+  const std::function<void(const Fate&)>& on_news_;
+  std::string correlation_, wire_id_;
+  bool stored_ = false;
+  Fate fate_;
+};
+
 }  // namespace
 
-Result<Fate> hand_over(Connection& connection, const Letter& letter) {
-  const auto deadline = in(letter.patience.value_or(Millis{0}));
-  const auto wire_id = RELAY_TRY(say(connection, letter));
-  std::optional<Fate> stored;
-  for (;;) {
-    const auto frame = connection.receive(stored ? deadline : in(kAnswerTimeout));
-    if (!frame) {
-      if (!stored) return fate_unknown(frame.error(), wire_id);
-      const bool late = is(frame.error(), Errc::TimedOut);
-      return Fate{.kind = Kind::NotYet,
-                  .id = stored->id,
-                  .reason = late ? "it was not delivered in time" : frame.error().message(),
-                  .code = ending_of(frame.error()).code};
-    }
-    auto fate = RELAY_TRY(told_by(frame->envelope, wire_id));
-    if (!fate) continue;
-    if (fate->kind == Kind::Stored && letter.patience) {
-      stored = std::move(fate);
-      continue;
-    }
-    if (stored) fate->id = stored->id;
-    return *std::move(fate);
-  }
+Result<Fate> hand_over(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news) {
+  return HandOver{connection, std::move(letter), on_news}.run();
 }
 
 }  // namespace relay::cli

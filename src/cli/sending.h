@@ -1,38 +1,53 @@
 /// One message given to the daemon, and what became of it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
+#include "cli/attachments.h"
 #include "cli/connection.h"
 #include "cli/exit_code.h"
 #include "protocol/send.h"
 
 namespace relay::cli {
 
+/// How far it must have come before we return.
+enum class Until { Stored, Accepted, Delivered, Seen, Answered };
+
 struct Letter {
   std::string from, to, text;
   std::string kind = "message";
   std::string topic, thread;                   // may be empty
+  std::string reply_to;                        // the id of what it answers; may be empty
   std::string claim_token;                     // of a name that somebody here has; empty: none
   std::string id;                              // the sender's own; empty: a fresh one
   std::optional<protocol::DeliveryMode> mode;  // when it is to reach the agent's eyes; none: when it is idle
-  std::optional<Millis> ttl;                   // how long the daemon tries
-  std::optional<Millis> patience;              // how long we wait until it is delivered; none: only until it is stored
+  bool urgent = false;
+  std::optional<Millis> ttl;  // how long the daemon tries
+  WallMs deadline = 0;        // when it is worth nothing any more; 0: never
+  std::vector<Attachment> attachments;
+  Until until = Until::Stored;
+  Millis patience{0};  // how long we wait for that; not for Stored
 };
 
 struct Fate {
-  enum class Kind { Stored, Delivered, Undelivered, NotYet, Refused };
-  Kind kind = Kind::Stored;
+  enum class Kind { Reached, Undelivered, NotYet, Refused };
+  Kind kind = Kind::Reached;
   std::string id = {};  // under which `trace` and `read` find it; empty when the daemon did not say
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
-  std::string reason = {};                       // why it is Undelivered or NotYet
-  ExitCode code = ExitCode::No;                  // of NotYet: too late, or the daemon is gone
-  protocol::NackView refusal = {};               // of Refused
+  WallMs offline_since = 0;                      // the one it goes to is away; 0: it is here, or there are several
+  std::vector<protocol::Receipt> steps = {};     // what the recipient's side told, in order
+  std::string answer = {}, answer_id = {};       // of Answered; the id may be empty
+  std::string reason = {};          // why it is Undelivered; of NotYet, when it is not the time that ran out
+  ExitCode code = ExitCode::No;     // of NotYet: too late, or the daemon is gone
+  protocol::NackView refusal = {};  // of Refused
 };
 
+/// `on_news` is called whenever more is known than before, once it is stored.
 /// An error when the daemon did not answer; then nobody knows whether it was stored.
-Result<Fate> hand_over(Connection& connection, const Letter& letter);
+Result<Fate> hand_over(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news);
 
 }  // namespace relay::cli

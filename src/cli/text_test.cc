@@ -54,8 +54,7 @@ TEST(Shortened, CutsBetweenCharactersAndSaysSo) {
 }
 
 TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
-  EXPECT_EQ(wrapped("the composer holds a draft", 12),
-            (std::vector<std::string>{"the composer", "holds a", "draft"}));
+  EXPECT_EQ(wrapped("the composer holds a draft", 12), (std::vector<std::string>{"the composer", "holds a", "draft"}));
   EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
   EXPECT_EQ(wrapped("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
   EXPECT_EQ(wrapped("", 10), std::vector<std::string>{""});

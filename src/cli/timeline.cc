@@ -4,15 +4,17 @@
 #include <map>
 
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/message.h"
 #include "cli/times.h"
 
 namespace relay::cli {
 namespace {
 
-constexpr Millis kNoticeable{1'000};     // a pause worth a line of its own
-constexpr std::size_t kDetailIndent = 30;  // where states begin
-constexpr std::size_t kNarrow = 64;        // below that, details begin at the left
+constexpr Millis kNoticeable{1'000};       // a pause worth a line of its own
+constexpr std::size_t kDetailIndent = 31;  // where states begin
+constexpr std::size_t kStateColumns = 10;
+constexpr std::size_t kNarrow = 64;  // below that, details begin at the left
 
 struct Glyphs {
   std::string_view dot, open, rule, end, arrow;
@@ -21,14 +23,6 @@ constexpr Glyphs kDrawn{"●", "○", "│", "╰─", "→"};
 constexpr Glyphs kTyped{"*", "o", "|", "`-", "->"};
 const Glyphs& glyphs_of(const Canvas& canvas) { return canvas.unicode ? kDrawn : kTyped; }
 
-std::string word(const json::object& object, std::string_view name) {
-  return sanitised(string_member(object, name).value_or(""), Lines::Join);
-}
-
-WallMs time_in(const json::object& object, std::string_view name) {
-  return static_cast<WallMs>(number_member(object, name).value_or(0));
-}
-
 Colour colour_of(std::string_view state) {
   if (state == "delivered") return Colour::Green;
   if (state == "failed" || state == "dead" || state == "expired") return Colour::Red;
@@ -36,17 +30,10 @@ Colour colour_of(std::string_view state) {
   return Colour::Plain;
 }
 
-std::vector<const json::object*> objects_in(const json::object& object, std::string_view name) {
-  std::vector<const json::object*> found;
-  if (const auto* array = array_member(object, name))
-    for (const auto& value : *array)
-      if (const auto* entry = value.if_object()) found.push_back(entry);
-  return found;
-}
-
 std::string since_sent(WallMs at, const json::object& message, const Canvas& canvas) {
-  const auto from = word(message, "from");
-  return relay::format("{} after {} sent it", fine_duration(Millis{std::max<WallMs>(0, at - time_in(message, "timestamp"))}),
+  const auto from = shown_in(message, "from");
+  return relay::format("{} after {} sent it",
+                       fine_duration(Millis{std::max<WallMs>(0, at - time_in(message, "timestamp"))}),
                        from == canvas.reader ? "you" : from);
 }
 
@@ -59,7 +46,7 @@ WallMs settled_at(const json::object& delivery) {
 std::string last_reason(const json::object& delivery) {
   const auto history = objects_in(delivery, "history");
   for (auto place = history.rbegin(); place != history.rend(); ++place)
-    if (auto reason = word(**place, "reason"); !reason.empty()) return reason;
+    if (auto reason = shown_in(**place, "reason"); !reason.empty()) return reason;
   return "";
 }
 
@@ -69,26 +56,27 @@ std::string attempts_of(const json::object& delivery) {
 }
 
 std::string why_it_waits(const json::object& delivery, const Canvas& canvas) {
-  const auto to = word(delivery, "to");
-  auto why = word(delivery, "waits");
+  const auto to = shown_in(delivery, "to");
+  auto why = shown_in(delivery, "waits");
   if (why.empty())
     if (const auto since = time_in(delivery, "offlineSince"); since > 0)
       why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
   if (why.empty()) why = last_reason(delivery);
   if (why.empty())
-    why = word(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
-                                                : relay::format("{} has not taken it yet", to);
+    why = shown_in(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)
+                                                    : relay::format("{} has not taken it yet", to);
   auto sentence = "waits: " + why;
   if (const auto next = time_in(delivery, "availableAt"); next > 0)
     sentence += next > canvas.now ? relay::format("; tried again at {}, in {}", short_time(next, canvas.now),
                                                   short_duration(Millis{next - canvas.now}))
                                   : "; tried again now";
-  if (const auto attempts = attempts_of(delivery); !attempts.empty()) sentence += relay::format(" ({} so far)", attempts);
+  if (const auto attempts = attempts_of(delivery); !attempts.empty())
+    sentence += relay::format(" ({} so far)", attempts);
   return sentence;
 }
 
 std::string how_it_arrived(const json::object& delivery, const json::object& message, const Canvas& canvas) {
-  const auto to = word(delivery, "to"), proof = word(delivery, "proof");
+  const auto to = shown_in(delivery, "to"), proof = shown_in(delivery, "proof");
   const auto when = since_sent(settled_at(delivery), message, canvas);
   if (proof == "seen") return relay::format("{}'s agent has seen it {}", to, when);
   if (proof == "submitted")
@@ -101,7 +89,8 @@ std::string how_it_arrived(const json::object& delivery, const json::object& mes
 std::string first_line(std::string_view body) {
   while (body.starts_with('\n') || body.starts_with('\r')) body.remove_prefix(1);
   const auto end = body.find('\n');
-  return sanitised(body.substr(0, end), Lines::Join) + (end == std::string_view::npos || end + 1 == body.size() ? "" : " …");
+  return sanitised(body.substr(0, end), Lines::Join) +
+         (end == std::string_view::npos || end + 1 == body.size() ? "" : " …");
 }
 
 class Drawing {
@@ -114,21 +103,22 @@ class Drawing {
     text_ += relay::format("{}  {} {} {}  {}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)),
                            name(message.from), glyphs_.arrow, name(message.to),
                            canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)));
-    text_ += relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
+    text_ +=
+        relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
   }
 
   void delivery(const json::object& delivery, const json::object& message) {
-    text_ += relay::format("\nto {}  {}  {}{}\n", canvas_.paint.name(word(delivery, "to")),
-                           canvas_.paint(Colour::Dim, word(delivery, "deliveryId")), word(delivery, "mode"),
+    text_ += relay::format("\nto {}  {}  {}{}\n", canvas_.paint.name(shown_in(delivery, "to")),
+                           canvas_.paint(Colour::Dim, shown_in(delivery, "deliveryId")), shown_in(delivery, "mode"),
                            integer_member(delivery, "lane").value_or(0) % 2 != 0 ? ", urgent" : "");
     while (text_.ends_with(" \n")) text_.erase(text_.size() - 2, 1);
     const auto history = objects_in(delivery, "history");
-    const bool open = !has_ended(word(delivery, "state"));
+    const bool open = !has_ended(shown_in(delivery, "state"));
     for (std::size_t i = 0; i < history.size(); ++i) {
       if (i > 0) pause(Millis{time_in(*history[i], "at") - time_in(*history[i - 1], "at")});
       event(*history[i], time_in(message, "timestamp"), open && i + 1 == history.size() ? glyphs_.open : glyphs_.dot);
     }
-    const auto colour = colour_of(word(delivery, "state"));
+    const auto colour = colour_of(shown_in(delivery, "state"));
     const auto verdict = wrapped(verdict_on(delivery, message, canvas_), canvas_.columns - 5);
     for (std::size_t i = 0; i < verdict.size(); ++i)
       text_ += relay::format("  {} {}\n", i == 0 ? canvas_.paint(Colour::Dim, glyphs_.end) : "  ",
@@ -147,18 +137,22 @@ class Drawing {
   }
 
   void event(const json::object& entry, WallMs begin, std::string_view dot) {
-    const auto state = word(entry, "state"), proof = word(entry, "proof"), way = word(entry, "way");
+    const auto state = shown_in(entry, "state"), proof = shown_in(entry, "proof"), way = shown_in(entry, "way");
     const auto at = time_in(entry, "at");
     const auto colour = colour_of(state);
-    auto line = relay::format("  {}  {}  {:>10}  {}", canvas_.paint(colour, dot), exact_time(at),
-                              relay::format("+{}", fine_duration(Millis{std::max<WallMs>(0, at - begin)})),
-                              canvas_.paint(colour, relay::format("{:<10}", state)));
-    auto rest = proof.empty() ? "" : relay::format("  proof: {:<9}", proof);
+    text_ += relay::format("  {}  {}  {:>10}  {}", canvas_.paint(colour, dot), exact_time(at),
+                           relay::format("+{}", fine_duration(Millis{std::max<WallMs>(0, at - begin)})),
+                           canvas_.paint(colour, state));
+    auto rest = proof.empty() ? "" : relay::format("proof: {:<9}", proof);
     if (!way.empty()) rest += relay::format("  by {}", way);
     while (rest.ends_with(' ')) rest.pop_back();
-    text_ += line + rest + "\n";
-    detail(word(entry, "reason"));
-    detail(word(entry, "evidence"));
+    const auto state_columns = std::max(display_width(state), kStateColumns);
+    const bool fits = kDetailIndent + state_columns + 2 + display_width(rest) <= canvas_.columns;
+    if (fits && !rest.empty()) text_ += std::string(state_columns - display_width(state) + 2, ' ') + rest;
+    text_ += "\n";
+    if (!fits) detail(rest);
+    detail(shown_in(entry, "reason"));
+    detail(shown_in(entry, "evidence"));
   }
 
   void detail(const std::string& words) {
@@ -177,7 +171,7 @@ class Drawing {
 std::string summary_of(const std::vector<const json::object*>& deliveries) {
   std::map<std::string, std::size_t> counts;
   for (const auto* delivery : deliveries) {
-    auto state = word(*delivery, "state");
+    auto state = shown_in(*delivery, "state");
     ++counts[has_ended(state) ? state == "in_doubt" ? "in doubt" : state : "waiting"];
   }
   std::string text = relay::format("{} recipients:", deliveries.size());
@@ -202,19 +196,18 @@ bool has_ended(std::string_view state) {
 
 bool has_ended(const json::object& trace) {
   return std::ranges::all_of(objects_in(trace, "deliveries"),
-                             [](const auto* delivery) { return has_ended(word(*delivery, "state")); });
+                             [](const auto* delivery) { return has_ended(shown_in(*delivery, "state")); });
 }
 
 std::string verdict_on(const json::object& delivery, const json::object& message, const Canvas& canvas) {
-  const auto state = word(delivery, "state");
+  const auto state = shown_in(delivery, "state");
   if (!has_ended(state)) return why_it_waits(delivery, canvas);
   if (state == "delivered") return how_it_arrived(delivery, message, canvas);
   const auto reason = last_reason(delivery);
   const auto because = reason.empty() ? "" : ": " + reason;
   if (state == "cancelled") return "cancelled" + because;
-  const auto again = relay::format("; agent-relay dead redeliver {} sends it again", word(delivery, "deliveryId"));
-  if (state == "in_doubt")
-    return relay::format("in doubt{}; it may have arrived{}", because, again);
+  const auto again = relay::format("; agent-relay dead redeliver {} sends it again", shown_in(delivery, "deliveryId"));
+  if (state == "in_doubt") return relay::format("in doubt{}; it may have arrived{}", because, again);
   if (state == "dead") {
     const auto attempts = attempts_of(delivery);
     return relay::format("given up{}{}{}", attempts.empty() ? "" : " after " + attempts, because, again);

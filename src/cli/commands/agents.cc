@@ -1,13 +1,37 @@
 /// `agent-relay agents`
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/answers.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
+#include "cli/times.h"
 #include "cli/workspace.h"
 
 namespace relay::cli {
 namespace {
+
+/// `away` says since when, where that is known.
+std::string presence_of(const json::object& agent, WallMs now) {
+  if (!bool_member(agent, "idle").value_or(false)) return "yes";
+  const auto since = time_in(agent, "offlineSince");
+  return since > 0 ? relay::format("away since {}", short_clock(since, now)) : "away";
+}
+
+std::string state_of(const json::object& agent) {
+  const auto state = shown_in(agent, "state");
+  if (!bool_member(agent, "paused").value_or(false)) return state.empty() ? "-" : state;
+  return state.empty() ? "paused" : state + ", paused";
+}
+
+/// `3: it is working; 1 held`
+std::string waiting_of(const json::object& agent) {
+  const auto waiting = integer_member(agent, "pending").value_or(0), held = integer_member(agent, "held").value_or(0);
+  if (waiting == 0 && held == 0) return "-";
+  const auto reason = shown_in(agent, "reason");
+  return relay::format("{}{}{}", waiting, waiting == 0 || reason.empty() ? "" : ": " + reason,
+                       held > 0 ? relay::format("; {} held", held) : "");
+}
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
@@ -25,13 +49,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
     const auto* agent = value.if_object();
     if (agent == nullptr) continue;
     const auto name = sanitised(string_member(*agent, "name").value_or("?"), Lines::Join);
-    const auto waiting = integer_member(*agent, "pending").value_or(0);
-    const auto reason = sanitised(string_member(*agent, "reason").value_or(""), Lines::Join);
     names += name + "\n";
-    columns.add({name, bool_member(*agent, "idle").value_or(false) ? "away" : "yes",
-                 sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join),
-                 sanitised(string_member(*agent, "state").value_or("-"), Lines::Join),
-                 waiting == 0 ? "-" : relay::format("{}{}", waiting, reason.empty() ? "" : ": " + reason)});
+    columns.add({name, presence_of(*agent, context.now()),
+                 sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join), state_of(*agent),
+                 waiting_of(*agent)});
   }
   if (invocation.has("--names"))
     print(names);

@@ -1,5 +1,6 @@
 /// `agent-relay explain NAME`
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/failure.h"
@@ -10,10 +11,6 @@
 
 namespace relay::cli {
 namespace {
-
-std::string word(const json::object& object, std::string_view name) {
-  return sanitised(string_member(object, name).value_or(""), Lines::Join);
-}
 
 std::string meaning_of(std::string_view state, std::string_view profile) {
   if (state == "idle") return "ready for a message";
@@ -29,47 +26,48 @@ std::string meaning_of(std::string_view state, std::string_view profile) {
 /// How it is heard and spoken to, what does not work, and what it used.
 void add_ways(Columns& facts, const json::object& answer) {
   if (const auto* ways = object_member(answer, "ways")) {
-    facts.add({"heard by", word(*ways, "hear")});
+    facts.add({"heard by", shown_in(*ways, "hear")});
     std::string spoken;
     if (const auto* speak = object_member(*ways, "speak"))
       for (const auto& [mode, way] : *speak)
         if (way.is_string())
           spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
-                                  word(*speak, std::string_view{mode}));
+                                  shown_in(*speak, std::string_view{mode}));
     facts.add({"spoken to by", spoken});
-    if (const auto answered = word(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
+    if (const auto answered = shown_in(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
   }
   if (const auto* broken = array_member(answer, "broken"))
     for (const auto& value : *broken)
-      if (const auto* one = value.if_object()) facts.add({"broken", word(*one, "way") + ": " + word(*one, "why")});
-  if (const auto failure = word(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
+      if (const auto* one = value.if_object())
+        facts.add({"broken", shown_in(*one, "way") + ": " + shown_in(*one, "why")});
+  if (const auto failure = shown_in(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
   if (const auto* usage = object_member(answer, "usage")) {
     const auto count = [&](std::string_view name) { return integer_member(*usage, name).value_or(0); };
     const auto cost = number_member(*usage, "cost");
     facts.add(
         {"used", relay::format("{} tokens in, {} out, {} from cache{}; by its {}", count("input"), count("output"),
                                count("cacheRead"), cost ? relay::format(", ${:.4f}", *cost) : std::string{},
-                               word(*usage, "source"))});
+                               shown_in(*usage, "source"))});
   }
 }
 
 void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
-  const auto state = word(answer, "state");
+  const auto state = shown_in(answer, "state");
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
-  print(relay::format("{} is {} for {}: {}\n\n", paint.name(word(answer, "name")), paint(Colour::Bold, state),
-                      short_duration(held), meaning_of(state, word(answer, "profile"))));
+  print(relay::format("{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state),
+                      short_duration(held), meaning_of(state, shown_in(answer, "profile"))));
   Columns facts{{}};
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
-      if (const auto* one = value.if_object()) facts.add({word(*one, "witness"), word(*one, "says")});
+      if (const auto* one = value.if_object()) facts.add({shown_in(*one, "witness"), shown_in(*one, "says")});
   if (const auto* composer = object_member(answer, "composer");
-      composer != nullptr && !word(*composer, "draft").empty())
-    facts.add({"draft", shortened(word(*composer, "draft"), 60)});
+      composer != nullptr && !shown_in(*composer, "draft").empty())
+    facts.add({"draft", shortened(shown_in(*composer, "draft"), 60)});
   if (const auto typed = integer_member(answer, "lastTyped"))
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
-  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", word(answer, "cli"),
-                                      integer_member(answer, "agentPid").value_or(0), word(answer, "profile"))});
+  facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
+                                      integer_member(answer, "agentPid").value_or(0), shown_in(answer, "profile"))});
   add_ways(facts, answer);
   facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
                                    bool_member(answer, "person").value_or(false) ? "in a person's terminal"
@@ -77,7 +75,7 @@ void print_for_people(const json::object& answer, const Context& context) {
                                    bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
                                                                                     : ", not connected to the daemon",
                                    relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
-  if (const auto trouble = word(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
+  if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint));
   const auto* waiting = array_member(answer, "waiting");
   if (waiting == nullptr || waiting->empty()) return print("\nno message waits\n");
@@ -86,7 +84,8 @@ void print_for_people(const json::object& answer, const Context& context) {
   Columns letters{{}};
   for (const auto& value : *waiting)
     if (const auto* one = value.if_object())
-      letters.add({" ", word(*one, "id"), "from " + word(*one, "from"), word(*one, "mode"), word(*one, "reason")});
+      letters.add({" ", shown_in(*one, "id"), "from " + shown_in(*one, "from"), shown_in(*one, "mode"),
+                   shown_in(*one, "reason")});
   print(letters.text(paint));
 }
 

@@ -1,14 +1,19 @@
 /// `agent-relay send TO TEXT`
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/attachments.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/given_text.h"
 #include "cli/invocation.h"
+#include "cli/journey.h"
+#include "cli/message.h"
 #include "cli/own_outbox.h"
 #include "cli/people.h"
 #include "cli/sending.h"
+#include "cli/times.h"
 #include "cli/workspace.h"
+#include "protocol/iso_time.h"
 #include "protocol/json_scanner.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
@@ -18,79 +23,177 @@ namespace relay::cli {
 namespace {
 
 constexpr Millis kDefaultWait{30'000};
+constexpr Millis kDefaultAsk{5 * 60'000};
 
-ExitCode tell(const Fate& fate, const std::string& to, bool as_json) {
+/// What was waited for, as it ended: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
+std::string_view word_of(Until until) {
+  switch (until) {
+    case Until::Stored: return "sent";
+    case Until::Accepted: return "accepted";
+    case Until::Delivered: return "delivered";
+    case Until::Seen: return "seen";
+    case Until::Answered: return "answered";
+  }
+  return "";
+}
+
+Until until_of(std::string_view word) {
+  return word == "accepted" ? Until::Accepted : word == "seen" ? Until::Seen : Until::Delivered;
+}
+
+/// Too late, or the daemon went away: how far it came, as far as that is known.
+ExitCode tell_not_yet(const Fate& fate, const Letter& letter, const Context& context) {
+  const auto what = fate.reason.empty() ? relay::format("it was not {} within {}", word_of(letter.until),
+                                                        short_duration(letter.patience))
+                                        : fate.reason;
+  return complain(
+      relay::format("{}: {}{}", what, how_far(fate, letter.to, context.now()),
+                    fate.id.empty() ? "" : relay::format("; see how it fares: agent-relay trace {}", fate.id)),
+      fate.code);
+}
+
+json::object as_json(const Fate& fate, const Letter& letter) {
+  json::object answer;
+  if (!fate.id.empty()) answer["id"] = fate.id;
+  answer["to"] = letter.to;
+  answer["status"] = letter.until == Until::Stored ? "accepted" : word_of(letter.until);
+  if (fate.recipients) answer["recipients"] = *fate.recipients;
+  if (fate.offline_since > 0) {
+    answer["state"] = "queued";
+    answer["offlineSince"] = fate.offline_since;
+  }
+  if (letter.until == Until::Answered) {
+    answer["answer"] = fate.answer;
+    if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
+  } else if (!fate.steps.empty()) {
+    const auto& last = fate.steps.back();
+    if (!last.proof.empty()) answer["proof"] = last.proof;
+    if (!last.way.empty()) answer["way"] = last.way;
+    if (!last.evidence.empty()) answer["evidence"] = last.evidence;
+  }
+  return answer;
+}
+
+ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Context& context) {
   switch (fate.kind) {
     case Fate::Kind::Refused: return complain(fate.refusal);
     case Fate::Kind::Undelivered: return complain("it was not delivered: " + fate.reason, ExitCode::No);
-    case Fate::Kind::NotYet:
-      return complain(
-          relay::format("{}; it is stored and will be delivered later{}", fate.reason,
-                        fate.id.empty() ? "" : relay::format("; see how it fares: agent-relay trace {}", fate.id)),
-          fate.code);
-    case Fate::Kind::Stored:
-    case Fate::Kind::Delivered: break;
+    case Fate::Kind::NotYet: return tell_not_yet(fate, letter, context);
+    case Fate::Kind::Reached: break;
   }
-  const bool delivered = fate.kind == Fate::Kind::Delivered;
-  if (as_json) {
-    json::object answer;
-    if (!fate.id.empty()) answer["id"] = fate.id;
-    answer["to"] = to;
-    answer["status"] = delivered ? "delivered" : "accepted";
-    if (fate.recipients) answer["recipients"] = *fate.recipients;
-    print(json::serialize(answer) + "\n");
+  if (json_wanted) {
+    print(json::serialize(as_json(fate, letter)) + "\n");
+  } else if (letter.until == Until::Answered) {
+    print(sanitised(fate.answer, Lines::Keep) + (fate.answer.ends_with('\n') ? "" : "\n"));
   } else {
-    const auto whom = to == protocol::kEveryone ? "everyone" : sanitised(to, Lines::Join);
-    print(relay::format("{} to {}{}\n", delivered ? "delivered" : "sent", whom,
+    const auto whom = letter.to == protocol::kEveryone ? "everyone" : sanitised(letter.to, Lines::Join);
+    const bool by = letter.until == Until::Accepted || letter.until == Until::Seen;
+    print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
                         fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
     if (fate.recipients == 0) remark("it is stored, but nobody was there to hear it");
+    if (const auto queued = queued_sentence(fate, letter.to, context.now());
+        !queued.empty() && letter.until == Until::Stored)
+      remark(queued);
   }
   return ExitCode::Yes;
 }
 
-ExitCode run(const Invocation& invocation, Context& context) {
+/// A time from now, or a moment with its zone.
+Result<WallMs> deadline_in(const std::string& text, WallMs now) {
+  if (const auto moment = protocol::parse_iso_time(text)) {
+    if (*moment > now) return *moment;
+    return fail(relay::format("--deadline cannot be \"{}\": that is over", text));
+  }
+  const auto length = parse_duration(text);
+  if (length && length->count() > 0) return now + length->count();
+  return fail(relay::format("--deadline cannot be \"{}\": give a time from now such as 20m, or a moment such as {}",
+                            text, protocol::iso_time(now + 3'600'000)));
+}
+
+/// What was typed about the letter, without its text. Every error is a usage error.
+Result<Letter> letter_in(const Invocation& invocation, const Context& context) {
   Letter letter;
   letter.to = invocation.argument(0);
-  RELAY_CLI_USAGE(check_recipient(letter.to));
-  letter.from = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
+  RELAY_TRY(check_recipient(letter.to));
+  letter.from = RELAY_TRY(speaker(invocation, "--from", context));
   letter.claim_token = kept_claim_token(context, letter.from);
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
                                  protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))
-    return complain(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes), ExitCode::Usage);
+    return fail(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes));
   letter.kind = invocation.value("--kind").value_or(letter.kind);
   if (const auto mode = invocation.value("--mode")) letter.mode = protocol::delivery_mode_named(*mode);
+  letter.urgent = invocation.has("--urgent");
   letter.topic = invocation.value("--topic").value_or("");
   letter.thread = invocation.value("--thread").value_or("");
-  const auto patience = RELAY_CLI_USAGE(invocation.duration("--timeout", kDefaultWait));
-  if (invocation.has("--wait")) letter.patience = patience;
-  if (letter.patience && (letter.to == protocol::kEveryone || letter.to.starts_with('#')))
-    return complain(relay::format("--wait needs one recipient, not {}; leave it out", letter.to), ExitCode::Usage);
-  if (invocation.has("--ttl")) letter.ttl = RELAY_CLI_USAGE(invocation.duration("--ttl", Millis{0}));
+  if (const auto id = invocation.value("--reply-to")) {
+    RELAY_TRY(check_id_given(*id));
+    letter.reply_to = *id;
+  }
+  if (const auto deadline = invocation.value("--deadline"))
+    letter.deadline = RELAY_TRY(deadline_in(*deadline, context.now()));
+  if (invocation.has("--ttl")) letter.ttl = RELAY_TRY(invocation.duration("--ttl", Millis{0}));
   if (letter.ttl && (letter.ttl->count() <= 0 || letter.ttl->count() > protocol::kMaxTtlMs))
-    return complain("--ttl must be longer than nothing and at most 30d", ExitCode::Usage);
+    return fail("--ttl must be longer than nothing and at most 30d");
+  if (const auto wait = invocation.value("--wait")) letter.until = until_of(*wait);
+  if (invocation.has("--ask")) {
+    if (invocation.has("--wait")) return fail("--ask waits for the answer; leave --wait out");
+    letter.until = Until::Answered;
+  }
+  letter.patience =
+      RELAY_TRY(invocation.duration("--timeout", letter.until == Until::Answered ? kDefaultAsk : kDefaultWait));
+  if (letter.until != Until::Stored && (letter.to == protocol::kEveryone || letter.to.starts_with('#')))
+    return fail(relay::format("{} needs one recipient, not {}; leave it out",
+                              letter.until == Until::Answered ? "--ask" : "--wait", letter.to));
+  return letter;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto letter = RELAY_CLI_USAGE(letter_in(invocation, context));
   letter.text = RELAY_CLI_TRY(given_text(invocation.rest(1)));
   if (letter.text.empty()) return complain("the text is empty; say something", ExitCode::Usage);
   if (!protocol::is_utf8(letter.text))
     return complain("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(reach_workspace(context));
-  const auto fate = RELAY_CLI_TRY(hand_over(connection, letter));
-  return tell(fate, letter.to, invocation.has("--json"));
+  letter.attachments = RELAY_CLI_TRY(keep_attachments(context.project.root, invocation.values("--attach")));
+  ProgressLine progress{context, letter.to};
+  const auto on_news = [&](const Fate& fate) {
+    progress.show(fate);
+    if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live())
+      remark(queued_sentence(fate, letter.to, context.now()));
+  };
+  const auto fate = hand_over(connection, letter, on_news);
+  progress.clear();
+  if (!fate) return complain(fate.error());
+  return tell(*fate, letter, invocation.has("--json"), context);
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "TO", .description = "an agent's name, '*' for everyone, #channel", .completes = Completes::Agents},
+    {.name = "TO", .description = "an agent's name, '*' for everyone, '#channel'", .completes = Completes::Agents},
     {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin"},
 };
 constexpr Option kOptions[] = {
     {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, $USER or human"},
-    {.name = "--wait", .description = "return when it was delivered"},
-    {.name = "--timeout", .value = "TIME", .description = "how long --wait waits (default 30s)"},
+    {.name = "--wait",
+     .value = "PROOF",
+     .description = "return when it has come so far; without a word: delivered",
+     .choices = "accepted|delivered|seen",
+     .otherwise = "delivered"},
+    {.name = "--ask", .description = "wait for the answer and print it"},
+    {.name = "--timeout", .value = "TIME", .description = "how long --wait (default 30s) or --ask (5m) waits"},
     {.name = "--mode",
      .value = "MODE",
      .description = "when the agent should see it (default on-idle)",
      .choices = "immediate|next-message|next-tool-call|on-idle|manual"},
+    {.name = "--urgent", .description = "before everything that is not"},
+    {.name = "--deadline", .value = "TIME", .description = "worth nothing after that: 20m, or 2026-03-01T12:00:00Z"},
     {.name = "--ttl", .value = "TIME", .description = "give up delivering after this time, e.g. 2h"},
+    {.name = "--attach",
+     .value = "FILE",
+     .description = "a file that goes with it, up to 16 MB; may be given 16 times",
+     .repeats = true,
+     .completes = Completes::Files},
+    {.name = "--reply-to", .value = "ID", .description = "the message it answers"},
     {.name = "--topic", .value = "TOPIC", .description = "what it is about"},
     {.name = "--thread", .value = "ID", .description = "the conversation it belongs to"},
     {.name = "--id", .value = "ID", .description = "your own id: sent again under it, it is stored once"},
@@ -108,16 +211,18 @@ const Command kSend = {
     .group = Group::Everyday,
     .usage = "send TO TEXT",
     .summary = "say TEXT to TO, or to everyone with '*'",
-    .hint = "[--wait]",
+    .hint = "[--wait] [--ask]",
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay send Bob \"the build is green\" --wait",
     .details =
-        "Ends with 0 once the daemon has stored it; with --wait once the recipient has it.\n"
-        "Prints the message's id, for `trace` and `read`.\n"
+        "Ends with 0 once the daemon has stored it; with --wait once the recipient's side has proved the rest:\n"
+        "accepted (its session has it), delivered (its agent or program took it), seen (the agent's own record\n"
+        "shows it). Exit code 4 and how far it came when the time is over. --ask waits for a message that replies\n"
+        "to it, or for the next one in its thread, and prints that. Prints the message's id, for `trace` and `read`.\n"
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
-        "add it to what the agent is given next; manual keeps it until the agent asks. What an agent cannot do\n"
-        "waits, and `trace` says why.",
+        "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
+        "cannot do waits, and `trace` says why.",
     .run = run,
 };
 

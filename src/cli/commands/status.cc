@@ -5,6 +5,7 @@
 #include "cli/context.h"
 #include "cli/control.h"
 #include "cli/invocation.h"
+#include "cli/steering.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
 
@@ -44,6 +45,27 @@ std::string storage_line(const json::object& status) {
   return line;
 }
 
+std::string joined(const json::array& names) {
+  std::string text;
+  for (const auto& name : names)
+    if (const auto* one = name.if_string()) text += (text.empty() ? "" : ", ") + sanitised(*one, Lines::Join);
+  return text;
+}
+
+/// What a person may want to look at; nothing when there is nothing.
+void add_troubles(Columns& columns, const json::object& status, const Paint& paint) {
+  if (const auto* paused = array_member(status, "paused"); paused != nullptr && !paused->empty())
+    columns.add({"paused", relay::format("{}; let it go on with: agent-relay unpause NAME",
+                                         paint(Colour::Yellow, joined(*paused)))});
+  if (const auto loops = integer_member(status, "loops").value_or(0); loops > 0)
+    columns.add(
+        {"loops", relay::format("{} stopped from answering each other; see: agent-relay loops",
+                                paint(Colour::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
+  if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
+    columns.add({"dead", relay::format("{} not delivered; see: agent-relay dead",
+                                       paint(Colour::Red, messages_in_words(dead)))});
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto payload = RELAY_CLI_TRY(connection.ask(protocol::MessageType::Status, "{}"));
@@ -68,10 +90,14 @@ ExitCode run(const Invocation& invocation, Context& context) {
   columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
   columns.add({"socket", socket});
   columns.add({"storage", storage_line(status)});
+  const auto oldest = integer_member(status, "oldestPendingMs");
   columns.add(
-      {"agents", relay::format("{} here, {} away; {} waiting", people.here, people.away,
-                               people.waiting == 1 ? "1 message" : relay::format("{} messages", people.waiting))});
+      {"agents",
+       relay::format(
+           "{} here, {} away; {} waiting{}", people.here, people.away, messages_in_words(people.waiting),
+           oldest && people.waiting > 0 ? relay::format(", the oldest for {}", short_duration(Millis{*oldest})) : "")});
   for (const auto& reason : people.reasons) columns.add({"", reason});
+  add_troubles(columns, status, paint);
   print(columns.text(paint));
   return ExitCode::Yes;
 }

@@ -1,0 +1,20 @@
+/// What the daemon's answers hold, ready for a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+namespace relay::cli {
+
+/// A text in one line, sanitised; empty when it is absent.
+std::string shown_in(const json::object& object, std::string_view name);
+/// A moment, or 0.
+WallMs time_in(const json::object& object, std::string_view name);
+/// The objects of an array; what is none is passed over. They live as long as `object`.
+std::vector<const json::object*> objects_in(const json::object& object, std::string_view name);
+
+}  // namespace relay::cli

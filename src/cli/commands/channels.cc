@@ -1,0 +1,154 @@
+/// `agent-relay channels`
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/answers.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/message.h"
+#include "cli/people.h"
+#include "cli/workspace.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::int64_t kDefaultRows = 20;
+
+/// `#dev`, also where a shell took `#` for a comment and a person left it out. The error is a usage error.
+Result<std::string> channel_named(const std::string& typed) {
+  if (typed.empty()) return fail("name a channel, for example: '#dev' (in quotes, or the shell drops it)");
+  auto name = typed.starts_with('#') ? typed : "#" + typed;
+  RELAY_TRY(check_recipient(name));
+  return name;
+}
+
+Result<json::object> ask(Connection& connection, const json::object& question) {
+  const auto payload = RELAY_TRY(connection.ask(MessageType::Channels, json::serialize(question)));
+  auto answer = RELAY_TRY(parse_json_object(payload));
+  if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
+  return answer;
+}
+
+ExitCode list(Connection& connection, bool as_json, const Context& context) {
+  const auto answer = RELAY_CLI_TRY(ask(connection, {}));
+  if (as_json) {
+    print(json::serialize(answer) + "\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"CHANNEL", "MEMBERS", "MESSAGES"}};
+  for (const auto* row : objects_in(answer, "channels")) {
+    const auto messages = integer_member(*row, "messages");
+    columns.add({shown_in(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0)),
+                 messages ? relay::format("{}", *messages) : "-"});
+  }
+  if (columns.empty())
+    remark("there is no channel yet; begin one with: agent-relay channels join '#dev'");
+  else
+    print(columns.text(context.paint));
+  return ExitCode::Yes;
+}
+
+ExitCode members(Connection& connection, const std::string& channel, bool as_json, const Context& context) {
+  const auto answer = RELAY_CLI_TRY(ask(connection, {{"channel", channel}}));
+  if (as_json) {
+    print(json::serialize(answer) + "\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"NAME", "HERE"}};
+  for (const auto* row : objects_in(answer, "members"))
+    columns.add({shown_in(*row, "name"), bool_member(*row, "connected").value_or(false) ? "yes" : "away"});
+  if (columns.empty())
+    remark(relay::format("nobody is in {}; join with: agent-relay channels join '{}'", channel, channel));
+  else
+    print(columns.text(context.paint));
+  return ExitCode::Yes;
+}
+
+/// CHANNEL_JOIN has no answer of its own, so the members are asked for behind it: frames are handled in order.
+ExitCode change(Connection& connection, const std::string& channel, const std::string& member, bool join,
+                bool as_json) {
+  const auto wish = json::serialize(json::object{{"channel", channel}, {"member", member}});
+  (void)RELAY_CLI_TRY(connection.send(
+      {.type = join ? MessageType::ChannelJoin : MessageType::ChannelLeave, .id = {}, .payload = wish}));
+  const auto answer = RELAY_CLI_TRY(ask(connection, {{"channel", channel}}));
+  const auto rows = objects_in(answer, "members");
+  const bool in = std::ranges::any_of(rows, [&](const auto* row) { return string_member(*row, "name") == member; });
+  if (in != join)
+    return complain(relay::format("{} could not {} {}; see: agent-relay channels members '{}'", member,
+                                  join ? "join" : "leave", channel, channel),
+                    ExitCode::No);
+  if (as_json)
+    print(json::serialize(json::object{{"channel", channel}, {"name", member}, {"member", in}}) + "\n");
+  else
+    print(relay::format("{} {} {}\n", sanitised(member, Lines::Join), join ? "is in" : "has left",
+                        sanitised(channel, Lines::Join)));
+  return ExitCode::Yes;
+}
+
+ExitCode history(Connection& connection, const std::string& channel, const Invocation& invocation,
+                 const Context& context) {
+  const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
+  auto messages = RELAY_CLI_TRY(newest_messages(connection, MessageType::MessagesQuery, {{"to", channel}}, limit));
+  std::ranges::sort(messages, {}, &Message::key);
+  const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
+  print_messages(messages, context, shape);
+  if (messages.empty() && shape == Shape::Lines) remark(relay::format("nothing was said in {} yet", channel));
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto verb = invocation.argument(0);
+  const bool as_json = invocation.has("--json");
+  if (verb.empty()) {
+    auto connection = RELAY_CLI_TRY(join_workspace(context));
+    return list(connection, as_json, context);
+  }
+  if (verb != "members" && verb != "join" && verb != "leave" && verb != "history")
+    return complain(relay::format("channels can be listed, joined or left, or asked for members or history, not '{}'",
+                                  sanitised(verb, Lines::Join)),
+                    ExitCode::Usage);
+  const auto channel = RELAY_CLI_USAGE(channel_named(invocation.argument(1)));
+  const auto name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  if (verb == "members") return members(connection, channel, as_json, context);
+  if (verb == "history") return history(connection, channel, invocation, context);
+  return change(connection, channel, name, verb == "join", as_json);
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "[VERB]",
+     .arity = Arity::Optional,
+     .description = "members, join, leave or history; without: all channels"},
+    {.name = "[CHANNEL]", .arity = Arity::Optional, .description = "its name; '#dev' in quotes, or dev"},
+};
+constexpr Option kOptions[] = {
+    {.name = "--name",
+     .value = "NAME",
+     .description = "who joins or leaves; default $AGENT_RELAY_NAME, $USER or human"},
+    {.name = "--limit", .value = "N", .description = "history: the newest N messages (default 20)"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kChannels = {
+    .name = "channels",
+    .group = Group::More,
+    .usage = "channels [VERB] [CHANNEL]",
+    .summary = "who talks where",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay channels join '#dev' && agent-relay send '#dev' \"the build is green\"",
+    .details =
+        "What is sent to a channel reaches its members, also those who are away, when they are back.\n"
+        "Names are the same in capitals and small letters.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,187 @@
+/// `agent-relay dead`: what ended without being delivered, and its second chance.
+#include <algorithm>
+#include <limits>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/answers.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/people.h"
+#include "cli/steering.h"
+#include "cli/times.h"
+#include "cli/workspace.h"
+#include "protocol/limits.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::int64_t kDefaultRows = 50;
+constexpr std::string_view kRedeliver = "redeliver";
+
+bool is_dead(std::string_view state) {
+  return state == "dead" || state == "failed" || state == "expired" || state == "in_doubt";
+}
+
+/// The newest `limit`, newest first, in as many pages as it takes.
+Result<std::vector<json::object>> dead_letters(Connection& connection, const std::string& agent, std::int64_t limit) {
+  json::object query;
+  if (!agent.empty()) query["agent"] = agent;
+  std::vector<json::object> all;
+  auto before = std::numeric_limits<std::int64_t>::max();
+  while (std::cmp_less(all.size(), limit)) {
+    query["limit"] = limit - static_cast<std::int64_t>(all.size());
+    const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Dead, json::serialize(query)));
+    const auto answer = RELAY_TRY(parse_json_object(payload));
+    if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
+    const auto* letters = array_member(answer, "letters");
+    if (letters == nullptr)
+      return fail(Errc::BadAnswer, "the daemon's answer has no letters; are both of one version?");
+    for (const auto* letter : objects_in(answer, "letters")) all.push_back(*letter);
+    const auto oldest = all.empty() ? 0 : integer_member(all.back(), "key").value_or(0);
+    if (!bool_member(answer, "more").value_or(false) || letters->empty() || oldest <= 0 || oldest >= before) break;
+    query["beforeKey"] = before = oldest;
+  }
+  return all;
+}
+
+/// Two lines: what it is, and why it did not arrive.
+std::string shown(const json::object& letter, const Context& context) {
+  const auto& paint = context.paint;
+  const auto state = shown_in(letter, "state");
+  const auto time = short_time(time_in(letter, "at"), context.now());
+  const auto head = relay::format("{}  {}  {:<8}  {} → {}  ", time, shown_in(letter, "deliveryId"), state,
+                                  shown_in(letter, "from"), shown_in(letter, "to"));
+  const auto room = context.columns > display_width(head) + 10 ? context.columns - display_width(head) : 10;
+  auto text = relay::format("{}  {}  {}  {} → {}  {}\n", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
+                            paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
+                            paint.name(shown_in(letter, "from")), paint.name(shown_in(letter, "to")),
+                            shortened(shown_in(letter, "body"), room));
+  auto why = shown_in(letter, "reason");
+  if (why.empty()) why = "no reason was given";
+  if (const auto attempts = integer_member(letter, "attempts").value_or(0); attempts > 1)
+    why += relay::format(" ({} attempts)", attempts);
+  for (const auto& line : wrapped(why, context.columns - 4))
+    text += relay::format("    {}\n", paint(Colour::Dim, line));
+  return text;
+}
+
+ExitCode list(const Invocation& invocation, Context& context) {
+  for (const auto* option : {"--all", "--in-doubt"})
+    if (invocation.has(option))
+      return complain(relay::format("{} goes with: agent-relay dead redeliver", option), ExitCode::Usage);
+  const auto name = invocation.argument(0);
+  const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, protocol::kMaxQueryRows, kDefaultRows));
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto letters = RELAY_CLI_TRY(dead_letters(connection, name, limit));
+  if (letters.empty() && !name.empty())
+    if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
+      return complain(sentence, ExitCode::No);
+  if (invocation.has("--json")) {
+    print(json::serialize(json::object{{"letters", json::array(letters.begin(), letters.end())}}) + "\n");
+    return ExitCode::Yes;
+  }
+  for (const auto& letter : letters) print(shown(letter, context));
+  remark(letters.empty()
+             ? "there are none: everything was delivered, or still waits"
+             : "to send one again: agent-relay dead redeliver ID; all of them: agent-relay dead redeliver --all");
+  return ExitCode::Yes;
+}
+
+/// What was sent again, under its new ids; of very many only the first are told.
+struct Again {
+  std::int64_t count = 0;
+  std::vector<std::string> ids;
+
+  void add(const Steered& done) {
+    count += done.count();
+    if (const auto* fresh = array_member(done.result, "deliveryIds"))
+      for (const auto& id : *fresh)
+        if (const auto* text = id.if_string()) ids.emplace_back(*text);
+  }
+};
+
+void tell(const Again& again, bool as_json) {
+  if (as_json)
+    return print(json::serialize(json::object{{"count", again.count},
+                                              {"deliveryIds", json::array(again.ids.begin(), again.ids.end())}}) +
+                 "\n");
+  for (const auto& id : again.ids) print(relay::format("sent again as {}\n", sanitised(id, Lines::Join)));
+  if (const auto told = static_cast<std::int64_t>(again.ids.size()); again.count > told)
+    print(relay::format("and {} more\n", again.count - told));
+}
+
+ExitCode redeliver(const Invocation& invocation, Context& context) {
+  const bool all = invocation.has("--all");
+  if (invocation.has("--in-doubt") && !all)
+    return complain("--in-doubt goes with --all; one that is in doubt is sent again by its id", ExitCode::Usage);
+  if (!all && invocation.argument_count() < 2)
+    return complain("name what to send again, by the ids that agent-relay dead shows, or say --all", ExitCode::Usage);
+  if (all && invocation.argument_count() > 2)
+    return complain("--all takes at most one name: agent-relay dead redeliver --all Bob", ExitCode::Usage);
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  Again again;
+  if (all) {
+    json::object order = {{"action", kRedeliver}, {"all", true}};
+    if (invocation.argument_count() == 2) order["agent"] = invocation.argument(1);
+    if (invocation.has("--in-doubt")) order["states"] = json::array{"dead", "failed", "expired", "in_doubt"};
+    const auto done = RELAY_CLI_TRY(steer(connection, order));
+    if (done.refusal) return complain(*done.refusal);
+    again.add(done);
+    if (again.count == 0) remark("there was nothing to send again");
+  }
+  for (std::size_t i = 1; !all && i < invocation.argument_count(); ++i)
+    for (const auto& delivery : RELAY_CLI_TRY(
+             deliveries_meant(connection, invocation.argument(i), is_dead, "is dead, failed, expired or in doubt"))) {
+      const auto done = RELAY_CLI_TRY(steer(connection, {{"action", kRedeliver}, {"deliveryId", delivery}}));
+      if (done.refusal) {
+        if (!invocation.has("--json")) tell(again, false);
+        return complain(*done.refusal);
+      }
+      again.add(done);
+    }
+  tell(again, invocation.has("--json"));
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  if (invocation.argument(0) == kRedeliver) return redeliver(invocation, context);
+  if (invocation.argument_count() > 1)
+    return complain("dead takes one name, or: agent-relay dead redeliver ID", ExitCode::Usage);
+  return list(invocation, context);
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "[NAME]",
+     .arity = Arity::Any,
+     .description = "only what was for NAME; or: redeliver ID…, redeliver --all [NAME]",
+     .completes = Completes::Agents},
+};
+constexpr Option kOptions[] = {
+    {.name = "--all", .description = "redeliver: everything that is dead, failed or expired"},
+    {.name = "--in-doubt", .description = "with --all: what is in doubt too; it may arrive twice"},
+    {.name = "--limit", .value = "N", .description = "at most N, the newest (default 50)"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kDead = {
+    .name = "dead",
+    .group = Group::Steering,
+    .usage = "dead [NAME]",
+    .summary = "what was not delivered; redeliver it",
+    .hint = "[redeliver]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay dead redeliver d-7kq2m9xa",
+    .details =
+        "Lists what failed, expired, was given up after too many attempts, or is in doubt (nobody knows whether the\n"
+        "agent has it), with the reason. `dead redeliver` sends it again as a new delivery of the same message, by "
+        "the\n"
+        "id of the delivery (d-…) or of the message.",
+    .run = run,
+};
+
+}  // namespace relay::cli

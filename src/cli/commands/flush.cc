@@ -1,0 +1,58 @@
+/// `agent-relay flush NAME`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/steering.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto name = invocation.argument(0);
+  json::object order = {{"action", "flush"}, {"agent", name}};
+  if (const auto mode = invocation.value("--mode")) order["mode"] = *mode;
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto done = RELAY_CLI_TRY(steer(connection, order));
+  if (done.refusal) return complain(*done.refusal);
+  if (invocation.has("--json")) {
+    print(json::serialize(json::object{{"name", name}, {"count", done.count()}}) + "\n");
+    return ExitCode::Yes;
+  }
+  const auto shown = sanitised(name, Lines::Join);
+  if (done.count() == 0)
+    remark(relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
+  else
+    print(relay::format("{} for {} released\n", messages_in_words(done.count()), shown));
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Option kOptions[] = {
+    {.name = "--mode",
+     .value = "MODE",
+     .description = "only what was sent this way",
+     .choices = "immediate|next-message|next-tool-call|on-idle|manual"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kFlush = {
+    .name = "flush",
+    .group = Group::Steering,
+    .usage = "flush NAME",
+    .summary = "release what is held for an agent",
+    .hint = "[--mode]",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay flush Bob",
+    .details =
+        "What was sent with --mode manual, what its policy holds and what waits for another try goes on now, and\n"
+        "reaches the agent when it is idle. A paused agent stays paused.",
+    .run = run,
+};
+
+}  // namespace relay::cli

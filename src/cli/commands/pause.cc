@@ -1,0 +1,69 @@
+/// `agent-relay pause NAME`, `unpause NAME`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/steering.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode change(const Invocation& invocation, Context& context, bool pause) {
+  const auto name = invocation.argument(0);
+  json::object order = {{"action", pause ? "pause" : "unpause"}, {"agent", name}};
+  if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto done = RELAY_CLI_TRY(steer(connection, order));
+  if (done.refusal) return complain(*done.refusal);
+  if (invocation.has("--json")) {
+    print(json::serialize(json::object{{"name", name}, {"paused", pause}}) + "\n");
+    return ExitCode::Yes;
+  }
+  const auto shown = sanitised(name, Lines::Join);
+  print(pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
+              : relay::format("{} takes messages again\n", shown));
+  return ExitCode::Yes;
+}
+
+ExitCode run_pause(const Invocation& invocation, Context& context) { return change(invocation, context, true); }
+ExitCode run_unpause(const Invocation& invocation, Context& context) { return change(invocation, context, false); }
+
+constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = Completes::Agents}};
+constexpr Option kPauseOptions[] = {
+    {.name = "--reason", .value = "TEXT", .description = "why; shown to whoever asks what waits"},
+    kJsonOption,
+};
+constexpr Option kUnpauseOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kPause = {
+    .name = "pause",
+    .group = Group::Steering,
+    .usage = "pause NAME",
+    .summary = "hold what is sent to an agent",
+    .hint = "[--reason]",
+    .arguments = kArguments,
+    .options = kPauseOptions,
+    .example = "agent-relay pause Bob --reason \"I am in the middle of something\"",
+    .details =
+        "Nothing reaches the agent until `unpause`; messages are taken, stored and wait. It stays so when the agent "
+        "or\n"
+        "the daemon is started anew. What the agent has been given already is not taken back.",
+    .run = run_pause,
+};
+
+const Command kUnpause = {
+    .name = "unpause",
+    .group = Group::Steering,
+    .usage = "unpause NAME",
+    .summary = "let it go on, with what has waited",
+    .arguments = kArguments,
+    .options = kUnpauseOptions,
+    .example = "agent-relay unpause Bob",
+    .run = run_unpause,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,125 @@
+/// `agent-relay policy NAME`: whose messages an agent takes.
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/steering.h"
+#include "cli/workspace.h"
+#include "protocol/control.h"
+#include "protocol/names.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::PolicyAction;
+using protocol::PolicyRule;
+using Rules = std::vector<PolicyRule>;
+
+constexpr PolicyAction kActions[] = {PolicyAction::Accept, PolicyAction::Hold, PolicyAction::Refuse};
+
+Result<Rules> rules_in(const Steered& done) {
+  const auto* rules = array_member(done.result, "rules");
+  return rules == nullptr ? Rules{} : protocol::parse_policy(json::serialize(*rules));
+}
+
+/// The rules with this one in place of an older one about the same sender. The first that fits wins, so names stand
+/// before `*`.
+Rules with(Rules rules, PolicyRule rule) {
+  std::erase_if(rules, [&](const PolicyRule& old) { return old.from == rule.from; });
+  const bool everybody = rule.from == protocol::kEveryone;
+  const auto place = everybody ? rules.end() : std::ranges::find(rules, protocol::kEveryone, &PolicyRule::from);
+  rules.insert(place, std::move(rule));
+  return rules;
+}
+
+std::string_view meaning_of(PolicyAction action) {
+  switch (action) {
+    case PolicyAction::Accept: return "delivered";
+    case PolicyAction::Hold: return "held until: agent-relay flush";
+    case PolicyAction::Refuse: return "refused; the sender is told";
+  }
+  return "";
+}
+
+void show(const std::string& name, const Rules& rules, bool as_json, const Context& context) {
+  if (as_json)
+    return print(relay::format(
+        "{}\n", json::serialize(json::object{
+                    {"name", name}, {"rules", parse_json(protocol::write_policy(rules)).value_or(json::array{})}})));
+  Columns columns{{"FROM", "ACTION", "MEANING"}};
+  for (const auto& rule : rules)
+    columns.add({sanitised(rule.from == protocol::kEveryone ? "everyone" : rule.from, Lines::Join),
+                 std::string{name_of(rule.action)}, std::string{meaning_of(rule.action)}});
+  const bool all_named = std::ranges::find(rules, protocol::kEveryone, &PolicyRule::from) != rules.end();
+  if (!all_named) columns.add({rules.empty() ? "everyone" : "everyone else", "accept", "delivered"});
+  print(columns.text(context.paint));
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto name = invocation.argument(0), typed = invocation.argument(1);
+  const auto action = std::ranges::find(kActions, typed, [](PolicyAction each) { return name_of(each); });
+  if (!typed.empty() && action == std::end(kActions))
+    return complain(relay::format("a policy is accept, hold or refuse, not '{}'", sanitised(typed, Lines::Join)),
+                    ExitCode::Usage);
+  const bool clear = invocation.has("--clear");
+  if (clear && !typed.empty()) return complain("--clear takes rules away; leave the action out", ExitCode::Usage);
+  if (!clear && typed.empty() && invocation.has("--from"))
+    return complain("--from needs an action: accept, hold or refuse", ExitCode::Usage);
+  const auto from = invocation.value("--from").value_or(std::string{protocol::kEveryone});
+  if (from != protocol::kEveryone) RELAY_CLI_USAGE(protocol::check_agent_name(from));
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto told = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}}));
+  if (told.refusal) return complain(*told.refusal);
+  auto rules = RELAY_CLI_TRY(rules_in(told));
+  if (clear || !typed.empty()) {
+    if (!clear)
+      rules = with(std::move(rules), {from, *action});
+    else if (invocation.has("--from"))
+      std::erase_if(rules, [&](const PolicyRule& rule) { return rule.from == from; });
+    else
+      rules.clear();
+    json::object order = {{"action", "policy"}, {"agent", name}};
+    if (rules.empty())
+      order["clear"] = true;
+    else
+      order["rules"] = RELAY_CLI_TRY(parse_json(protocol::write_policy(rules)));
+    const auto done = RELAY_CLI_TRY(steer(connection, order));
+    if (done.refusal) return complain(*done.refusal);
+  }
+  show(name, rules, invocation.has("--json"), context);
+  return ExitCode::Yes;
+}
+
+constexpr Argument kArguments[] = {
+    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "[ACTION]", .arity = Arity::Optional, .description = "accept, hold or refuse; without: show the rules"},
+};
+constexpr Option kOptions[] = {
+    {.name = "--from",
+     .value = "WHO",
+     .description = "only what this one sends; default everyone",
+     .completes = Completes::Agents},
+    {.name = "--clear", .description = "take all rules away, or the one --from names"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kPolicy = {
+    .name = "policy",
+    .group = Group::More,
+    .usage = "policy NAME [ACTION]",
+    .summary = "whose messages an agent takes",
+    .arguments = kArguments,
+    .options = kOptions,
+    .example = "agent-relay policy Bob hold --from Mallory",
+    .details =
+        "A rule about a name goes before the one about everyone; without any, all are taken. What is held waits until\n"
+        "`agent-relay flush NAME`; what is refused is not stored, and its sender is told REFUSED.",
+    .run = run,
+};
+
+}  // namespace relay::cli

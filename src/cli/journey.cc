@@ -1,0 +1,101 @@
+#include "cli/journey.h"
+
+#include <unistd.h>
+
+#include "base/format.h"
+#include "cli/times.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::ReceiptStatus;
+
+std::string by(const protocol::Receipt& step) {
+  return step.way.empty() ? "" : relay::format(" (by {})", sanitised(step.way, Lines::Join));
+}
+
+/// Where a step leaves the message; empty when it moved nothing.
+std::string place_of(const protocol::Receipt& step) {
+  if (step.status == ReceiptStatus::Delivered || step.proof == "written")
+    return step.proof.empty() || step.proof == "accepted" ? "delivered" : sanitised(step.proof, Lines::Join);
+  return step.status == ReceiptStatus::Accepted ? "accepted" : "";
+}
+
+const protocol::Receipt* furthest(const Fate& fate) {
+  const protocol::Receipt* found = nullptr;
+  for (const auto& step : fate.steps)
+    if (!place_of(step).empty()) found = &step;
+  return found;
+}
+
+/// Why it does not go on at the moment.
+std::string held_by(const Fate& fate) {
+  if (fate.steps.empty() || fate.steps.back().status != ReceiptStatus::Deferred) return "";
+  return sanitised(fate.steps.back().reason, Lines::Join);
+}
+
+}  // namespace
+
+std::string journey(const Fate& fate, bool unicode) {
+  const std::string_view arrow = unicode ? " → " : " -> ";
+  std::string line = fate.offline_since > 0 ? "queued" : "stored", last = line, way;
+  for (const auto& step : fate.steps) {
+    const auto place = place_of(step);
+    if (place.empty() || place == last) continue;
+    line += relay::format("{}{}{}", arrow, place, step.way == way ? "" : by(step));
+    last = place;
+    way = step.way;
+  }
+  const auto held = held_by(fate);
+  return held.empty() ? line : relay::format("{}; waits: {}", line, held);
+}
+
+std::string how_far(const Fate& fate, const std::string& to, WallMs now) {
+  const auto name = sanitised(to, Lines::Join);
+  const auto held = held_by(fate);
+  const auto* step = furthest(fate);
+  if (step == nullptr) {
+    if (!held.empty()) return relay::format("it is stored and waits: {}", held);
+    if (fate.offline_since > 0)
+      return relay::format("it is stored and will be delivered later, {} is offline since {}", name,
+                           short_clock(fate.offline_since, now));
+    return "it is stored and will be delivered later";
+  }
+  if (!held.empty()) return relay::format("{}'s session has it, and it waits: {}", name, held);
+  if (step->status == ReceiptStatus::Delivered && step->proof == "seen")
+    return relay::format("{}'s agent has seen it{}", name, by(*step));
+  if (step->status == ReceiptStatus::Delivered && step->proof == "submitted")
+    return relay::format("{}'s agent took it up{}, but nothing shows that its model has read it", name, by(*step));
+  if (step->status == ReceiptStatus::Delivered)
+    return relay::format("{} took it{}, and tells nothing beyond that", name, by(*step));
+  if (step->proof == "written")
+    return relay::format("it was written to {}{}, and nothing shows more yet", name, by(*step));
+  return relay::format("{}'s session has it{} and waits for its moment", name, by(*step));
+}
+
+std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now) {
+  if (fate.offline_since <= 0) return "";
+  return relay::format("queued ({} is offline since {})", sanitised(to, Lines::Join),
+                       short_clock(fate.offline_since, now));
+}
+
+ProgressLine::ProgressLine(const Context& context, std::string to)
+    : context_{context},
+      to_{std::move(to)},
+      live_{::isatty(STDERR_FILENO) == 1 && context.environment("TERM") != "dumb"} {}
+
+void ProgressLine::show(const Fate& fate) {
+  if (!live_) return;
+  const auto queued = fate.steps.empty() ? queued_sentence(fate, to_, context_.now()) : "";
+  const auto line =
+      queued.empty() ? relay::format("{}: {}", sanitised(to_, Lines::Join), journey(fate, context_.unicode)) : queued;
+  talk(relay::format("\r\x1b[K{}", shortened(line, context_.columns - 1)));
+  shown_ = true;
+}
+
+void ProgressLine::clear() {
+  if (shown_) talk("\r\x1b[K");
+  shown_ = false;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,39 @@
+/// How far a message has come, in words: while its sender waits, and when the waiting was in vain.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+#include "cli/sending.h"
+
+namespace relay::cli {
+
+/// `stored → accepted (by inbox) → written`, and what it waits for now if it was told.
+std::string journey(const Fate& fate, bool unicode);
+
+/// The next clause of "it was not seen in time": where it is now, and no more than is known.
+std::string how_far(const Fate& fate, const std::string& to, WallMs now);
+
+/// `queued (Bob is offline since 14:02)`; empty when that is not so.
+std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now);
+
+/// One line on stderr that is written anew with every step, where a person watches; nothing elsewhere.
+/// The line is gone when this is.
+class ProgressLine {
+ public:
+  ProgressLine(const Context& context, std::string to);
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const Fate& fate);
+  void clear();
+  [[nodiscard]] bool is_live() const { return live_; }
+
+ private:
+  const Context& context_;
+  std::string to_;
+  bool live_ = false, shown_ = false;
+};
+
+}  // namespace relay::cli
