@@ -1,0 +1,347 @@
+// What a person sees of deliveries and what they can do about them: wait, ask, hold, release, cancel, send again.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Agents, and people who only listen.
+struct Deliveries : Agents {
+  void join(const std::string& name) { box.ok({"chat", "--name", name}); }
+  std::unique_ptr<Background> listen(const std::string& name) {
+    auto chat = box.start({"chat", "--name", name, "--listen"});
+    EXPECT_TRUE(is_here(name));
+    return chat;
+  }
+  /// The story a person is told.
+  std::string story(const std::string& id) { return box.ok({"trace", id}); }
+  bool story_tells(const std::string& id, const std::string& words) {
+    return until([&] { return story(id).find(words) != std::string::npos; });
+  }
+  static bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+};
+
+// ---------------------------------------------------------------- waiting
+
+TEST_F(Deliveries, WhoIsAwayIsSaidSoAtOnce) {
+  join("Bob");
+  const auto sent = box.run({"send", "Bob", "hello"});
+  EXPECT_EQ(sent.code, 0);
+  EXPECT_TRUE(has(sent.err, "queued (Bob is offline since ")) << sent.err;
+  EXPECT_TRUE(has(box.ok({"agents", "--all"}), "away since "));
+  const auto as_json = box.ok_json({"send", "Bob", "again"});
+  EXPECT_EQ(string_member(as_json, "state"), "queued");
+  EXPECT_GT(integer_member(as_json, "offlineSince").value_or(0), 0);
+  EXPECT_TRUE(story_tells(*string_member(as_json, "id"), "waits: Bob is offline since "));
+}
+
+TEST_F(Deliveries, OneWaitsForExactlyTheProofOneAskedFor) {
+  start("Bob", {"--status"});
+  EXPECT_TRUE(has(box.ok({"send", "Bob", "one", "--wait", "accepted"}), "accepted by Bob  "));
+  const auto delivered = box.ok_json({"send", "Bob", "two", "--wait"});
+  EXPECT_EQ(string_member(delivered, "status"), "delivered");
+  EXPECT_EQ(string_member(delivered, "proof"), "submitted");
+  const auto seen = box.run({"send", "Bob", "three", "--wait", "seen", "--timeout", "3s"});
+  EXPECT_EQ(seen.code, 4) << "nothing shows what the model of this agent has read";
+  EXPECT_TRUE(has(seen.err, "it was not seen within 3 s: Bob's agent took it up")) << seen.err;
+  EXPECT_TRUE(has(seen.err, "but nothing shows that its model has read it")) << seen.err;
+  EXPECT_EQ(heard("Bob", "three"), 1u);
+}
+
+TEST_F(Deliveries, WhatIsNotDeliveredInTimeIsSaidHowFarItCame) {
+  auto& bob = start("Bob");
+  bob.type("half a li");
+  ASSERT_TRUE(bob.shows("half a li"));
+  const auto late = box.run({"send", "Bob", "these are words", "--wait", "--timeout", "2s"});
+  EXPECT_EQ(late.code, 4);
+  EXPECT_TRUE(has(late.err, "it was not delivered within 2 s: ")) << late.err;
+  EXPECT_TRUE(has(late.err, "the composer holds a draft")) << late.err;
+}
+
+TEST_F(Deliveries, APersonSeesTheMessageOnItsWay) {
+  start("Bob", {"--status"});
+  Terminal sender{box, {"send", "Bob", "hello", "--wait"}};
+  EXPECT_TRUE(sender.shows("Bob: stored")) << sender.screen();
+  EXPECT_TRUE(sender.shows("delivered to Bob  ")) << sender.screen();
+  EXPECT_EQ(sender.finish(), 0);
+}
+
+// ---------------------------------------------------------------- asking
+
+TEST_F(Deliveries, AQuestionIsAnsweredInItsThread) {
+  script(R"({"rules": [{"contains": "which colour", "reply": "@relay:tester [thread:paint-1] it is blue"}]})");
+  start("Bob", {"--status"});
+  const auto asked = box.run({"send", "Bob", "which colour?", "--from", "tester", "--ask", "--thread", "paint-1"});
+  EXPECT_EQ(asked.code, 0) << asked.err;
+  EXPECT_EQ(asked.out, "it is blue\n");
+  const auto as_json = parse_json_object(box.ok({"send", "Bob", "which colour?", "--from", "tester", "--ask",
+                                                 "--thread", "paint-1", "--json"}))
+                           .value();
+  EXPECT_EQ(string_member(as_json, "status"), "answered");
+  EXPECT_EQ(string_member(as_json, "answer"), "it is blue");
+}
+
+TEST_F(Deliveries, AQuestionNobodyAnswersSaysHowFarItCame) {
+  script(R"({"default": {"reply": "I say nothing to you."}})");
+  start("Bob", {"--status"});
+  const auto asked = box.run({"send", "Bob", "anyone?", "--ask", "--timeout", "3s"});
+  EXPECT_EQ(asked.code, 4);
+  EXPECT_EQ(asked.out, "");
+  EXPECT_TRUE(has(asked.err, "it was not answered within 3 s: Bob's agent took it up")) << asked.err;
+  join("Carol");
+  const auto away = box.run({"send", "Carol", "anyone?", "--ask", "--timeout", "200ms"});
+  EXPECT_EQ(away.code, 4);
+  EXPECT_TRUE(has(away.err, "Carol is offline since ")) << away.err;
+  EXPECT_EQ(box.run({"send", "*", "anyone?", "--ask"}).code, 2);
+  EXPECT_EQ(box.run({"send", "Bob", "anyone?", "--ask", "--wait"}).code, 2);
+}
+
+TEST_F(Deliveries, AReplyNamesWhatItAnswers) {
+  const auto asker = box.start({"send", "Bob", "ready?", "--from", "Alice", "--ask", "--timeout", "20s"});
+  // Bob is a person at a shell: he reads the question and answers that message.
+  EXPECT_EQ(asker->finish().code, 5) << "nobody is called Bob yet";
+  join("Bob");
+  const auto again = box.start({"send", "Bob", "ready?", "--from", "Alice", "--ask", "--timeout", "20s"});
+  std::string id;
+  ASSERT_TRUE(until([&] {
+    const auto inbox = box.ok_json({"inbox", "Bob"});
+    const auto& messages = *array_member(inbox, "messages");
+    if (!messages.empty()) id = *string_member(messages.at(0).as_object(), "id");
+    return !id.empty();
+  }));
+  box.ok({"send", "Alice", "ready", "--from", "Bob", "--reply-to", id});
+  const auto ran = again->finish();
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "ready\n");
+}
+
+// ---------------------------------------------------------------- holding
+
+TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
+  start("Bob", {"--status"});
+  EXPECT_TRUE(has(box.ok({"pause", "Bob", "--reason", "lunch"}), "until: agent-relay unpause Bob"));
+  const auto first = send("Bob", "the first"), second = send("Bob", "the second");
+  EXPECT_TRUE(story_tells(first, "waits: ")) << story(first);
+  EXPECT_TRUE(story_tells(first, "paused")) << story(first);
+  EXPECT_TRUE(has(box.ok({"status"}), "paused")) << box.ok({"status"});
+  EXPECT_TRUE(has(box.ok({"agents"}), "paused")) << box.ok({"agents"});
+  let_pass(1s);
+  EXPECT_TRUE(submitted("Bob").empty());
+  box.ok({"unpause", "Bob"});
+  EXPECT_TRUE(comes_to(first, "delivered")) << story(first);
+  EXPECT_TRUE(comes_to(second, "delivered")) << story(second);
+  EXPECT_EQ(submitted("Bob"), (std::vector{letter(first, "the first"), letter(second, "the second")}));
+  EXPECT_FALSE(has(box.ok({"status"}), "paused"));
+  const auto stranger = box.run({"pause", "Bbo"});
+  EXPECT_EQ(stranger.code, 5);
+  EXPECT_TRUE(has(stranger.err, "Bob")) << stranger.err;
+}
+
+TEST_F(Deliveries, APauseOutlivesTheDaemon) {
+  join("Bob");
+  box.ok({"pause", "Bob"});
+  box.ok({"down", "--all"});
+  box.ok({"up", "--no-http"});
+  EXPECT_TRUE(has(box.ok({"status"}), "paused"));
+  const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
+  ASSERT_TRUE(is_here("Bob"));
+  const auto id = send("Bob", "not yet");
+  EXPECT_TRUE(story_tells(id, "paused")) << story(id);
+  box.ok({"unpause", "Bob"});
+  EXPECT_TRUE(bob->says("not yet"));
+}
+
+TEST_F(Deliveries, WhatIsManualWaitsForFlush) {
+  start("Bob", {"--status"});
+  const auto id = send("Bob", "when you like", {"--mode", "manual"});
+  const auto next = send("Bob", "the next");
+  EXPECT_TRUE(comes_to(next, "delivered")) << "a waiting lane blocks no other";
+  EXPECT_FALSE(has(story(id), "delivered")) << story(id);
+  EXPECT_EQ(heard("Bob", "when you like"), 0u);
+  EXPECT_EQ(box.ok({"flush", "Bob"}), "1 message for Bob released\n");
+  EXPECT_TRUE(comes_to(id, "delivered")) << story(id);
+  EXPECT_EQ(heard("Bob", "when you like"), 1u);
+  EXPECT_EQ(integer_member(box.ok_json({"flush", "Bob"}), "count"), 0);
+}
+
+TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
+  auto bob = listen("Bob");
+  EXPECT_TRUE(has(box.ok({"policy", "Bob"}), "everyone"));
+  box.ok({"policy", "Bob", "hold", "--from", "Alice"});
+  box.ok({"policy", "Bob", "refuse", "--from", "Mallory"});
+  const auto rules = box.ok_json({"policy", "Bob"});
+  EXPECT_EQ(array_member(rules, "rules")->size(), 2U);
+  const auto refused = box.run({"send", "Bob", "let me in", "--from", "Mallory", "--json"});
+  EXPECT_EQ(refused.code, 5) << refused.err;
+  EXPECT_EQ(string_member(*object_member(parse_json_object(refused.out).value(), "error"), "code"), "REFUSED");
+  const auto held = *string_member(box.ok_json({"send", "Bob", "from Alice", "--from", "Alice"}), "id");
+  box.ok({"send", "Bob", "from Carol", "--from", "Carol", "--wait"});
+  EXPECT_TRUE(bob->says("from Carol"));
+  EXPECT_TRUE(story_tells(held, "waits: ")) << story(held);
+  EXPECT_EQ(bob->out().find("from Alice"), std::string::npos);
+  EXPECT_EQ(box.ok({"flush", "Bob"}), "1 message for Bob released\n");
+  EXPECT_TRUE(bob->says("from Alice"));
+  box.ok({"policy", "Bob", "--clear", "--from", "Alice"});
+  EXPECT_EQ(array_member(box.ok_json({"policy", "Bob"}), "rules")->size(), 1U);
+  box.ok({"policy", "Bob", "--clear"});
+  box.ok({"send", "Bob", "now me", "--from", "Mallory", "--wait"});
+  EXPECT_EQ(box.run({"policy", "Bob", "perhaps"}).code, 2);
+  EXPECT_EQ(box.run({"policy", "Bbo"}).code, 5);
+}
+
+// ---------------------------------------------------------------- ending
+
+TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
+  join("Bob");
+  const auto id = send("Bob", "never mind");
+  EXPECT_EQ(box.ok({"cancel", id, "--reason", "done already"}), id + " cancelled\n");
+  EXPECT_TRUE(story_tells(id, "cancelled: done already")) << story(id);
+  const auto again = box.run({"cancel", id});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_TRUE(has(again.err, "no delivery of " + id + " waits any more")) << again.err;
+  auto bob = listen("Bob");
+  box.ok({"send", "Bob", "after it", "--wait"});
+  EXPECT_TRUE(bob->says("after it"));
+  EXPECT_EQ(bob->out().find("never mind"), std::string::npos);
+  EXPECT_EQ(box.run({"cancel", "zzzzzzzz"}).code, 1);
+}
+
+TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {
+  join("Bob");
+  const auto id = send("Bob", "soon gone", {"--deadline", "1ms"});
+  ASSERT_TRUE(comes_to(id, "expired")) << story(id);
+  EXPECT_TRUE(has(story(id), "agent-relay dead redeliver d-")) << story(id);
+  const auto dead = box.ok({"dead"});
+  EXPECT_TRUE(has(dead, "expired")) << dead;
+  EXPECT_TRUE(has(dead, "tester → Bob  soon gone")) << dead;
+  EXPECT_TRUE(has(box.ok({"status"}), "1 message not delivered; see: agent-relay dead")) << box.ok({"status"});
+  EXPECT_EQ(array_member(box.ok_json({"dead", "Bob"}), "letters")->size(), 1U);
+  EXPECT_EQ(box.run({"dead", "Bbo"}).code, 1);
+  auto bob = listen("Bob");
+  EXPECT_TRUE(has(box.ok({"dead", "redeliver", id}), "sent again as d-"));
+  EXPECT_TRUE(bob->says("soon gone"));
+  EXPECT_TRUE(array_member(box.ok_json({"dead"}), "letters")->empty());
+  EXPECT_TRUE(has(story(id), "redelivered as d-")) << story(id);
+  EXPECT_FALSE(has(box.ok({"status"}), "not delivered"));
+}
+
+TEST_F(Deliveries, AllThatIsDeadIsSentAgainButNotWhatIsInDoubt) {
+  script(R"({"moments": [{"when": "before_paste", "dialog": {"title": "Update now?"}}]})");
+  auto& bob = start("Bob");
+  const auto doubtful = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "swallowed") == 1; }));
+  bob.type("\x1b");
+  ASSERT_TRUE(comes_to(doubtful, "in_doubt")) << story(doubtful);
+  EXPECT_TRUE(has(story(doubtful), "in doubt: ")) << story(doubtful);
+  join("Carol");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(comes_to(send("Carol", "late", {"--ttl", "1ms"}), "expired"));
+  EXPECT_EQ(array_member(box.ok_json({"dead"}), "letters")->size(), 4U);
+  EXPECT_EQ(integer_member(box.ok_json({"dead", "redeliver", "--all"}), "count"), 3);
+  EXPECT_EQ(array_member(box.ok_json({"dead"}), "letters")->size(), 1U);
+  EXPECT_EQ(integer_member(box.ok_json({"dead", "redeliver", "--all", "--in-doubt", "Bob"}), "count"), 1);
+  EXPECT_TRUE(hears("Bob", "these are words"));
+  EXPECT_EQ(box.run({"dead", "redeliver"}).code, 2);
+  EXPECT_EQ(box.run({"dead", "redeliver", "d-22222222"}).code, 5);
+}
+
+// ---------------------------------------------------------------- the drawing
+
+TEST_F(Deliveries, AStoryIsDrawnAndEndsInWords) {
+  start("Bob", {"--status"});
+  const auto id = *string_member(box.ok_json({"send", "Bob", "hello\nworld", "--wait"}), "id");
+  const auto drawn = story(id);
+  for (const auto* part : {"→ Bob", "  hello …\n", "\nto Bob  d-", "on-idle", "  ●  ", "queued", "proof: stored",
+                           "delivered", "proof: submitted", "  ╰─ Bob's agent took it up ", "after you sent it"})
+    EXPECT_TRUE(has(drawn, part)) << part << " in\n" << drawn;
+  box.set("LANG", "C");
+  const auto plain = story(id);
+  EXPECT_TRUE(has(plain, "  *  ")) << plain;
+  EXPECT_EQ(plain.find("●"), std::string::npos);
+}
+
+TEST_F(Deliveries, AStoryIsFollowedToItsEnd) {
+  join("Bob");
+  const auto id = send("Bob", "hello");
+  const auto follower = box.start({"trace", id, "--follow"});
+  EXPECT_TRUE(follower->says("waits: Bob is offline since "));
+  auto bob = listen("Bob");
+  const auto ran = follower->finish();
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(has(ran.out, "Bob took it ")) << ran.out;
+}
+
+// ---------------------------------------------------------------- conversations
+
+TEST_F(Deliveries, AChannelReachesItsMembersAlsoThoseWhoAreAway) {
+  join("Bob");
+  auto alice = listen("Alice");
+  EXPECT_EQ(box.ok({"channels", "join", "#dev", "--name", "Alice"}), "Alice is in #dev\n");
+  EXPECT_EQ(box.ok({"channels", "join", "dev", "--name", "Bob"}), "Bob is in #dev\n");
+  EXPECT_TRUE(has(box.ok({"channels"}), "#dev"));
+  const auto members = box.ok({"channels", "members", "#dev"});
+  EXPECT_TRUE(has(members, "Alice  yes")) << members;
+  EXPECT_TRUE(has(members, "Bob    away")) << members;
+  box.ok({"send", "#dev", "the build is green", "--from", "Carol"});
+  EXPECT_TRUE(alice->says("the build is green"));
+  const auto history = box.ok({"channels", "history", "#dev"});
+  EXPECT_TRUE(has(history, "the build is green")) << history;
+  EXPECT_EQ(array_member(box.ok_json({"channels", "history", "dev"}), "messages")->size(), 1U);
+  auto bob = listen("Bob");
+  EXPECT_TRUE(bob->says("the build is green")) << "it waited for him";
+  EXPECT_EQ(box.ok({"channels", "leave", "#dev", "--name", "Bob"}), "Bob has left #dev\n");
+  EXPECT_FALSE(has(box.ok({"channels", "members", "#dev"}), "Bob"));
+  EXPECT_EQ(box.run({"channels", "paint", "#dev"}).code, 2);
+  EXPECT_EQ(box.run({"channels", "join"}).code, 2);
+}
+
+TEST_F(Deliveries, FilesGoAlongByReference) {
+  join("Bob");
+  const auto report = box.write(box.project() + "/my report.txt", "all green\n");
+  const auto notes = box.write(box.project() + "/notes", "n");
+  const auto id = send("Bob", "see the files", {"--attach", report, "--attach", notes});
+  const auto page = box.ok({"read", id});
+  EXPECT_TRUE(has(page, "file     my report.txt (10 B)  " + box.project() + "/.agent-relay/attachments/")) << page;
+  const auto message = box.ok_json({"read", id});
+  const auto& files = *array_member(*object_member(message, "data"), "attachments");
+  ASSERT_EQ(files.size(), 2U);
+  const auto path = *string_member(files.at(0).as_object(), "path");
+  std::ifstream copy{path};
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{copy}, {}}), "all green\n");
+  std::filesystem::create_symlink(report, box.project() + "/link");
+  EXPECT_EQ(box.run({"send", "Bob", "x", "--attach", box.project() + "/link"}).code, 1);
+  std::filesystem::resize_file(notes, 17 << 20);
+  EXPECT_EQ(box.run({"send", "Bob", "x", "--attach", notes}).code, 5);
+}
+
+TEST_F(Deliveries, TwoAgentsThatAnswerForEverAreStoppedAndMayGoOn) {
+  script(R"({"default": {"reply": "@relay:{from} and I say the same to you"}})");
+  EXPECT_TRUE(array_member(box.ok_json({"loops"}), "breakers")->empty());
+  EXPECT_EQ(integer_member(box.ok_json({"loops", "reset"}), "count"), 0);
+  EXPECT_EQ(box.run({"loops", "reset", "Alice"}).code, 2);
+  EXPECT_EQ(box.run({"loops", "stop"}).code, 2);
+}
+
+TEST_F(Deliveries, UrgentGoesFirst) {
+  join("Bob");
+  send("Bob", "in its turn");
+  send("Bob", "at once", {"--urgent"});
+  auto bob = listen("Bob");
+  ASSERT_TRUE(bob->says("in its turn"));
+  EXPECT_LT(bob->out().find("at once"), bob->out().find("in its turn"));
+}
+
+TEST_F(Deliveries, AMomentThatIsOverIsNoDeadline) {
+  join("Bob");
+  for (const auto* deadline : {"soon", "0s", "2001-01-01T00:00:00Z"})
+    EXPECT_EQ(box.run({"send", "Bob", "x", "--deadline", deadline}).code, 2) << deadline;
+  box.ok({"send", "Bob", "x", "--deadline", "20m"});
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
