@@ -205,14 +205,15 @@ std::string verdict_on(const json::object& delivery, const json::object& message
   if (state == "delivered") return how_it_arrived(delivery, message, canvas);
   const auto reason = last_reason(delivery);
   const auto because = reason.empty() ? "" : ": " + reason;
-  if (state == "cancelled") return "cancelled" + because;
+  const auto plain = reason.starts_with(state) ? reason : state + because;  // "cancelled by Alice" says it already
+  if (state == "cancelled") return plain;
   const auto again = relay::format("; agent-relay dead redeliver {} sends it again", shown_in(delivery, "deliveryId"));
   if (state == "in_doubt") return relay::format("in doubt{}; it may have arrived{}", because, again);
   if (state == "dead") {
     const auto attempts = attempts_of(delivery);
     return relay::format("given up{}{}{}", attempts.empty() ? "" : " after " + attempts, because, again);
   }
-  return state + because + again;
+  return plain + again;
 }
 
 std::string timeline(const json::object& trace, const Canvas& canvas) {

@@ -101,9 +101,9 @@ TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
 }
 
 TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
-  const auto ended = [&](const std::string& state) {
+  const auto ended = [&](const std::string& state, const std::string& reason = "no answer") {
     return verdict(trace(R"({"deliveryId":"d-1","to":"Bob","attempts":8,"state":")" + state +
-                         R"(","history":[{"at":1748779200020,"state":"x","reason":"no answer"}]})"),
+                         R"(","history":[{"at":1748779200020,"state":"x","reason":")" + reason + R"("}]})"),
                    canvas_);
   };
   EXPECT_EQ(ended("dead"),
@@ -112,6 +112,7 @@ TEST_F(Timeline, SaysHowToSendAgainWhatDidNotArrive) {
             "in doubt: no answer; it may have arrived; agent-relay dead redeliver d-1 sends it again");
   EXPECT_EQ(ended("expired"), "expired: no answer; agent-relay dead redeliver d-1 sends it again");
   EXPECT_EQ(ended("cancelled"), "cancelled: no answer");
+  EXPECT_EQ(ended("cancelled", "cancelled by Alice"), "cancelled by Alice");
 }
 
 TEST_F(Timeline, SumsUpSeveralRecipients) {
