@@ -57,10 +57,10 @@ std::string attempts_of(const json::object& delivery) {
 
 std::string why_it_waits(const json::object& delivery, const Canvas& canvas) {
   const auto to = shown_in(delivery, "to");
-  auto why = shown_in(delivery, "waits");
-  if (why.empty())
-    if (const auto since = time_in(delivery, "offlineSince"); since > 0)
-      why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
+  std::string why;
+  if (const auto since = time_in(delivery, "offlineSince"); since > 0)
+    why = relay::format("{} is offline since {}", to, short_clock(since, canvas.now));
+  if (why.empty()) why = shown_in(delivery, "waits");
   if (why.empty()) why = last_reason(delivery);
   if (why.empty())
     why = shown_in(delivery, "state") == "accepted" ? relay::format("{}'s session has it and picks the moment", to)

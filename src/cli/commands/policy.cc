@@ -81,12 +81,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
       std::erase_if(rules, [&](const PolicyRule& rule) { return rule.from == from; });
     else
       rules.clear();
-    json::object order = {{"action", "policy"}, {"agent", name}};
-    if (rules.empty())
-      order["clear"] = true;
-    else
-      order["rules"] = RELAY_CLI_TRY(parse_json(protocol::write_policy(rules)));
-    const auto done = RELAY_CLI_TRY(steer(connection, order));
+    const auto wanted = RELAY_CLI_TRY(parse_json(protocol::write_policy(rules)));
+    const auto done = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}, {"rules", wanted}}));
     if (done.refusal) return complain(*done.refusal);
   }
   show(name, rules, invocation.has("--json"), context);
