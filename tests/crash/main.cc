@@ -2,9 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <optional>
 
+#include "arguments.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "client_role.h"
@@ -19,42 +18,15 @@ constexpr const char* kUsage =
     "                  [--durability power|process] [--keep]\n"
     "RELAY_BIN in the environment goes before --program.\n";
 
-/// `--name value` pairs; `--keep` stands alone.
-std::optional<std::map<std::string, std::string>> parse(int argc, char** argv) {
-  std::map<std::string, std::string> values;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (!word.starts_with("--")) return std::nullopt;
-    if (word == "--keep")
-      values[word] = "yes";
-    else if (i + 1 < argc)
-      values[word] = argv[++i];
-    else
-      return std::nullopt;
-  }
-  return values;
-}
-
-std::uint64_t number(const std::map<std::string, std::string>& values, const std::string& name,
-                     std::uint64_t otherwise) {
-  const auto found = values.find(name);
-  return found == values.end() ? otherwise : std::strtoull(found->second.c_str(), nullptr, 10);
-}
-
-std::string text(const std::map<std::string, std::string>& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? std::string{} : found->second;
-}
-
-int be_client(const std::map<std::string, std::string>& values) {
-  crash::ClientOptions options{.name = text(values, "--name"),
+int be_client(const crash::Arguments& values) {
+  crash::ClientOptions options{.name = values.text("--name"),
                                .peers = {},
-                               .socket = text(values, "--socket"),
-                               .directory = text(values, "--directory"),
-                               .seed = number(values, "--seed", 0),
-                               .messages_per_second = static_cast<int>(number(values, "--rate", 0)),
-                               .stop_file = text(values, "--stop-file")};
-  std::string peers = text(values, "--peers");
+                               .socket = values.text("--socket"),
+                               .directory = values.text("--directory"),
+                               .seed = values.number("--seed", 0),
+                               .messages_per_second = static_cast<int>(values.number("--rate", 0)),
+                               .stop_file = values.text("--stop-file")};
+  std::string peers = values.text("--peers");
   for (std::size_t begin = 0; begin < peers.size();) {
     const auto end = std::min(peers.find(',', begin), peers.size());
     options.peers.push_back(peers.substr(begin, end - begin));
@@ -67,21 +39,21 @@ int be_client(const std::map<std::string, std::string>& values) {
   return 0;
 }
 
-int drive(const std::map<std::string, std::string>& values) {
+int drive(const crash::Arguments& values) {
   crash::DriverOptions options;
   const char* program = std::getenv("RELAY_BIN");
-  const std::string named = program && *program ? program : text(values, "--program");
+  const std::string named = program && *program ? program : values.text("--program");
   if (!named.empty()) options.program = std::filesystem::absolute(named).string();
   options.self = "/proc/self/exe";
-  options.kills = number(values, "--kills", options.kills);
-  options.messages = number(values, "--messages", options.messages);
-  options.clients = number(values, "--clients", options.clients);
+  options.kills = values.number("--kills", options.kills);
+  options.messages = values.number("--messages", options.messages);
+  options.clients = values.number("--clients", options.clients);
   options.messages_per_second =
-      static_cast<int>(number(values, "--rate", static_cast<std::uint64_t>(options.messages_per_second)));
-  options.keep = values.contains("--keep");
-  if (values.contains("--durability")) options.durability = text(values, "--durability");
+      static_cast<int>(values.number("--rate", static_cast<std::uint64_t>(options.messages_per_second)));
+  options.keep = values.has("--keep");
+  if (values.has("--durability")) options.durability = values.text("--durability");
   SystemRandom random;
-  options.seed = number(values, "--seed", random.next() % 1'000'000);
+  options.seed = values.number("--seed", random.next() % 1'000'000);
   if (options.program.empty() || options.clients < 2) {
     std::fputs(kUsage, stderr);
     return 2;
@@ -113,10 +85,10 @@ int drive(const std::map<std::string, std::string>& values) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto values = parse(argc, argv);
+  const auto values = crash::Arguments::parse(argc, argv, {"--keep"});
   if (!values) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  return text(*values, "--role") == "client" ? be_client(*values) : drive(*values);
+  return values->text("--role") == "client" ? be_client(*values) : drive(*values);
 }

@@ -30,6 +30,8 @@ class Process {
   /// kill -9, and waits until it is gone.
   void kill_and_reap();
   void signal(int number) const;
+  /// 0 when there is none.
+  [[nodiscard]] pid_t pid() const { return pid_; }
   /// Has it ended by itself? (Then it is reaped.)
   [[nodiscard]] bool ended();
   /// Waits for the end up to so many milliseconds.

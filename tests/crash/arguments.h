@@ -1,0 +1,26 @@
+/// The command line of a long test: `--name value` pairs, and words that stand alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace relay::crash {
+
+class Arguments {
+ public:
+  /// Nothing when a word is no option, or an option has no value.
+  static std::optional<Arguments> parse(int argc, char** argv, const std::set<std::string>& alone);
+
+  [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
+  /// Empty when it was not given.
+  [[nodiscard]] std::string text(const std::string& name) const;
+  [[nodiscard]] std::uint64_t number(const std::string& name, std::uint64_t otherwise) const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace relay::crash
