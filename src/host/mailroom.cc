@@ -243,7 +243,9 @@ bool Mailroom::noted(const Letter& letter) {
 void Mailroom::finish(Letter& letter, const protocol::Receipt& receipt) {
   const auto tell = [&](Letter& each) {
     if (each.place.id.empty()) return;  // a word of our own
-    hands_.report(each.place, each.seen ? *each.seen : receipt);
+    const auto& said = each.seen ? *each.seen : receipt;
+    intent_.add_end(note_of(each), said);
+    hands_.report(each.place, said);
     if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
     if (typed_.size() >= kMaxTyped) typed_.pop_front();
     typed_.push_back({each.place, std::move(each.text)});

@@ -92,6 +92,8 @@ TEST_F(MailroomTest, TheNoteIsThereBeforeTheFirstByteAndStays) {
   after(300ms, State::Typing);
   after(50ms, State::Working);
   EXPECT_TRUE(intent.holds("a")) << "whether the daemon has stored its end is not known";
+  ASSERT_TRUE(intent.end_of("a"));
+  EXPECT_EQ(intent.end_of("a")->status, protocol::ReceiptStatus::Delivered);
 }
 
 TEST_F(MailroomTest, AnAgentThatShowsNothingGetsNothingMore) {

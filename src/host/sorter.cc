@@ -43,8 +43,10 @@ void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
 }  // namespace
 
 void Sorter::add(Letter letter) {
-  if (intent_.holds(note_of(letter)))  // a predecessor's: our own are never handed up twice
+  if (intent_.holds(note_of(letter))) {  // a predecessor's: our own are never handed up twice
+    if (auto known = intent_.end_of(note_of(letter))) return hands_.report(letter.place, *std::move(known));
     return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
+  }
   if (!letter.place.id.empty()) hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
   home(letter).push_back(std::move(letter));
 }
@@ -368,7 +370,9 @@ void Sorter::wait(Letter& letter, std::string_view reason) {
 }
 
 void Sorter::end(const Letter& letter, protocol::Receipt receipt) {
-  if (!letter.place.id.empty()) hands_.report(letter.place, std::move(receipt));  // else a word of our own
+  if (letter.place.id.empty()) return;  // a word of our own
+  intent_.add_end(note_of(letter), receipt);
+  hands_.report(letter.place, std::move(receipt));
 }
 
 }  // namespace relay::host

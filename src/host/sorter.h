@@ -58,7 +58,8 @@ class Sorter {
   Sorter(Intent& intent, SorterHands& hands) : intent_{intent}, hands_{hands} {}
   ~Sorter() { *alive_ = false; }
 
-  /// A message of somebody's. One that a predecessor may have brought is reported as in doubt and not taken.
+  /// A message of somebody's. One that a predecessor may have brought is not taken: reported is what the predecessor knew
+  /// of its end, else that it is in doubt.
   void add(Letter letter);
 
   struct View {

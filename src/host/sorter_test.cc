@@ -254,6 +254,15 @@ TEST_F(SorterTest, WhatAPredecessorMayHaveBroughtIsInDoubt) {
   EXPECT_TRUE(heard().empty());
 }
 
+TEST_F(SorterTest, WhatAPredecessorSawToItsEndIsToldAsItSawIt) {
+  ASSERT_TRUE(intent.add("a"));
+  intent.add_end("a", {.status = protocol::ReceiptStatus::Delivered, .proof = "submitted", .reason = "it began"});
+  come("a");
+  EXPECT_EQ(heard(), Lines{"a delivered submitted: it began"});
+  after(1s, State::Idle);
+  EXPECT_TRUE(heard().empty());
+}
+
 TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
   can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
   come("a");

@@ -149,6 +149,24 @@ TEST_F(Storms, WhatWasBeingTypedWhenTheHostDiedIsInDoubtAndNeverTypedAgain) {
   EXPECT_EQ(submitted("Bob"), std::vector{letter(next, "the next")});
 }
 
+TEST_F(Storms, AnEndThatNoDaemonHeardIsToldByTheNextHost) {
+  start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  box.kill_daemon();
+  ASSERT_TRUE(hears("Bob", "these are words"));
+  ASSERT_TRUE(until([&] {
+    std::ifstream notes{box.workspace_directory() + "/outboxes/Bob.outbox.intent"};
+    return std::string{std::istreambuf_iterator<char>{notes}, {}}.find("submitted") != std::string::npos;
+  }));
+  kill("Bob");
+  box.ok({"up", "--no-http"});
+  start("Bob");
+  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(ledger(id).proof, "submitted");
+  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words")});
+}
+
 /// Kills the host as soon as the agent has noted this.
 struct HostKills : Storms, testing::WithParamInterface<const char*> {};
 
