@@ -1,6 +1,7 @@
 /// What happened to the scripted agent, one JSON object per line: the judge in tests.
 ///
-/// Every line is written at once and whole, so a test may read while the agent runs, and after it was killed.
+/// Every line is written at once and whole, so a test may read while the agent runs, and after it was killed. What
+/// happened is noted before anything of it is shown: whoever saw the agent react finds the reason here.
 #pragma once
 
 #include <string>

@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxAwayMs = 300;  // how long the killed one stays away
-constexpr int kWorkMs = 20;                // of an agent, on each prompt
+constexpr std::uint64_t kMaxAwayMs = 300;        // how long the killed one stays away
+constexpr std::uint64_t kOneInLongAbsences = 8;  // the daemon: agents are given all that their hosts have, unheard
+constexpr std::uint64_t kLongAwayMs = 3'000;
+constexpr int kWorkMs = 20;  // of an agent, on each prompt
 constexpr int kSubmitGapMs = 15;
 
 // Answers at once and says nothing that a relay would carry out.
@@ -125,6 +127,7 @@ void Stage::send_away(Actor& actor, SteadyTime now) {
 bool Stage::kill_daemon(SteadyTime now) {
   if (!daemon_.here) return false;
   send_away(daemon_, now);
+  if (random_.below(kOneInLongAbsences) == 0) daemon_.back_at = now + Millis{kLongAwayMs};
   return true;
 }
 
