@@ -141,6 +141,7 @@ bool Mailroom::is_free(const View& view) {
 }
 
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
+  const bool had_one = !letters_.empty();
   while (!letters_.empty()) {
     auto& letter = letters_.front();
     if (letter.expires_at && *letter.expires_at <= view.wall && !letter.injection.begun()) {
@@ -191,7 +192,8 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     settled_from_ = view.now;
     if (view.state == profiles::State::Working) own_turn_ = view.since;
   }
-  return std::nullopt;
+  // The gate has become free, and perhaps nothing will ever change on the screen: whoever waits elsewhere may come now.
+  return had_one ? std::optional{view.now} : std::nullopt;
 }
 
 /// A person who types from elsewhere does not wait for ever.

@@ -84,7 +84,7 @@ class Mailroom {
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
   };
-  /// Does what can be done now. When to be asked again without any change.
+  /// Does what can be done now. When to be asked again without any change; at once when the gate has become free.
   std::optional<SteadyTime> deliver(const View& view);
 
   /// The first one has been written, at least in part.

@@ -73,6 +73,19 @@ TEST_F(MailroomTest, OneAfterTheOtherEachWithItsReceipts) {
   EXPECT_TRUE(mailroom.waiting().empty());
 }
 
+TEST_F(MailroomTest, AGateThatHasBecomeFreeIsToldEvenIfTheScreenNeverChangesAgain) {
+  EXPECT_FALSE(mailroom.deliver(view));
+  mailroom.add(letter("a"));
+  after(1s, State::Idle);
+  after(50ms, State::Typing);
+  after(300ms, State::Typing);
+  after(50ms, State::Idle);  // a turn too short to be seen
+  view.now += kIdleSettle;
+  EXPECT_EQ(mailroom.deliver(view), view.now);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the composer emptied"}));
+  EXPECT_FALSE(mailroom.deliver(view));
+}
+
 TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {
   mailroom.add(letter("a"));
   (void)heard();
