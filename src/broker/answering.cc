@@ -209,7 +209,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     }
     if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
       auto& awaited = receipts_[sent.message->key];
-      awaited = {connection->id, sent.id, {}, sent.steps};
+      awaited = {.connection = connection->id, .id = sent.id, .open = {}, .steps = sent.steps};
       ++connection->watched_messages;
       for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
       for (const auto& delivery : sent.refused) awaited.open.emplace(delivery.key, delivery.to);
@@ -224,7 +224,14 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   newest_shown_ = sent.message->key;
   show_watchers(*sent.message);
   answer_syncs(*sent.message);
+  for (const auto& delivery : sent.refused)
+    show_delivery({.key = delivery.key, .state = delivery.state, .at = now_.wall}, {sent.message, delivery.to});
   for (auto& delivery : sent.deliveries) {
+    if (delivery.hold == records::Hold::Policy)
+      tell_sender(sent.message->key, {.key = delivery.key,
+                                      .state = delivery.state,
+                                      .at = now_.wall,
+                                      .reason = format("the policy of {} holds it", delivery.to.value())});
     show_delivery({.key = delivery.key, .state = delivery.state, .proof = delivery.proof, .at = now_.wall},
                   {sent.message, delivery.to});
     if (AgentState* to = find_agent(delivery.to.value())) deliver_committed(*to, {std::move(delivery), sent.message});

@@ -320,6 +320,7 @@ class Core {
     std::string id;
     std::map<Key, AgentName> open;  // deliveries without an end yet
     bool steps = false;             // every change is told, not only the end
+    std::set<Key> delivered = {};   // of the open ones, those that may still be seen
   };
   /// A RECEIPT to whoever asked for one.
   void tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code = {});

@@ -107,7 +107,9 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
       complete(*agent, *agent->mailbox.finish(*key), std::move(line));
       break;
     case ReceiptStatus::Failed:
-      if (receipt->retryable)
+      if (receipt->code == protocol::kCancelled)
+        end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::Cancelled, std::move(line));
+      else if (receipt->retryable)
         try_later(*agent, *agent->mailbox.finish(*key), std::move(line), 0);
       else
         end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::Failed, std::move(line));
@@ -251,6 +253,7 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
   }
   if (!ends) return;
   if (may_be_seen && sender != nullptr) {
+    if (!entry.delivered.insert(line.key).second || entry.delivered.size() < entry.open.size()) return;
     sender->followed.push_back(message);
     if (sender->followed.size() <= kMaxFollowed) return;
     const auto oldest = receipts_.find(sender->followed.front());
@@ -259,6 +262,7 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
     return;
   }
   entry.open.erase(open);
+  entry.delivered.erase(line.key);
   if (entry.open.empty()) end_receipts(awaited);
 }
 

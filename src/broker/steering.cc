@@ -208,23 +208,24 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       break;
     case ControlAction::Cancel: {
       if (final) return refuse_it("has ended already");
+      const std::string reason = steering.request.reason.empty()
+                                     ? format("cancelled by {}", steering.by)
+                                     : format("cancelled by {}: {}", steering.by, steering.request.reason);
       if (to->mailbox.flight().contains(delivery.key)) {
-        const auto order = protocol::write_cancel(
-            {.delivery_id = records::delivery_id(delivery.key), .reason = steering.request.reason});
+        // Its session has it: only that one knows whether it has begun, and says what became of it.
+        if (!to->session->capabilities.modes) return refuse_it("is in the hands of a session that cannot give it back");
+        const auto order =
+            protocol::write_cancel({.delivery_id = records::delivery_id(delivery.key), .reason = reason});
         for (const ConnectionId id : to->connections) {
           Connection* connection = find(id);
-          if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
-            say(*connection, MessageType::Cancel, order);
+          if (connection != nullptr && connection->phase == Phase::Active) say(*connection, MessageType::Cancel, order);
         }
+        break;
       }
       to->mailbox.drop(delivery.key);
       if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
       const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
-      end_delivery(*to, parcel, DeliveryState::Cancelled,
-                   {.key = delivery.key,
-                    .reason = steering.request.reason.empty()
-                                  ? format("cancelled by {}", steering.by)
-                                  : format("cancelled by {}: {}", steering.by, steering.request.reason)});
+      end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
       pump(*to);
       break;
     }

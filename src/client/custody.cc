@@ -30,6 +30,11 @@ bool keeps(const Receipt& receipt) {
          (receipt.status == ReceiptStatus::Deferred && receipt.available_at == 0);
 }
 
+bool gives_back(const Receipt& receipt) {
+  return (receipt.status == ReceiptStatus::Failed && receipt.retryable) ||
+         (receipt.status == ReceiptStatus::Deferred && receipt.available_at != 0);
+}
+
 const Place* Custody::find(std::string_view id) const {
   const auto found = in_hand_.find(id);
   return found == in_hand_.end() ? nullptr : &found->second;

@@ -87,7 +87,7 @@ class LinkListener {
   /// A delivery in hand waits for another moment now (or was put back while it was here): this is its place from now on.
   virtual void on_moved(const Place& place, protocol::DeliveryMode mode) { (void)place, (void)mode; }
   /// A delivery in hand is not wanted any more. It has left the hand: nothing is to be said about it.
-  virtual void on_cancel(const protocol::CancelOrder& order) { (void)order; }
+  virtual bool on_cancel(const protocol::CancelOrder& order) { return (void)order, false; }
   /// Hold what you have, or go on. Told after each WELCOME of a paused agent, and on every change.
   virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }
 

@@ -256,16 +256,30 @@ TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
   EXPECT_TRUE(proofs().empty());
 }
 
-TEST_F(LinkReceiving, WhatIsCancelledHasLeftTheHand) {
+TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
   program.taken = Taken::Later;
   start_ready();
   deliver(1);
+  (void)said();
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-else"})");
   EXPECT_EQ(program.cancelled, Said{"d-Bob1"});
+  EXPECT_EQ(said().size(), 1u);
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
   EXPECT_TRUE(said().empty());
+}
+
+TEST_F(LinkReceiving, WhatCannotBeCancelledAnyMoreIsToldAsItEnds) {
+  program.taken = Taken::Later;
+  program.drops_cancelled = false;
+  start_ready();
+  deliver(1);
+  (void)said();
+  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1"})");
+  EXPECT_TRUE(said().empty());
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  EXPECT_EQ(said().size(), 1u);
 }
 
 TEST_F(LinkReceiving, HearsThatItIsPaused) {

@@ -147,10 +147,12 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
     custody_.move(place);
     return listener_.on_moved(place, delivery->mode.value_or(place.lane.mode));
   }
-  if (!is_new) {
-    // What we said of it got lost.
-    const auto* const word = custody_.word_about(place.id);
-    return word == nullptr ? write_ack(place) : write_receipt(*word);
+  const auto* const word = custody_.word_about(place.id);
+  if (!is_new) return word == nullptr ? write_ack(place) : write_receipt(*word);  // what we said of it got lost
+  if (word != nullptr && !gives_back(*word)) {
+    // It was put elsewhere while we told of its end.
+    positions_.advance(place.topic, place.from, place.lane, place.seq);
+    return write_receipt(*word);
   }
   // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
   if (custody_.full()) return lose("more deliveries are in hand than one connection may have");
@@ -168,7 +170,13 @@ void Link::Machine::on_pause(const protocol::Envelope& envelope) {
 void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
   const auto order = protocol::parse_cancel(envelope.payload);
   if (!order) return lose(order.error().message());
-  if (custody_.let_go(order->delivery_id)) listener_.on_cancel(*order);
+  const Place* const in_hand = custody_.find(order->delivery_id);
+  if (in_hand == nullptr) return;  // its end is told, or will be
+  const Place place = *in_hand;
+  if (listener_.on_cancel(*order))
+    report(place, {.status = protocol::ReceiptStatus::Failed,
+                   .reason = order->reason,
+                   .code = std::string{protocol::kCancelled}});
 }
 
 void Link::Machine::write_ack(const Place& place) {

@@ -335,10 +335,7 @@ class Host::Core final : public pty::ProgramListener,
     desk_.move(place, mode);
     deliver_soon();
   }
-  void on_cancel(const protocol::CancelOrder& order) override {
-    desk_.cancel(order.delivery_id);
-    deliver_soon();
-  }
+  bool on_cancel(const protocol::CancelOrder& order) override { return desk_.cancel(order.delivery_id); }
   void on_pause(const protocol::PauseOrder& order) override {
     desk_.pause(order);
     protocol::JsonWriter event;

@@ -65,7 +65,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   /// It waits for another moment now.
   void move(const client::Place& place, protocol::DeliveryMode mode);
   /// It is not wanted any more; what has begun goes on.
-  void cancel(std::string_view delivery) { sorter_.cancel(delivery); }
+  bool cancel(std::string_view delivery) { return sorter_.cancel(delivery); }
   /// A word of our own to the agent, unless it had too many of them.
   void explain(std::string_view sentence);
   /// Something it said was taken: explanations are worth giving again.

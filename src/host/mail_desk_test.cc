@@ -165,7 +165,7 @@ TEST_F(MailDeskTest, AFlushedLetterGoesAndACancelledOneDoesNot) {
   receive("b", "message", 1, DeliveryMode::Manual);
   after(1s, State::Idle);
   (void)heard();
-  desk->cancel("b");
+  EXPECT_TRUE(desk->cancel("b"));
   desk->move({.id = "a"}, DeliveryMode::OnIdle);
   type_one();
   EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");

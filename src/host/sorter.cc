@@ -322,7 +322,7 @@ void Sorter::move(const client::Place& place, DeliveryMode mode, Injection injec
   home(*letter).push_back(*std::move(letter));
 }
 
-void Sorter::cancel(std::string_view delivery) { (void)extract(delivery); }
+bool Sorter::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
 
 void Sorter::fetch(const std::vector<std::string>& ids) {
   if (auto back = hands_.take_back()) put_back(*std::move(back));

@@ -86,7 +86,7 @@ class Sorter {
   /// It waits for another moment from now on, in that place of the daemon's books. What has begun goes on.
   void move(const client::Place& place, protocol::DeliveryMode mode, Injection injection);
   /// It is not wanted any more: dropped, unless it has begun.
-  void cancel(std::string_view delivery);
+  bool cancel(std::string_view delivery);
 
   /// The agent was shown these of its mail (MCP), which nobody has begun to bring: they are delivered.
   void fetch(const std::vector<std::string>& ids);

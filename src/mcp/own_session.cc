@@ -161,8 +161,8 @@ void OwnSession::on_moved(const client::Place& place, protocol::DeliveryMode mod
   found->letter.mode = protocol::name_of(mode);
 }
 
-void OwnSession::on_cancel(const protocol::CancelOrder& order) {
-  std::erase_if(held_, [&](const Held& each) { return each.place && each.place->id == order.delivery_id; });
+bool OwnSession::on_cancel(const protocol::CancelOrder& order) {
+  return std::erase_if(held_, [&](const Held& each) { return each.place && each.place->id == order.delivery_id; }) > 0;
 }
 
 void OwnSession::on_pause(const protocol::PauseOrder& order) {

@@ -78,5 +78,7 @@ struct CancelOrder {
 };
 Result<CancelOrder> parse_cancel(std::string_view payload);
 std::string write_cancel(const CancelOrder& order);
+/// The code of the receipt of a session that dropped what was cancelled.
+inline constexpr std::string_view kCancelled = "CANCELLED";
 
 }  // namespace relay::protocol

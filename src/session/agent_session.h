@@ -45,7 +45,7 @@ class AgentSession {
 
   /// Of a delivery that was accepted and not ended: somebody wants it at another moment, or not at all.
   virtual void on_moved(const std::string& delivery_id, protocol::DeliveryMode mode) { (void)delivery_id, (void)mode; }
-  virtual void on_cancel(const protocol::CancelOrder& order) { (void)order; }
+  virtual bool on_cancel(const protocol::CancelOrder& order) { return (void)order, false; }
   /// Told to sessions that can pause.
   virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }
 

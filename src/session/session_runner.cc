@@ -147,9 +147,10 @@ void SessionRunner::on_moved(const client::Place& place, protocol::DeliveryMode 
   session_.on_moved(place.id, mode);
 }
 
-void SessionRunner::on_cancel(const protocol::CancelOrder& order) {
+bool SessionRunner::on_cancel(const protocol::CancelOrder& order) {
+  if (!session_.on_cancel(order)) return false;
   in_hand_.erase(order.delivery_id);
-  session_.on_cancel(order);
+  return true;
 }
 
 void SessionRunner::on_pause(const protocol::PauseOrder& order) { session_.on_pause(order); }

@@ -87,7 +87,7 @@ class SessionRunner final : private client::LinkListener {
   void on_stopped(const Error& why) override;
   client::Taken on_incoming(const client::Incoming& incoming) override;
   void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
-  void on_cancel(const protocol::CancelOrder& order) override;
+  bool on_cancel(const protocol::CancelOrder& order) override;
   void on_pause(const protocol::PauseOrder& order) override;
   void on_acknowledged(const protocol::Ack& ack) override;
   void on_sent(const std::string&) override {}

@@ -44,7 +44,10 @@ struct Recorder final : AgentSession {
   void on_receipt(const MessageReceipt& receipt) override { receipts.push_back(receipt); }
   void on_stored(const protocol::Ack& ack) override { stored.push_back(ack.ack_id); }
   void on_moved(const std::string&, DeliveryMode mode) override { moved.push_back(mode); }
-  void on_cancel(const protocol::CancelOrder& order) override { cancelled.push_back(order.delivery_id); }
+  bool on_cancel(const protocol::CancelOrder& order) override {
+    cancelled.push_back(order.delivery_id);
+    return true;
+  }
   void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
 };
 

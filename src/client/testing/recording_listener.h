@@ -35,7 +35,11 @@ class RecordingListener final : public LinkListener {
     return taken;
   }
   void on_moved(const Place& place, protocol::DeliveryMode mode) override { moved.emplace_back(place, mode); }
-  void on_cancel(const protocol::CancelOrder& order) override { cancelled.push_back(order.delivery_id); }
+  bool on_cancel(const protocol::CancelOrder& order) override {
+    cancelled.push_back(order.delivery_id);
+    return drops_cancelled;
+  }
+  bool drops_cancelled = true;
   void on_pause(const protocol::PauseOrder& order) override { pauses.push_back(order.paused); }
   void on_sent(const std::string& id) override { sent.push_back(id); }
   void on_refused(const std::string& id, const protocol::NackView& why) override { refused.emplace_back(id, why.code); }
