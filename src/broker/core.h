@@ -442,6 +442,7 @@ class Core {
   void watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows);
   void show_watchers(const records::Message& message);
   void show_delivery(const records::ChangeDelivery& line, const News& news);
+  void show_put_back(Key delivery, const AgentName& to, std::string_view reason);
   void show_live(bool Watch::* wanted, const std::string& payload);
   [[nodiscard]] bool anybody_watches(bool Watch::* wanted);
 

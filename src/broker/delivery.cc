@@ -277,11 +277,13 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
   const Key rank = next_key();
   const Seq seq = streams_.next(topic, delivery.from, delivery.to, lane);
   save_eventually(records::SetStream{{topic, delivery.from, delivery.to, lane, seq, Seq{}}});  // saved again with it
-  save_eventually(records::RequeueDelivery{delivery.key, lane, rank, seq, now_.wall, std::move(reason)});
+  save_eventually(records::RequeueDelivery{delivery.key, lane, rank, seq, now_.wall, reason});
   if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
-  when_saved([this, key = delivery.key, name = delivery.to, from = delivery.from, lane, rank, seq] {
+  when_saved([this, key = delivery.key, name = delivery.to, from = delivery.from, lane, rank, seq,
+              reason = std::move(reason)] {
     AgentState* agent = find_agent(name.value());
     if (agent == nullptr || finished_.contains(key)) return;
+    show_put_back(key, name, reason);
     if (auto in_hand = agent->mailbox.finish(key)) {
       // Its session has it already, and hears only where it belongs now.
       in_hand->parcel.delivery.lane = lane;

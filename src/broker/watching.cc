@@ -123,6 +123,15 @@ void Core::show_live(bool Watch::* wanted, const std::string& payload) {
   }
 }
 
+void Core::show_put_back(Key delivery, const AgentName& to, std::string_view reason) {
+  if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
+  protocol::JsonWriter payload;
+  payload.field("type", "delivery.queued").field("deliveryId", records::delivery_id(delivery)).field("at", now_.wall);
+  payload.field("state", "queued").field("proof", "stored").optional("reason", reason);
+  write_identity(payload, "agent", to.value(), find_agent(to.value()));
+  show_live(&Watch::deliveries, payload.take());
+}
+
 void Core::show_delivery(const records::ChangeDelivery& line, const News& news) {
   if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
   const auto& message = *news.message;
