@@ -77,7 +77,7 @@ struct Expired {
   AgentName from;
   AgentName to;
   std::string message_id;
-  Hold hold{};
+  Hold hold{};  // until then
 };
 struct ExpireResult {
   std::vector<Expired> expired;

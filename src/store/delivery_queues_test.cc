@@ -189,7 +189,9 @@ TEST_P(MessageStoreSuite, LetsWhatIsHeldExpireToo) {
   ASSERT_TRUE(store_->begin());
   const auto result = store_->expire({kStart + 50, 100});
   ASSERT_TRUE(result && store_->commit());
-  EXPECT_EQ(result->expired.size(), 2u);
+  ASSERT_EQ(result->expired.size(), 2u);
+  EXPECT_EQ(result->expired[0].hold, Hold::Time);
+  EXPECT_EQ(result->expired[1].hold, Hold::Policy);
   EXPECT_EQ(held(held_of("Bob")), Keys{});
   EXPECT_EQ(load().next_due, 0);
   EXPECT_EQ(entry(2).delivery.hold, Hold::None);

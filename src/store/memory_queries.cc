@@ -77,10 +77,10 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   if (!query.id.empty()) {
     keys = named(query.id);
   } else if (!query.delivered_to.empty()) {
-    for (const auto key : tables_.inbox_of(query.delivered_to)) {
-      const auto message = tables_.deliveries.at(key).delivery.message.value();
-      if (std::find(keys.rbegin(), keys.rend(), message) == keys.rend()) keys.push_back(message);
-    }
+    MemoryTables::Keys there;
+    for (const auto key : tables_.inbox_of(query.delivered_to))
+      there.insert(tables_.deliveries.at(key).delivery.message.value());
+    keys.assign(there.begin(), there.end());
   } else if (!query.thread.empty()) {
     keys.assign(tables_.thread(query.thread).begin(), tables_.thread(query.thread).end());
   } else {

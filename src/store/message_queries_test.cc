@@ -68,6 +68,16 @@ TEST_P(MessageStoreSuite, ShowsAnInboxOnceEachAndTheUnreadAlone) {
   EXPECT_EQ(keys(Ask{}.delivered_to("Alice")), Keys{});
 }
 
+TEST_P(MessageStoreSuite, ShowsAnInboxInTheOrderOfMessagesAlsoWhenOneCameAgain) {
+  for (std::int64_t key = 1; key <= 5; key += 2) commit(direct(key, "Alice", "Bob", "a"));
+  commit({change(2, DeliveryState::Dead), AddDelivery{delivery(7, 1, "Bob", 9)}});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").ascending()), (Keys{1, 3, 5}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only()), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only().before(5).limit(1)), Keys{3});
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").before(3)), Keys{1});
+}
+
 TEST_P(MessageStoreSuite, SaysHowFarTheLeastAdvancedDeliveryIs) {
   commit({AddMessage{message(1, "Alice", "*", "all")}, AddDelivery{delivery(2, 1, "Bob")},
           AddDelivery{delivery(3, 1, "Carol")}});

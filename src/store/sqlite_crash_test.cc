@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "store/sqlite_schema.h"
 #include "store/sqlite_store.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
@@ -141,6 +142,44 @@ TEST(SqliteCrash, ProcessModeLosesNoCommitWhenTheProcessDies) { run_many({Durabi
 
 TEST(SqliteCrash, ProcessModeLosesOnlyTheLastCommitsWhenThePowerGoes) {
   run_many({Durability::Process, Death::Power, false});
+}
+
+TEST(SqliteCrash, TablesOfAnOlderVersionAreBroughtUpToDateWholeOrNotAtAll) {
+  constexpr std::int64_t kRows = 300;
+  constexpr std::uint64_t kOperations = 200;  // more than the migration takes
+  std::size_t died = 0;
+  for (std::uint64_t seed = 1; seed <= kDisks; ++seed) {
+    SCOPED_TRACE(format("seed {}", seed));
+    SeededRandom random{seed};
+    SimDisk disk;
+    {
+      auto connection = Connection::open("db", disk.vfs(), Access::ReadWrite);
+      ASSERT_TRUE(connection && migrate(**connection, 2));
+      const auto filled =
+          (*connection)
+              ->execute(format("INSERT INTO names VALUES(1,'Alice'),(2,'Bob');"
+                               "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM n WHERE n<{})"
+                               "INSERT INTO messages(key,id,ts,sender,recipient,payload)"
+                               " SELECT 2*n-1,'id',5,1,2,'{{}}' FROM n;"
+                               "INSERT INTO deliveries(key,message,recipient,seq,carriage,state,proof,"
+                               "expires_at,queued_offline) SELECT key+1,key,2,key,0,0,0,900,0 FROM messages",
+                               kRows)
+                            .c_str());
+      ASSERT_TRUE(filled) << filled.error().message();
+    }
+    const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+    disk.kill_after(random.below(kOperations));
+    if (!SqliteStore::open(options)) ++died;
+    disk.crash(random);
+    auto store = SqliteStore::open(options);
+    ASSERT_TRUE(store) << store.error().message();
+    EXPECT_EQ((*store)->warning(), "");
+    auto asked = backlog_of("Bob");
+    asked.max_rows = 2 * kRows;
+    EXPECT_EQ((*store)->backlog(asked)->items.size(), static_cast<std::size_t>(kRows));
+  }
+  EXPECT_GT(died, 0u) << "no life ended on the way";
+  EXPECT_LT(died, static_cast<std::size_t>(kDisks)) << "no life saw the end of it";
 }
 
 }  // namespace

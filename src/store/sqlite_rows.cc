@@ -36,6 +36,11 @@ protocol::Lane read_lane(std::int64_t number) {
   return protocol::lane_of(static_cast<std::uint64_t>(number)).value_or(protocol::Lane{});
 }
 
+Hold read_hold(std::int64_t wait) {
+  if (wait == static_cast<std::int64_t>(Wait::Time)) return Hold::Time;
+  return wait == static_cast<std::int64_t>(Wait::Word) ? Hold::Policy : Hold::None;
+}
+
 Delivery read_delivery(const Statement& row, int first) {
   Delivery delivery;
   int column = first;
@@ -56,8 +61,7 @@ Delivery read_delivery(const Statement& row, int first) {
   delivery.proof = read_proof(next_integer());
   delivery.expires_at = next_integer();
   delivery.queued_offline = next_integer() != 0;
-  const auto wait = static_cast<Wait>(next_integer());
-  delivery.hold = wait == Wait::Time ? Hold::Time : wait == Wait::Word ? Hold::Policy : Hold::None;
+  delivery.hold = read_hold(next_integer());
   delivery.available_at = next_integer();
   delivery.attempts = static_cast<std::uint32_t>(next_integer());
   return delivery;

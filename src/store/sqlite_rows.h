@@ -30,5 +30,6 @@ records::DeliveryEvent usual_beginning(WallMs at);
 records::DeliveryState read_state(std::int64_t number);
 records::Proof read_proof(std::int64_t number);
 protocol::Lane read_lane(std::int64_t number);
+records::Hold read_hold(std::int64_t wait);
 
 }  // namespace relay::store

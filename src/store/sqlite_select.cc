@@ -160,21 +160,18 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
       keys += format("{}{}", keys.empty() ? "" : ",", key.value());
     walk.where.add(format("m.key IN ({})", keys));
   }
-  if (inbox_of && !search && query.id.empty()) {
-    walk.from = query.unread_only ? "deliveries d" : "deliveries d INDEXED BY deliveries_by_recipient";
-    walk.from += " CROSS JOIN messages m ON m.key=d.message";
-    if (query.unread_only) {
-      walk.where.add(
-          "d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_IN_LANE(
-              "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} "
-                  "AND " RELAY_HELD("") ")",
-          *inbox_of);
-    } else {
-      walk.where.add("d.recipient={}", *inbox_of);
-    }
-    // Deliveries have later keys than their message, so the same bound saves walking the whole inbox.
-    if (query.after.value() > 0) walk.where.add("d.key>{}", query.after.value());
-    walk.order = "d.key" + direction;
+  if (inbox_of && !search && query.id.empty() && query.unread_only) {
+    walk.where.add(
+        "m.key IN (SELECT message FROM deliveries INDEXED BY deliveries_waiting WHERE recipient={0} AND " RELAY_IN_LANE(
+            "") " UNION ALL SELECT message FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} AND " RELAY_HELD("") ")",
+        *inbox_of);
+  } else if (inbox_of && !search && query.id.empty()) {
+    walk.from = "deliveries d INDEXED BY deliveries_by_recipient CROSS JOIN messages m ON m.key=d.message";
+    walk.where.add("d.recipient={}", *inbox_of);
+    // The bounds once more, for the index that is walked.
+    if (query.after.value() > 0) walk.where.add("d.message>{}", query.after.value());
+    if (query.before.value() > 0) walk.where.add("d.message<{}", query.before.value());
+    walk.order = "d.message" + direction;
   } else if (inbox_of) {
     walk.where.add(
         query.unread_only

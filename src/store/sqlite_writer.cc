@@ -176,16 +176,16 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
   std::vector<Proof> proofs;
   {
     const auto due = RELAY_TRY(
-        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof"
+        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof, d.wait"
                         " FROM deliveries d INDEXED BY deliveries_expiring CROSS JOIN messages m ON m.key=d.message"
                         " JOIN names s ON s.id=m.sender JOIN names r ON r.id=d.recipient"
                         " WHERE " RELAY_PENDING(
                             "d.") " AND d.expires_at>0 AND d.expires_at<=?1 ORDER BY d.expires_at, d.key LIMIT ?2"));
     due->bind(request.now, static_cast<std::int64_t>(request.max_rows));
     while (RELAY_TRY(due->step())) {
-      result.expired.push_back(
-          {Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)}, AgentName{due->text(3)}, due->text(4)});
-      proofs.push_back(static_cast<Proof>(due->integer(5)));
+      result.expired.push_back({Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)},
+                                AgentName{due->text(3)}, due->text(4), read_hold(due->integer(6))});
+      proofs.push_back(read_proof(due->integer(5)));
     }
   }
   for (std::size_t at = 0; at < result.expired.size(); ++at) {
@@ -210,7 +210,7 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
               "") " UNION ALL SELECT key, proof FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1"
                   " AND " RELAY_HELD("")));
       find->bind(*agent);
-      while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), static_cast<Proof>(find->integer(1)));
+      while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), read_proof(find->integer(1)));
     }
     for (const auto& [key, proof] : pending) {
       RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
