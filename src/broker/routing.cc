@@ -188,13 +188,14 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
 
 Loops::Sent Core::loop_view(const Sending& sending) const {
   const bool asks = sending.meta.sync && sending.meta.sync->blocking;
-  const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
-  return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
+  return {.from = sending.from.value(),
           .to = sending.envelope.to,
           .body = sending.view.body,
+          .id = sending.envelope.id,
           .reply_to = sending.meta.reply_to,
           .thread = sending.view.thread,
-          .wakes = wakes(sending.view.kind_name) && !asks};
+          .wakes = wakes(sending.view.kind_name) && !asks,
+          .person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User};
 }
 
 bool Core::within_rate(Sending& sending) {
@@ -328,7 +329,6 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
     if (const auto sync = syncs_.find(sending.meta.sync->correlation_id); sync != syncs_.end())
       sync->second.key = message->key;
   }
-  if (limits_.break_loops) loops_.taken(loop_view(sending), message->id, now_);
   if (sending.sender != nullptr) ++sending.sender->sent;
 
   charge(sending.connection, pending.bytes);
