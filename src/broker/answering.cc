@@ -212,28 +212,25 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       awaited = {.connection = connection->id, .id = sent.id, .open = {}, .steps = sent.steps};
       ++connection->watched_messages;
       for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
-      for (const auto& delivery : sent.refused) awaited.open.emplace(delivery.key, delivery.to);
+      for (const auto& refused : sent.refused) awaited.open.emplace(refused.delivery.key, refused.delivery.to);
       if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
-      for (const auto& delivery : sent.refused)
-        tell_sender(sent.message->key, {.key = delivery.key,
-                                        .state = records::DeliveryState::Failed,
-                                        .at = now_.wall,
-                                        .reason = "it takes no more messages of this kind at the moment"});
     }
   }
   newest_shown_ = sent.message->key;
   show_watchers(*sent.message);
   answer_syncs(*sent.message);
-  for (const auto& delivery : sent.refused)
-    show_delivery({.key = delivery.key, .state = delivery.state, .at = now_.wall}, {sent.message, delivery.to});
+  for (const auto& refused : sent.refused)
+    tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
+         {sent.message, refused.delivery.to, refused.code});
   for (auto& delivery : sent.deliveries) {
-    if (delivery.hold == records::Hold::Policy)
-      tell_sender(sent.message->key, {.key = delivery.key,
-                                      .state = delivery.state,
-                                      .at = now_.wall,
-                                      .reason = format("the policy of {} holds it", delivery.to.value())});
-    show_delivery({.key = delivery.key, .state = delivery.state, .proof = delivery.proof, .at = now_.wall},
-                  {sent.message, delivery.to});
+    records::ChangeDelivery line{
+        .key = delivery.key, .state = delivery.state, .proof = delivery.proof, .at = now_.wall, .hold = delivery.hold};
+    if (delivery.hold == records::Hold::Policy) {
+      line.reason = held_by_policy(delivery.to);
+      tell(line, {sent.message, delivery.to});
+    } else {
+      show_delivery(line, {sent.message, delivery.to});
+    }
     if (AgentState* to = find_agent(delivery.to.value())) deliver_committed(*to, {std::move(delivery), sent.message});
   }
 }

@@ -65,7 +65,12 @@ struct PendingSend {
   bool own = false;    // made by the broker itself: nobody would send it again, so it is tried again
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
-  std::vector<records::Delivery> refused = {};  // by recipients with a full mailbox
+  struct Refused {
+    records::Delivery delivery;
+    std::string reason;
+    protocol::Refusal code{};
+  };
+  std::vector<Refused> refused = {};  // by recipients among others
 };
 
 /// Whom a line of the ledger concerns.
@@ -251,6 +256,7 @@ class Core {
     std::string shadow_of = {};
   };
   void add_delivery(PendingSend& pending, AgentState& to, const Travel& travel);
+  [[nodiscard]] static std::string held_by_policy(const AgentName& name);
   void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
   /// An ordinary message may be the answer somebody waits for.
   void answer_syncs(const records::Message& message);
@@ -291,7 +297,7 @@ class Core {
   enum class Closed : std::uint8_t { No, Away, Paused, Unsupported, Manual, Boundary, Busy };
   struct Gate {
     Closed closed = Closed::No;
-    Key up_to = kAllOfIt;  // when it is open: only deliveries up to this one
+    Key up_to = kAllOfIt;  // when it is open: only deliveries up to this rank
   };
   [[nodiscard]] Gate gate(const AgentState& agent, protocol::Lane lane) const;
   [[nodiscard]] static std::string why_closed(const AgentState& agent, protocol::Lane lane, Closed closed);
@@ -314,6 +320,8 @@ class Core {
   /// One line of the ledger: saved, and then told.
   void enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
              std::optional<protocol::Refusal> code = {});
+  /// Takes a delivery back from the session that has it in hand, if one has.
+  void take_back(AgentState& agent, Key key, std::string_view reason);
   void tell(const records::ChangeDelivery& line, const News& news);
   struct AwaitedReceipts {
     ConnectionId connection;
@@ -399,6 +407,7 @@ class Core {
     bool inbox = false;
     bool watch = false;
     std::string name = {};  // of the agent that runs for others
+    std::size_t limit = 0;  // rows wanted, of dead letters
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);

@@ -220,6 +220,7 @@ void Core::expired(records::ExpireResult result) {
   for (const auto& gone : result.expired) {
     if (finished_.contains(gone.delivery) || finished.contains(gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
+      take_back(*to, gone.delivery, kReasonExpired);
       to->mailbox.drop(gone.delivery);
       to->mailbox.settled_one();
       if (gone.hold != records::Hold::None) to->mailbox.let_go_one();
@@ -286,9 +287,12 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
     show_put_back(key, name, reason);
     if (auto in_hand = agent->mailbox.finish(key)) {
       // Its session has it already, and hears only where it belongs now.
-      in_hand->parcel.delivery.lane = lane;
-      in_hand->parcel.delivery.rank = rank;
-      in_hand->parcel.delivery.seq = seq;
+      auto& moved = in_hand->parcel.delivery;
+      moved.lane = lane;
+      moved.rank = rank;
+      moved.seq = seq;
+      moved.state = DeliveryState::Queued;
+      moved.proof = Proof::Stored;
       agent->mailbox.committed(std::move(in_hand->parcel), limits_.max_page_rows);
     } else {
       agent->mailbox.drop(key);

@@ -89,7 +89,7 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
     const Lane lane = lane_at(turn);
     const Key up_to = lane_has_room(lane) ? open(lane) : Key{};
     const auto can_go = [&](const auto& entry) {
-      return !entry.second.ready.empty() && entry.second.ready.front().delivery.key <= up_to;
+      return !entry.second.ready.empty() && entry.second.ready.front().delivery.rank <= up_to;
     };
     if (up_to != Key{}) {
       // Whoever comes after the one served last; from the beginning when nobody does.

@@ -44,7 +44,7 @@ struct InFlight {
   Millis resend_after{0};
 };
 
-/// Up to which delivery a lane is open; Key{} when it is closed.
+/// Up to which rank a lane is open; Key{} when it is closed.
 using OpenUpTo = std::function<Key(protocol::Lane)>;
 inline const Key kAllOfIt{std::numeric_limits<std::int64_t>::max()};
 

@@ -99,7 +99,8 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
                                .proof = proof_named(receipt->proof),
                                .reason = receipt->reason,
                                .way = receipt->way,
-                               .evidence = receipt->evidence};
+                               .evidence = receipt->evidence,
+                               .metadata = receipt->metadata};
   switch (receipt->status) {
     case ReceiptStatus::Delivered:
       // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
@@ -208,7 +209,8 @@ void Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& recei
          .proof = proof,
          .reason = receipt.reason,
          .way = receipt.way,
-         .evidence = receipt.evidence});
+         .evidence = receipt.evidence,
+         .metadata = receipt.metadata});
   if (proof == Proof::Seen) agent.done.erase(done);
 }
 
@@ -249,6 +251,7 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
                                  .code = std::string{code ? name_of(*code) : ""},
                                  .way = line.way,
                                  .evidence = line.evidence,
+                                 .metadata = line.metadata,
                                  .at = line.at}));
   }
   if (!ends) return;

@@ -335,6 +335,8 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 
+std::string Core::held_by_policy(const AgentName& name) { return format("the policy of {} holds it", name.value()); }
+
 void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& travel) {
   const Key key = next_key();
   records::Delivery delivery{
@@ -357,8 +359,9 @@ void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& trav
   if (policy == protocol::PolicyAction::Refuse || full) {
     // One of many who cannot take it: the others still hear it, and the ledger says who did not.
     delivery.state = records::DeliveryState::Failed;
-    change(records::AddDelivery{delivery, full ? "too many messages wait for it already" : "its policy refuses them"});
-    pending.refused.push_back(std::move(delivery));
+    std::string why = full ? "too many messages wait for it already" : "its policy refuses them";
+    change(records::AddDelivery{delivery, why});
+    pending.refused.push_back({std::move(delivery), std::move(why), full ? Refusal::Busy : Refusal::Refused});
     return;
   }
   ++to.mailbox.pending;
@@ -368,7 +371,7 @@ void Core::add_delivery(PendingSend& pending, AgentState& to, const Travel& trav
     ++to.mailbox.held;
     delivery.hold = records::Hold::Policy;
     delivery.state = records::DeliveryState::Deferred;
-    reason = format("the policy of {} holds it", to.name().value());
+    reason = held_by_policy(to.name());
   }
   change(records::AddDelivery{delivery, std::move(reason)});
   pending.deliveries.push_back(std::move(delivery));

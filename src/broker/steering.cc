@@ -97,7 +97,9 @@ void Core::answer_control(const Steering& steering, const Result<void>& outcome)
 void Core::answer_control_when_saved(Steering steering) {
   when_committed([this, steering = std::move(steering)](Saving saving) {
     if (saving == Saving::Done) return answer_control(steering, {});
-    answer_control(steering, fail("it could not be stored yet, and is tried again; see `agent-relay status`"));
+    const bool gone = steering.request.action == ControlAction::Redeliver;
+    answer_control(steering, fail(gone ? "it could not be stored; try again"
+                                       : "it could not be stored yet, and is tried again; see `agent-relay status`"));
   });
 }
 
@@ -214,12 +216,7 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       if (to->mailbox.flight().contains(delivery.key)) {
         // Its session has it: only that one knows whether it has begun, and says what became of it.
         if (!to->session->capabilities.modes) return refuse_it("is in the hands of a session that cannot give it back");
-        const auto order =
-            protocol::write_cancel({.delivery_id = records::delivery_id(delivery.key), .reason = reason});
-        for (const ConnectionId id : to->connections) {
-          Connection* connection = find(id);
-          if (connection != nullptr && connection->phase == Phase::Active) say(*connection, MessageType::Cancel, order);
-        }
+        take_back(*to, delivery.key, reason);
         break;
       }
       to->mailbox.drop(delivery.key);
@@ -231,9 +228,23 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
     }
     default:
       if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
+      steering.count = 0;
       redeliver(steering, letter);
+      if (steering.count == 0)
+        return answer_control(steering, fail(format("{} messages wait for {} already; try again later",
+                                                    to->mailbox.pending, delivery.to.value())));
   }
   answer_control_when_saved(std::move(steering));
+}
+
+void Core::take_back(AgentState& agent, Key key, std::string_view reason) {
+  if (!agent.mailbox.flight().contains(key)) return;
+  const auto order = protocol::write_cancel({.delivery_id = records::delivery_id(key), .reason = std::string{reason}});
+  for (const ConnectionId id : agent.connections) {
+    Connection* connection = find(id);
+    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
+      say(*connection, MessageType::Cancel, order);
+  }
 }
 
 void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
@@ -252,18 +263,20 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
   ++to->mailbox.pending;
   arm_expiry(fresh.expires_at);
   change(records::AddDelivery{fresh, {}, now_.wall});
-  change(records::ChangeDelivery{
+  const records::ChangeDelivery old{
       .key = letter.delivery.key,
       .state = DeliveryState::Cancelled,
       .proof = letter.delivery.proof,
       .at = now_.wall,
-      .reason = format("redelivered as {} by {}", records::delivery_id(fresh.key), steering.by)});
+      .reason = format("redelivered as {} by {}", records::delivery_id(fresh.key), steering.by)};
+  change(old);
   ++steering.count;
   if (steering.ids.size() < kMaxToldIds) steering.ids.push_back(records::delivery_id(fresh.key));
-  when_committed([this, fresh, message = std::make_shared<const records::Message>(letter.message)](Saving saving) {
+  when_committed([this, fresh, old, message = std::make_shared<const records::Message>(letter.message)](Saving saving) {
     AgentState* recipient = find_agent(fresh.to.value());
     if (recipient == nullptr) return;
     if (saving == Saving::Failed) return recipient->mailbox.settled_one();
+    show_delivery(old, {message, fresh.to});
     show_delivery({.key = fresh.key, .state = fresh.state, .proof = fresh.proof, .at = now_.wall}, {message, fresh.to});
     deliver_committed(*recipient, {fresh, message});
   });
@@ -280,12 +293,11 @@ void Core::dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
     steering.count = 0;
     return steer_one(std::move(steering), std::move(letters->front()));
   }
-  const bool more = letters->size() == kSteeringRows;
   for (const auto& letter : *letters) {
     steering.cursor = letter.delivery.key;
     redeliver(steering, letter);
   }
-  if (more) return ask_dead(std::move(steering));
+  if (!letters->empty()) return ask_dead(std::move(steering));  // a page may be short because its letters are long
   answer_control_when_saved(std::move(steering));
 }
 
@@ -301,7 +313,8 @@ void Core::on_dead(Connection& connection, const protocol::Envelope& envelope) {
   query.from = wanted->from;
   query.states = states_named(wanted->states);
   query.before = Key{wanted->before_key};
-  query.limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
+  asked_[*id].limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
+  query.limit = asked_[*id].limit + 1;  // one more tells whether there are more
   emit(AskDead{*id, std::move(query)});
 }
 
@@ -312,10 +325,13 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
   JsonWriter payload;
   if (!letters) payload.field("error", letters.error().message());
   payload.begin_array("letters");
-  bool cut = false;
+  std::size_t shown = 0, read_bytes = 0;
+  bool more = false;
   for (const auto& letter : letters ? *letters : std::vector<records::DeadLetter>{}) {
-    cut = payload.size() > protocol::kMaxResponseBytes;
-    if (cut) break;
+    more = shown == asked->limit || payload.size() > protocol::kMaxResponseBytes;
+    if (more) break;
+    ++shown;
+    read_bytes += letter.message.payload.size();
     const auto view = protocol::parse_send(letter.message.payload);
     const auto body = view ? protocol::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
     payload.begin_element()
@@ -332,7 +348,8 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
         .end();
   }
   payload.end();
-  if (cut) payload.field("more", true);
+  // The store stops early at long letters, so a heavy page may not be the last one.
+  if (more || read_bytes > protocol::kMaxResponseBytes) payload.field("more", true);
   respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 

@@ -135,7 +135,7 @@ void Core::show_put_back(Key delivery, const AgentName& to, std::string_view rea
 void Core::show_delivery(const records::ChangeDelivery& line, const News& news) {
   if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
   const auto& message = *news.message;
-  const auto view = protocol::parse_send(message.payload.empty() ? "{}" : message.payload);
+  const auto view = protocol::parse_send(message.payload.empty() ? std::string_view{"{}"} : message.payload);
   const bool created = line.state == records::DeliveryState::Queued;
   protocol::JsonWriter payload;
   payload.field("type", format("delivery.{}", created ? "created" : name_of(line.state)));

@@ -34,6 +34,7 @@ struct ChangeDelivery {
   Hold hold = Hold::None;
   WallMs available_at = 0;
   std::optional<std::uint32_t> attempts = {};  // empty: as before
+  std::string metadata = {};                   // of the session's own; told on, not kept
 };
 /// A delivery that is not final goes to the end of a queue: Queued, Stored, no hold, with these from now on. Writes a
 /// line of its history. Unknown keys and final deliveries are ignored.
