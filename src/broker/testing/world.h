@@ -78,6 +78,30 @@ class World {
     say(from, format(R"({{"v":1,"type":"{}","id":"{}","ts":1,"payload":{}}})", type, id, payload));
   }
 
+  /// A session's word about a delivery: the members of RECEIPT beside `deliveryId`, e.g. `"status":"accepted"`.
+  void receipt(ConnectionId from, const std::string& delivery, const std::string& members) {
+    request(from, "RECEIPT", format(R"({{"deliveryId":"{}",{}}})", delivery, members));
+  }
+  void tell_state(ConnectionId from, const std::string& state, const std::string& more = {}) {
+    request(from, "SESSION_STATE", format(R"({{"state":"{}"{}{}}})", state, more.empty() ? "" : ",", more));
+  }
+  /// The command line: asks, speaks, is never spoken to.
+  ConnectionId join_person() { return join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})"); }
+  /// CONTROL with these members, and the payload of its answer; what else `by` heard is dropped.
+  Frame control(ConnectionId by, const std::string& members) {
+    heard(by);
+    request(by, "CONTROL", "{" + members + "}");
+    const auto answers = heard(by, "CONTROL_RESULT");
+    return answers.empty() ? Frame{} : payload(answers.front());
+  }
+  /// The same for any question.
+  Frame answer(ConnectionId by, const std::string& type, const std::string& question = "{}") {
+    heard(by);
+    request(by, type, question);
+    const auto answers = heard(by);
+    return answers.empty() ? Frame{} : payload(answers.back());
+  }
+
   void leave(ConnectionId id) {
     broker_->on_disconnect(id, "gone", now_);
     settle();
@@ -243,6 +267,21 @@ inline std::string with_token(const std::string& token) {
 }
 inline std::uint64_t seq_of(const Frame& frame) {
   return static_cast<std::uint64_t>(*integer_member(*object_member(frame, "delivery"), "seq"));
+}
+
+/// The ledger of a message with one delivery; by short id, delivery id, or the id its sender gave it.
+inline records::TraceEntry ledger(World& world, const std::string& id) {
+  const auto trace = world.store().trace(id);
+  return trace && !trace->deliveries.empty() ? trace->deliveries.front() : records::TraceEntry{};
+}
+/// Its lines as words: `queued`, `accepted/written`, `delivered/seen`, …
+inline std::vector<std::string> lines_of(const records::TraceEntry& entry) {
+  std::vector<std::string> lines;
+  for (const auto& line : entry.history) {
+    const bool plain = line.proof == records::Proof::Stored;
+    lines.push_back(format("{}{}{}", name_of(line.state), plain ? "" : "/", plain ? "" : name_of(line.proof)));
+  }
+  return lines;
 }
 
 inline std::vector<records::MessageRow> inbox_of(World& world, const std::string& name) {

@@ -1,0 +1,212 @@
+// What a session says about a delivery: a line of the ledger, a receipt to whoever asked, an event to whoever watches.
+#include <gtest/gtest.h>
+
+#include "broker/testing/sessions.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+
+struct Receipts : ::testing::Test {
+  World world{no_heartbeat()};
+  ConnectionId alice = join_sender(world);
+
+  std::string send_to(ConnectionId bob, const std::string& more = {}) {
+    world.send(alice, "message-1", "Bob", "hi", more);
+    world.heard(alice);
+    return given(world, bob).at(0);
+  }
+  Texts lines() { return lines_of(ledger(world, "message-1")); }
+};
+
+TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.receipt(bob, id, R"("status":"accepted","proof":"written","way":"pty")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen","way":"hook","evidence":"record 7")");
+  const auto told = world.heard(alice, "RECEIPT");
+  Texts words;
+  for (const auto& frame : told) words.push_back(receipt_word(frame));
+  EXPECT_EQ(words, (Texts{"accepted/accepted", "accepted/written", "delivered/submitted", "delivered/seen"}));
+  const auto& last = payload(told.back());
+  EXPECT_EQ(text(last, "messageId"), "message-1");
+  EXPECT_EQ(text(last, "deliveryId"), id);
+  EXPECT_EQ(text(last, "agent"), "Bob");
+  EXPECT_EQ(text(last, "way"), "hook");
+  EXPECT_EQ(text(last, "evidence"), "record 7");
+  EXPECT_EQ(number(last, "at"), world.now().wall);
+  EXPECT_EQ(ledger(world, "message-1").history.back().evidence, "record 7");
+}
+
+TEST_F(Receipts, TellOnlyTheEndToWhoeverAskedForThat) {
+  alice = world.join("Alice", R"("capabilities":{"send_ack":true,"receipts":true})");
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.receipt(bob, id, R"("status":"deferred","reason":"somebody types")");
+  EXPECT_TRUE(receipts(world, alice).empty());
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
+  EXPECT_EQ(receipts(world, alice), Texts{"delivered/submitted"});
+}
+
+TEST_F(Receipts, StepsCanBeAskedForByOneMessage) {
+  alice = world.join_ours("Alice");
+  const auto bob = join_host(world);
+  const auto id = send_to(bob, R"("payload_meta":{"receipts":"steps"})");
+  world.receipt(bob, id, R"("status":"accepted")");
+  EXPECT_EQ(receipts(world, alice), Texts{"accepted/accepted"});
+  world.send(alice, "message-2", "Bob", "hi");
+  world.receipt(bob, given(world, bob).at(0), R"("status":"accepted")");
+  EXPECT_TRUE(receipts(world, alice).empty());
+}
+
+TEST_F(Receipts, AStrongerProofIsRecordedAndAWeakerIsNot) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted")");
+  world.receipt(bob, id, R"("status":"failed")");
+  EXPECT_EQ(lines(), (Texts{"queued", "delivered/seen"}));
+  EXPECT_EQ(receipts(world, alice), Texts{"delivered/seen"});
+}
+
+TEST_F(Receipts, ACallbackSessionMaySayLaterThatItWasSeen) {
+  const auto bob = join_callback(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"delivered","way":"callback")");
+  world.receipt(bob, id, R"("status":"delivered","way":"callback")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
+  EXPECT_EQ(lines(), (Texts{"queued", "delivered/accepted", "delivered/seen"}));
+}
+
+TEST_F(Receipts, DeliveredWithoutProofIsOnlyAcceptedFromAQueue) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"delivered")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"written")");
+  EXPECT_EQ(lines(), (Texts{"queued", "accepted/accepted", "accepted/written"}));
+  EXPECT_EQ(receipts(world, alice), (Texts{"accepted/accepted", "accepted/written"}));
+}
+
+TEST_F(Receipts, RepeatedWordsAreNoNews) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  for (int i = 0; i < 3; ++i) world.receipt(bob, id, R"("status":"accepted","proof":"written")");
+  world.receipt(bob, id, R"("status":"accepted")");
+  EXPECT_EQ(lines(), (Texts{"queued", "accepted/written"}));
+}
+
+TEST_F(Receipts, NobodySpeaksAboutTheDeliveriesOfOthers) {
+  const auto bob = join_host(world);
+  const auto mallory = join_host(world, "Mallory");
+  const auto id = send_to(bob);
+  world.receipt(mallory, id, R"("status":"delivered","proof":"seen")");
+  world.request(mallory, "ACK", format(R"({{"ack_id":"{}"}})", id));
+  EXPECT_EQ(lines(), Texts{"queued"});
+}
+
+TEST_F(Receipts, AreToldOnlyAfterTheCommitThatHoldsTheLine) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.hold_commits();
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted")");
+  EXPECT_TRUE(receipts(world, alice).empty());
+  EXPECT_EQ(lines(), Texts{"queued"});
+  world.release_commits();
+  EXPECT_EQ(receipts(world, alice), (Texts{"accepted/accepted", "delivered/submitted"}));
+}
+
+TEST_F(Receipts, PassTheSessionsOwnWordsOn) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"accepted","metadata":{"pane":3})");
+  const auto told = world.heard(alice, "RECEIPT").at(0);
+  EXPECT_EQ(number(*object_member(payload(told), "metadata"), "pane"), 3);
+}
+
+TEST_F(Receipts, TheEarlierOfDeadlineAndTimeToLiveCounts) {
+  const auto bob = join_host(world);
+  const auto deadline = world.now().wall + 5'000;
+  const auto id = send_to(bob, format(R"("payload_meta":{{"ttl_ms":60000,"delivery":{{"deadline":{}}}}})", deadline));
+  EXPECT_EQ(ledger(world, "message-1").delivery.expires_at, deadline);
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.heard(alice);
+  world.pass(6s);
+  const auto told = world.heard(alice, "RECEIPT").at(0);
+  EXPECT_EQ(receipt_word(told), "failed EXPIRED");
+  EXPECT_EQ(text(payload(told), "reason"), "it expired before it could be delivered");
+  const auto order = world.heard(bob, "CANCEL");
+  ASSERT_EQ(order.size(), 1u) << "whoever has it must not write it any more";
+  EXPECT_EQ(text(payload(order[0]), "deliveryId"), id);
+  world.send(alice, "message-2", "Bob", "hi", format(R"("payload_meta":{{"delivery":{{"deadline":{}}}}})", deadline));
+  EXPECT_EQ(text(payload(world.heard(alice, "NACK").at(0)), "code"), "EXPIRED");
+}
+
+TEST_F(Receipts, WhatExpiresWhileItIsHeldIsHeldNoMore) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
+  for (int failure = 0; failure < 2; ++failure) {
+    world.receipt(bob, id, R"("status":"failed","retryable":true)");
+    if (failure == 0) world.pass(1s);
+  }
+  EXPECT_EQ(world.broker().roster().at(1).held, 1u);
+  world.pass(5s);
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::Expired);
+  EXPECT_EQ(world.broker().roster().at(1).held, 0u);
+  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+}
+
+TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
+  const auto watcher = world.join_person();
+  world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.receipt(bob, id, R"("status":"failed","retryable":true,"reason":"no luck")");
+  world.pass(1s);
+  world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
+  Texts types;
+  Frame put_off, last;
+  for (const auto& frame : world.heard(watcher, "AGENT_EVENT")) {
+    last = payload(frame);
+    types.push_back(text(last, "type"));
+    if (types.back() == "delivery.deferred") put_off = last;
+    EXPECT_EQ(text(last, "deliveryId"), id);
+  }
+  EXPECT_EQ(types, (Texts{"delivery.created", "delivery.accepted", "delivery.deferred", "delivery.delivered"}));
+  EXPECT_EQ(bool_member(put_off, "retryable"), true);
+  EXPECT_EQ(text(put_off, "reason"), "try 1 of 8 failed: no luck");
+  EXPECT_GT(number(put_off, "availableAt"), 0);
+  EXPECT_EQ(text(last, "proof"), "submitted");
+  EXPECT_EQ(text(last, "evidence"), "status working");
+  EXPECT_EQ(text(*object_member(last, "agent"), "name"), "Bob");
+  EXPECT_EQ(text(*object_member(last, "message"), "text"), "hi");
+}
+
+TEST_F(Receipts, AWatcherSeesWhatEndsWithoutADelivery) {
+  const auto watcher = world.join_person(), person = world.join_person();
+  const auto bob = join_host(world);
+  world.send(alice, "message-1", "Bob", "one");
+  world.send(alice, "message-2", "Bob", "two");
+  world.send(alice, "message-3", "Bob", "three", R"("payload_meta":{"ttl_ms":1000})");
+  world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");
+  const auto ids = given(world, bob);
+  world.receipt(bob, ids.at(0), R"("status":"failed","reason":"no way")");
+  world.receipt(bob, ids.at(1), R"("status":"in_doubt")");
+  world.pass(2s);
+  world.control(person, format(R"("action":"redeliver","deliveryId":"{}")", ids.at(0)));
+  Texts events;
+  for (const auto& frame : world.heard(watcher, "AGENT_EVENT"))
+    events.push_back(text(payload(frame), "type") + (text(payload(frame), "deliveryId") == ids.at(0) ? " first" : ""));
+  EXPECT_EQ(events, (Texts{"delivery.failed first", "delivery.in_doubt", "delivery.expired", "delivery.cancelled first",
+                           "delivery.created"}));
+}
+
+}  // namespace
+}  // namespace relay::broker
