@@ -7,15 +7,16 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "client/link.h"
+#include "host/account.h"
 #include "host/door.h"
 #include "host/keyboard.h"
 #include "host/mail_desk.h"
 #include "host/native_side.h"
 #include "host/presence.h"
+#include "host/sight.h"
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
-#include "profiles/watcher.h"
 #include "pty/person_terminal.h"
 #include "speech/extractor.h"
 #include "terminal/answer.h"
@@ -27,20 +28,7 @@ namespace {
 
 constexpr Millis kEndGrace{5'000};
 constexpr Millis kLastWords{250};  // of an agent that has ended, in its own record
-constexpr std::size_t kMaxFeedBytes = 8 * 1024;
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
-
-/// So much of the output at most that what scrolls off can still be looked at.
-std::size_t end_of_piece(std::string_view bytes) {
-  std::size_t at = 0;
-  for (std::size_t rows = 0; rows < profiles::kHistoryRows / 4 && at < bytes.size(); ++rows) {
-    const auto end = bytes.find('\n', at);
-    at = end == std::string_view::npos ? bytes.size() : end + 1;
-  }
-  return std::min(at, kMaxFeedBytes);
-}
-
-terminal::Size cells_of(pty::WindowSize size) { return {size.columns, size.rows}; }
 
 }  // namespace
 
@@ -64,19 +52,16 @@ class Host::Core final : public pty::ProgramListener,
               options_.profile.typing,
               *this},
         native_{std::move(options_.adapter), *this},
-        screen_{cells_of(kUnseenSize)} {}
+        sight_{kUnseenSize} {}
 
   Result<int> run() {
-    eyes_ = std::make_unique<profiles::Eyes>(RELAY_TRY(profiles::Eyes::open(options_.profile)));
-    watcher_ = std::make_unique<profiles::Watcher>(*eyes_);
     RELAY_TRY(desk_.open());
     pty::WindowSize size = kUnseenSize;
     if (!options_.detached && pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
       size = person_->size();
     }
-    screen_.resize(cells_of(size));
-    state_since_ = now();
+    RELAY_TRY(sight_.open(options_.profile, size, now()));
     RELAY_TRY(door_.listen(options_.places.door));
     prepare_link();
     program_ = RELAY_TRY(options_.start(loop_, size, *this));
@@ -114,34 +99,28 @@ class Host::Core final : public pty::ProgramListener,
         output_paused_ = true;
       }
     }
-    // In pieces, so that what scrolls off is seen before it is gone.
-    for (auto rest = bytes; !rest.empty();) {
-      const auto piece = rest.substr(0, end_of_piece(rest));
-      rest.remove_prefix(piece.size());
-      screen_.feed(piece);
-      if (screen_.scrollback().end() - looked_row_ > profiles::kHistoryRows / 2) look();
-    }
+    sight_.feed(bytes, [this] { look(); });
     door_.on_output(bytes);
-    for (const auto& report : screen_.take_reports())
+    for (const auto& report : sight_.screen().take_reports())
       if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
-    if (person_ && screen_.modes() != seen_modes_) {
-      seen_modes_ = screen_.modes();
-      (void)person_->set_restore_bytes(terminal::restoring(screen_));
+    if (person_ && sight_.screen().modes() != seen_modes_) {
+      seen_modes_ = sight_.screen().modes();
+      (void)person_->set_restore_bytes(terminal::restoring(sight_.screen()));
     }
     look_paced();
   }
 
   /// A flood is looked at now and then; the last of it in any case.
   void look_paced() {
-    if (now() - looked_ >= profiles::kLookEvery) return look();
-    if (!pace_timer_) pace_timer_ = loop_.at(looked_ + profiles::kLookEvery, [this] { look(); });
+    if (now() >= sight_.due()) return look();
+    if (!pace_timer_) pace_timer_ = loop_.at(sight_.due(), [this] { look(); });
   }
 
   /// The person's terminal answers for itself; only the program status is ours to answer, because only we listen.
   void reply_to(const terminal::Query& query) {
     const bool answered_elsewhere = person_ || program_->answers_queries();
     if (answered_elsewhere && query.kind != terminal::QueryKind::ProgramStatus) return;
-    keyboard_.write(terminal::answer(query, screen_.size()));
+    keyboard_.write(terminal::answer(query, sight_.screen().size()));
   }
 
   void on_input_written(std::size_t) override { keyboard_.on_room(); }
@@ -150,7 +129,7 @@ class Host::Core final : public pty::ProgramListener,
     code_ = status.shell_code();
     ended_ = true;
     look();
-    for (const auto& observation : watcher_->finish()) take(observation);  // its last words
+    for (const auto& observation : sight_.watcher().finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
     door_.on_exit(code_);
     // What it wrote down last may not have been read yet.
@@ -168,62 +147,47 @@ class Host::Core final : public pty::ProgramListener,
     if (bytes_left > 0) return;
     program_->resume_output();
     if (!std::exchange(output_paused_, false)) return;
-    state_since_ = now();  // what was held back comes now: the state counts anew from here
+    sight_.count_anew(now());
     look();
   }
   void on_resized(pty::WindowSize size) override { resize(size); }
   void on_continued() override {
-    person_->write(terminal::render(screen_));
+    person_->write(terminal::render(sight_.screen()));
     (void)program_->resize(person_->size());
   }
   void on_closed(const std::string&) override { program_->end(kEndGrace); }
   void on_program_resized(pty::WindowSize size) override {
-    screen_.resize(cells_of(size));
+    sight_.resize(size);
     door_.on_resized();
     look();
   }
 
   void resize(pty::WindowSize size) {
-    if (cells_of(size) == screen_.size()) return;
-    screen_.resize(cells_of(size));
+    if (!sight_.resize(size)) return;
     (void)program_->resize(size);
     door_.on_resized();
     look();
   }
 
   // ---- visitors
-  [[nodiscard]] const terminal::Screen& screen() const override { return screen_; }
+  [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);
     answer.field("state", name_of(state()));
   }
-  void describe_state(protocol::JsonWriter& answer) const override {
-    answer.field("state", name_of(state())).begin_array("evidence");
-    if (const auto known = native_.known())
-      answer.begin_element()
-          .field("witness", known->way.empty() ? native_.can().know : known->way)
-          .field("says", known->says)
-          .end();
-    for (const auto& [witness, says] : watcher_->verdict().evidence)
-      answer.begin_element().field("witness", witness).field("says", says).end();
-    answer.end();
-  }
-  void explain(protocol::JsonWriter& answer) const override {
-    write_record(answer, options_.record);
-    describe_state(answer);
-    const auto ago = std::chrono::duration_cast<Millis>(now() - state_since_);
-    answer.field("since", loop_.now().wall - ago.count());
-    if (const auto& composer = watcher_->picture().composer)
-      answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
-    desk_.describe(answer);
-    native_.describe(answer);
-    answer.field("person", person_ != nullptr)
-        .field("connected", link_->ready())
-        .optional("trouble", trouble_)
-        .field("title", screen_.title());
-    if (keyboard_.last_typed() != SteadyTime{})
-      answer.field("lastTyped",
-                   loop_.now().wall - std::chrono::duration_cast<Millis>(now() - keyboard_.last_typed()).count());
+  void describe_state(protocol::JsonWriter& answer) const override { tell_state_of(answer, account()); }
+  void explain(protocol::JsonWriter& answer) const override { tell_all(answer, account()); }
+  [[nodiscard]] Account account() const {
+    return {.record = options_.record,
+            .sight = sight_,
+            .native = native_,
+            .desk = desk_,
+            .state = state(),
+            .now = loop_.now(),
+            .last_typed = keyboard_.last_typed(),
+            .person = person_ != nullptr,
+            .connected = link_->ready(),
+            .trouble = trouble_};
   }
   void visitor_types(std::string_view bytes) override {
     keyboard_.person_types(bytes, now());
@@ -232,7 +196,7 @@ class Host::Core final : public pty::ProgramListener,
   void visitor_says(const std::string& text, Said done) override {
     look();
     if (desk_.busy()) return done(fail("something else is being typed at this moment; try again in a second"));
-    if (auto why = why_not_typed(state_, options_.record.name); !why.empty()) return done(fail(std::move(why)));
+    if (auto why = why_not_typed(sight_.state(), options_.record.name); !why.empty()) return done(fail(std::move(why)));
     desk_.say_now(text, now(), std::move(done));
     deliver_soon();
   }
@@ -278,9 +242,9 @@ class Host::Core final : public pty::ProgramListener,
   /// What the screen shows, and what its own doors say: whoever says "do not disturb" is believed.
   [[nodiscard]] profiles::State state() const {
     const auto known = native_.known();
-    if (!known || state_ == profiles::State::Blocked) return state_;
+    if (!known || sight_.state() == profiles::State::Blocked) return sight_.state();
     if (known->state == profiles::State::Blocked || known->state == profiles::State::Working) return known->state;
-    return state_ == profiles::State::Unknown ? known->state : state_;
+    return sight_.state() == profiles::State::Unknown ? known->state : sight_.state();
   }
 
   // ---- looking
@@ -288,14 +252,10 @@ class Host::Core final : public pty::ProgramListener,
 
   void look() {
     pace_timer_ = nullptr;
-    looked_ = now();
-    looked_row_ = screen_.scrollback().end();
-    const auto observations = watcher_->look(screen_, now());
+    const auto observations = sight_.look(now());
     for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
-      if (const auto* changed = std::get_if<profiles::StateChanged>(&observation)) {
-        state_ = changed->verdict.state;
-        state_since_ = now();
-        native_.on_state(state_);
+      if (std::holds_alternative<profiles::StateChanged>(observation)) {
+        native_.on_state(sight_.state());
         tell_state();
         door_.on_state();
       }
@@ -311,7 +271,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void look_again(std::optional<SteadyTime> at) {
-    if (const auto due = watcher_->look_again_at()) at = at ? std::min(*at, *due) : *due;
+    if (const auto due = sight_.watcher().look_again_at()) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
 
@@ -347,13 +307,13 @@ class Host::Core final : public pty::ProgramListener,
     return {.now = now(),
             .wall = loop_.now().wall,
             .state = state(),
-            .screen = state_,
-            .since = state_since_,
+            .screen = sight_.state(),
+            .since = sight_.since(),
             .last_typed = keyboard_.last_typed(),
-            .composer = &watcher_->picture().composer,
-            .revision = screen_.revision(),
+            .composer = &sight_.watcher().picture().composer,
+            .revision = sight_.screen().revision(),
             .drained = keyboard_.empty(),
-            .takes_lines = screen_.modes().bracketed_paste,
+            .takes_lines = sight_.screen().modes().bracketed_paste,
             .can = native_.can()};
   }
   void deliver_soon() {
@@ -362,7 +322,7 @@ class Host::Core final : public pty::ProgramListener,
 
   void deliver() {
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
-    if (ended_ || watcher_->mid_frame() || output_paused_) return look_again({});
+    if (ended_ || sight_.watcher().mid_frame() || output_paused_) return look_again({});
     if (!keyboard_.empty() && !desk_.in_hand()) keyboard_.still_typing(now());
     look_again(desk_.deliver(mail_view()));
     if (desk_.waiting_reason() != told_reason_) tell_state();
@@ -372,9 +332,9 @@ class Host::Core final : public pty::ProgramListener,
     native_.speak(words, std::move(done));
   }
   void interrupt() override { keyboard_.write(options_.profile.typing.interrupt); }
-  void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, screen_.modes())); }
+  void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, sight_.screen().modes())); }
   void press_enter() override {
-    keyboard_.write(terminal::encode_key({.name = terminal::NamedKey::Enter}, screen_.modes()));
+    keyboard_.write(terminal::encode_key({.name = terminal::NamedKey::Enter}, sight_.screen().modes()));
   }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     link_->report(place, std::move(receipt));
@@ -433,14 +393,8 @@ class Host::Core final : public pty::ProgramListener,
     if (person_) crowded ? person_->pause_typing() : person_->resume_typing();
     door_.on_crowded(crowded);
   }};
-  terminal::Screen screen_;
+  Sight sight_;
   terminal::Modes seen_modes_;
-  std::unique_ptr<profiles::Eyes> eyes_;
-  std::unique_ptr<profiles::Watcher> watcher_;
-  profiles::State state_ = profiles::State::Unknown;
-  SteadyTime state_since_{};
-  SteadyTime looked_{};
-  std::uint64_t looked_row_ = 0;  // of the scrollback
   int code_ = 0;
   bool ended_ = false;
   bool output_paused_ = false;  // the person's terminal is slow

@@ -116,7 +116,9 @@ void Mailroom::on_given(std::string_view text, std::string_view way, std::string
   }
   std::erase_if(typed_, [&](const Typed& typed) {
     if (!text.contains(typed.text)) return false;
-    hands_.report(typed.place, shown_receipt(way, id));
+    const auto receipt = shown_receipt(way, id);
+    intent_.add_end(typed.note, receipt);
+    hands_.report(typed.place, receipt);
     return true;
   });
 }
@@ -250,7 +252,7 @@ void Mailroom::finish(Letter& letter, const protocol::Receipt& receipt) {
     hands_.report(each.place, said);
     if (each.seen || receipt.status != ReceiptStatus::Delivered) return;
     if (typed_.size() >= kMaxTyped) typed_.pop_front();
-    typed_.push_back({each.place, std::move(each.text)});
+    typed_.push_back({each.place, note_of(each), std::move(each.text)});
   };
   for (auto& quiet : letter.company) tell(quiet);
   tell(letter);

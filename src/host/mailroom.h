@@ -97,6 +97,7 @@ class Mailroom {
   [[nodiscard]] static bool is_free(const View& view);
   struct Typed {
     client::Place place;
+    std::string note;
     std::string text;
   };
 

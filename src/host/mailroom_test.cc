@@ -82,7 +82,8 @@ TEST_F(MailroomTest, AGateThatHasBecomeFreeIsToldEvenIfTheScreenNeverChangesAgai
   after(50ms, State::Idle);  // a turn too short to be seen
   view.now += kIdleSettle;
   EXPECT_EQ(mailroom.deliver(view), view.now);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "enter", "a delivered: the composer emptied"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
+                                               "a delivered: the composer emptied"}));
   EXPECT_FALSE(mailroom.deliver(view));
 }
 

@@ -1,0 +1,37 @@
+#include "host/account.h"
+
+#include <chrono>
+
+namespace relay::host {
+
+void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
+  answer.field("state", name_of(account.state)).begin_array("evidence");
+  if (const auto known = account.native.known())
+    answer.begin_element()
+        .field("witness", known->way.empty() ? account.native.can().know : known->way)
+        .field("says", known->says)
+        .end();
+  for (const auto& [witness, says] : account.sight.watcher().verdict().evidence)
+    answer.begin_element().field("witness", witness).field("says", says).end();
+  answer.end();
+}
+
+void tell_all(protocol::JsonWriter& answer, const Account& account) {
+  const auto wall_of = [&](SteadyTime moment) {
+    return account.now.wall - std::chrono::duration_cast<Millis>(account.now.steady - moment).count();
+  };
+  write_record(answer, account.record);
+  tell_state_of(answer, account);
+  answer.field("since", wall_of(account.sight.since()));
+  if (const auto& composer = account.sight.watcher().picture().composer)
+    answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
+  account.desk.describe(answer);
+  account.native.describe(answer);
+  answer.field("person", account.person)
+      .field("connected", account.connected)
+      .optional("trouble", account.trouble)
+      .field("title", account.sight.screen().title());
+  if (account.last_typed != SteadyTime{}) answer.field("lastTyped", wall_of(account.last_typed));
+}
+
+}  // namespace relay::host

@@ -1,0 +1,34 @@
+/// What a host tells of itself to those who ask at its door.
+#pragma once
+
+#include <string_view>
+
+#include "base/clock.h"
+#include "host/mail_desk.h"
+#include "host/native_side.h"
+#include "host/record.h"
+#include "host/sight.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+
+/// How things stand; lives as long as the question.
+struct Account {
+  const HostRecord& record;
+  const Sight& sight;
+  const NativeSide& native;
+  const MailDesk& desk;
+  profiles::State state;  // by all that is known
+  Moment now;
+  SteadyTime last_typed;
+  bool person;
+  bool connected;
+  std::string_view trouble;
+};
+
+/// Only `state` and `evidence`.
+void tell_state_of(protocol::JsonWriter& answer, const Account& account);
+/// `explain` (docs/spec/host.md).
+void tell_all(protocol::JsonWriter& answer, const Account& account);
+
+}  // namespace relay::host

@@ -1,0 +1,133 @@
+// Each proof of a delivery as it happens, with the way it went and what shows it; and mail that wakes nobody.
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using namespace std::chrono_literals;
+using Texts = std::vector<std::string>;
+
+struct Proofs : Agents {
+  Proofs() {
+    script(R"({"rules": [{"contains": "take your time", "work_ms": 3000}]})");
+    box.set("CLAUDE_CONFIG_DIR", box.project() + "/claude");
+  }
+  void start_claude(const Texts& more = {}) {
+    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    command.insert(command.end(), more.begin(), more.end());
+    start_program("Bob", command, "Claude stand-in");
+    EXPECT_TRUE(until([&] {
+      const auto explained = box.ok_json({"explain", "Bob"});
+      const auto* ways = object_member(explained, "ways");
+      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+    }));
+  }
+  /// `state proof way evidence` of each step, ids and what waits left out.
+  Texts steps(const std::string& id) {
+    Texts all;
+    for (std::string line, story = ledger(id).story; !story.empty();) {
+      line = story.substr(0, story.find('\n'));
+      story.erase(0, line.size() + 1);
+      const auto step = parse_json_object(line).value();
+      const auto member = [&](std::string_view name) { return string_member(step, name).value_or(""); };
+      if (member("state") == "deferred" || member("state") == "queued") continue;
+      const auto evidence = member("evidence");
+      auto words = member("state") + " " + member("proof");
+      if (!member("way").empty()) words += " by " + member("way");
+      if (!evidence.empty()) words += ": " + (evidence.starts_with("transcript ") ? "transcript" : evidence);
+      all.push_back(std::move(words));
+    }
+    return all;
+  }
+  bool is_seen(const std::string& id) {
+    return until([&] { return ledger(id).proof == "seen"; });
+  }
+};
+
+TEST_F(Proofs, WhatIsTypedIsWrittenAndThenSubmitted) {
+  start("Bob", {"--status"});
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(steps(id),
+            (Texts{"accepted accepted", "accepted written by pty", "delivered submitted by pty: status working"}))
+      << ledger(id).story;
+}
+
+TEST_F(Proofs, WhatIsTypedToAnAgentWithARecordIsSeenInTheEnd) {
+  start_claude({"--no-inbox"});
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  const auto last = steps(id).back();
+  EXPECT_TRUE(last == "delivered seen by pty: transcript" || last == "delivered seen by pty: hook UserPromptSubmit")
+      << ledger(id).story;
+  EXPECT_EQ(submitted("Bob"), Texts{letter(id, "hello")});
+}
+
+TEST_F(Proofs, WhatADoorTookIsWrittenAndSeenInTheRecord) {
+  start_claude();
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(is_seen(id)) << ledger(id).story;
+  const auto all = steps(id);
+  ASSERT_EQ(all.size(), 3u) << ledger(id).story;
+  EXPECT_EQ(all[1], "accepted written by inbox");
+  EXPECT_TRUE(all[2].starts_with("delivered seen by inbox: ")) << all[2];
+}
+
+TEST_F(Proofs, AModeItCannotDoStaysWithTheDaemon) {
+  start("Bob");
+  const auto id = send("Bob", "hello", {"--mode", "next-tool-call"});
+  EXPECT_TRUE(waits_because(id, "its session cannot do next-tool-call")) << ledger(id).story;
+  const auto explained = box.ok_json({"explain", "Bob"});
+  EXPECT_TRUE(array_member(explained, "waiting")->empty()) << json::serialize(explained);
+}
+
+TEST_F(Proofs, APauseHoldsWhatTheHostHasInHand) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "submit") == 1; }));
+  const auto id = send("Bob", "hello");
+  ASSERT_TRUE(waits_because(id, "the agent is working")) << ledger(id).story;
+  box.ok({"pause", "Bob", "--reason", "lunch"});
+  ASSERT_TRUE(waits_because(id, "paused by a person: lunch")) << ledger(id).story;
+  EXPECT_EQ(string_member(box.ok_json({"explain", "Bob"}), "paused"), "paused by a person: lunch");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  let_pass(1s);
+  EXPECT_EQ(count("Bob", "paste"), 0u);
+  box.ok({"unpause", "Bob"});
+  ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(heard("Bob", "hello"), 1u);
+}
+
+TEST_F(Proofs, WhatWakesNobodyIsTypedOnlyInCompany) {
+  start("Bob", {"--status"});
+  const auto quiet = send("Bob", "the build is green", {"--kind", "state"});
+  ASSERT_TRUE(waits_because(quiet, "it does not wake the agent")) << ledger(quiet).story;
+  let_pass(1s);
+  EXPECT_EQ(count("Bob", "paste"), 0u);
+  const auto loud = send("Bob", "please review");
+  ASSERT_TRUE(comes_to(loud, "delivered")) << ledger(loud).story;
+  EXPECT_TRUE(comes_to(quiet, "delivered")) << ledger(quiet).story;
+  EXPECT_EQ(submitted("Bob"), Texts{letter(quiet, "the build is green") + "\n" + letter(loud, "please review")});
+}
+
+TEST_F(Proofs, WhereALineBreakWouldBeEnterTheCompanyIsOneLine) {
+  start("Bob", {"--status", "--no-paste"});
+  const auto quiet = send("Bob", "the build is green", {"--kind", "state"});
+  ASSERT_TRUE(waits_because(quiet, "it does not wake the agent")) << ledger(quiet).story;
+  const auto loud = send("Bob", "please review");
+  ASSERT_TRUE(comes_to(loud, "delivered")) << ledger(loud).story;
+  EXPECT_EQ(submitted("Bob"), Texts{letter(quiet, "the build is green") + " " + letter(loud, "please review")});
+}
+
+TEST_F(Proofs, WhatWakesNobodyComesWithThePersonsOwnPrompt) {
+  start_claude();
+  const auto quiet = send("Bob", "the build is green", {"--kind", "state"});
+  ASSERT_TRUE(waits_because(quiet, "it does not wake the agent")) << ledger(quiet).story;
+  terminal("Bob").type("what now?\r");
+  ASSERT_TRUE(is_seen(quiet)) << ledger(quiet).story;
+  EXPECT_EQ(count("Bob", "left"), 0u) << "nothing was put into its inbox";
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
