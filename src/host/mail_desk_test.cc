@@ -141,7 +141,7 @@ TEST_F(MailDeskTest, WhatAPredecessorKnewIsToldWhatItHadBegunIsInDoubtAndTheRest
     if (said.front() == "d accepted") said.erase(said.begin());
     ASSERT_FALSE(said.empty()) << death.name;
     EXPECT_EQ(said.front(), death.next_life) << death.name;
-    EXPECT_EQ(said.size() == 1, death.next_life != kBrings) << "and nothing more: " << death.name;
+    EXPECT_TRUE(death.next_life == kBrings || said.size() == 1) << "and nothing more: " << death.name;
     restart();
     receive("d", "message", 2);
     EXPECT_EQ(heard(), Lines{"d accepted"}) << "a deliberate second attempt: " << death.name;
