@@ -23,8 +23,9 @@ constexpr std::uint64_t kLongAwayMs = 3'000;
 constexpr int kWorkMs = 20;  // of an agent, on each prompt
 constexpr int kSubmitGapMs = 15;
 
-// Answers at once and says nothing that a relay would carry out.
-constexpr std::string_view kScript = R"({"default": {"reply": "Done."}})";
+// Answers at once and says nothing that a relay would carry out. Some turns are too short for a host to see them.
+constexpr std::string_view kScript =
+    R"({"rules": [{"contains": "7 ends", "reply": "Done.", "work_ms": 0}], "default": {"reply": "Done."}})";
 
 Result<void> write_file(const std::string& path, std::string_view text) {
   std::ofstream file{path, std::ios::binary};
