@@ -27,11 +27,6 @@ DeliveryState read_state(std::int64_t number) {
   return known ? static_cast<DeliveryState>(number) : DeliveryState::InDoubt;
 }
 
-Hold read_hold(std::int64_t number) {
-  const auto wait = static_cast<Wait>(number);
-  return wait == Wait::Time ? Hold::Time : wait == Wait::Word ? Hold::Policy : Hold::None;
-}
-
 Proof read_proof(std::int64_t number) {
   const bool known = number >= 0 && number <= static_cast<std::int64_t>(Proof::Seen);
   return known ? static_cast<Proof>(number) : Proof::Stored;

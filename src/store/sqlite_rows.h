@@ -29,7 +29,6 @@ records::DeliveryEvent usual_beginning(WallMs at);
 /// Numbers of a damaged row become the nearest meaning, never an enumerator that does not exist.
 records::DeliveryState read_state(std::int64_t number);
 records::Proof read_proof(std::int64_t number);
-records::Hold read_hold(std::int64_t number);
 protocol::Lane read_lane(std::int64_t number);
 records::Hold read_hold(std::int64_t wait);
 
