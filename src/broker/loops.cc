@@ -34,29 +34,18 @@ struct Loops::Ends {
   [[nodiscard]] std::uint64_t back() const { return joined(to, from); }
 };
 
-struct Loops::Verdict {
-  Pair* pair = nullptr;  // null: it has not spoken in this chain before
-  std::uint64_t print = 0;
-  Millis gap{};
-  bool turn = false;  // another one spoke before
-  bool nothing_new = false;
-  bool loop = false;
-};
-
 std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
-  if (!sent.wakes) return std::nullopt;
+  verdict_ = {};
+  if (!sent.wakes || sent.from.empty()) return std::nullopt;
   ++serial_;
   const Ends ends{hash_of(sent.from), hash_of(sent.to)};
-  if (sent.person) {
-    last_.at(ends.to, serial_) = {0, serial_};
-    return std::nullopt;
-  }
   const auto refused = [&](Breaker& breaker) {
     ++breaker.trip.refused;
     const auto wait = std::chrono::ceil<std::chrono::seconds>(breaker.until - now.steady);
     return format(
-        "{0} and {1} seem to be in a loop: {2}. What {0} says to {1} is refused for {3} s. Do not answer unless "
-        "there is something new to say; a person lifts this with: agent-relay loops reset {0} {1}",
+        "{0} and {1} seem to be in a loop: {2}. What {0} says to {1} is refused for {3} s. Do not answer unless there "
+        "is "
+        "something new to say; a person lifts this with: agent-relay loops reset {0} {1}",
         sent.from, sent.to, breaker.trip.reason, wait.count());
   };
   const auto known = breaker_of(ends, now);
@@ -64,25 +53,25 @@ std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
   if (half_open && now.steady < known->second.until) return refused(known->second);
 
   Chain& chain = chain_of(sent, ends);
-  const Verdict verdict = judge(sent, ends, chain, now);
+  Pair* const pair = pairs_.find(joined(ends.there(), chain.id));
+  verdict_ = judge(sent, ends, chain, pair, now);
   const auto reason = [&] {
     if (chain.hops >= kMaxHops) return format("{} turns in a row had no new word", chain.hops);
-    return format("the last {} turns from {} to {} said nothing new, nor did what they answer", verdict.pair->turns,
-                  sent.from, sent.to);
+    return format("the last {} turns from {} to {} said nothing new, nor did what they answer", pair->turns, sent.from,
+                  sent.to);
   };
-  if (half_open && verdict.nothing_new) {
+  if (half_open && verdict_.nothing_new) {
     trip(sent, ends, reason(), now);
   } else if (half_open) {
     known->second.closed = true;
-    if (verdict.pair != nullptr) verdict.pair->suspicion = std::min(verdict.pair->suspicion, kLimit / 2);
-  } else if (verdict.loop) {
+    if (pair != nullptr) pair->suspicion = std::min(pair->suspicion, kLimit / 2);
+  } else if (verdict_.loop) {
     Breaker& opened = trip(sent, ends, reason(), now);
     if (chain.hops >= kMaxHops) chain.hops = 0;
     auto sentence = refused(opened);
     tripped_ = opened.trip;
     return sentence;
   }
-  note(sent, ends, chain, verdict, now);
   return std::nullopt;
 }
 
@@ -126,10 +115,8 @@ Loops::Chain& Loops::new_chain() {
   return chains_[slot];
 }
 
-Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Moment now) {
-  Verdict verdict{.pair = pairs_.find(joined(ends.there(), chain.id))};
-  Pair* const pair = verdict.pair;
-  verdict.turn = chain.speaker != ends.from;
+Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now) {
+  Verdict verdict{.chain = chain.id, .turn = chain.speaker != ends.from};
   // As long as nobody answers there is nothing to judge: a stream of messages one way costs next to nothing.
   if (chain.speaker == 0 || (!verdict.turn && !chain.answered)) return verdict;
   if (verdict.turn) chain.vocabulary.next_turn();
@@ -170,7 +157,18 @@ Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Mo
   return verdict;
 }
 
-void Loops::note(const Sent& sent, const Ends& ends, Chain& chain, const Verdict& verdict, Moment now) {
+void Loops::taken(const Sent& sent, std::string_view id, Moment now) {
+  if (!sent.wakes) return;
+  const Ends ends{hash_of(sent.from), hash_of(sent.to)};
+  if (sent.from.empty()) {
+    ++serial_;
+    last_.at(ends.to, serial_) = {0, serial_};
+    return;
+  }
+  const Verdict verdict = std::exchange(verdict_, {});
+  Chain* const place = living(verdict.chain);
+  if (place == nullptr) return;
+  Chain& chain = *place;
   Pair& pair = pairs_.at(joined(ends.there(), chain.id), serial_);
   pair.at = now.steady;
   pair.prints[pair.next_print] = verdict.print;
@@ -184,7 +182,7 @@ void Loops::note(const Sent& sent, const Ends& ends, Chain& chain, const Verdict
   chain.used = true;
   last_.at(ends.there(), serial_) = {chain.id, serial_};
   last_.at(ends.to, serial_) = {chain.id, serial_};
-  if (!sent.id.empty()) marks_.at(hash_of(sent.id), serial_) = chain.id;
+  if (!id.empty()) marks_.at(hash_of(id), serial_) = chain.id;
   if (sent.thread.empty()) return;
   // A thread's first message belongs to the talk it came from: a new thread for every message is no way out.
   ChainId& thread = marks_.at(hash_of(sent.thread), serial_);

@@ -62,14 +62,12 @@ class Loops {
   static constexpr std::size_t kMaxBreakers = 1'024;
 
   struct Sent {
-    std::string_view from;
+    std::string_view from;  // empty: a person
     std::string_view to;    // a name, `#channel` or `*`
     std::string_view body;  // as in the JSON text, escaped or not
-    std::string_view id = {};
     std::string_view reply_to = {};
     std::string_view thread = {};
-    bool wakes = true;    // false: kinds `state` and `ack`, blocking questions and their answers; these do not count
-    bool person = false;  // said by a user, not by an agent
+    bool wakes = true;  // false: kinds `state` and `ack`, blocking questions and their answers; these do not count
   };
 
   struct Trip {
@@ -82,8 +80,10 @@ class Loops {
     std::uint64_t refused = 0;
   };
 
-  /// The last question before a SEND is stored: a sentence when it is refused; else it counts as said.
+  /// A sentence when this may not be sent now.
   std::optional<std::string> objection(const Sent& sent, Moment now);
+  /// What was asked about last is stored under this id: the chain goes on.
+  void taken(const Sent& sent, std::string_view id, Moment now);
   /// The breaker that the last question opened; it may have let that message itself pass.
   std::optional<Trip> take_trip() { return std::exchange(tripped_, std::nullopt); }
 
@@ -132,14 +132,21 @@ class Loops {
     bool closed = false;
   };
   using Breakers = std::map<std::uint64_t, Breaker>;  // by pair
-  struct Ends;                                        // the hashed names of a message
-  struct Verdict;                                     // what it adds
+  /// What the last question found out.
+  struct Verdict {
+    ChainId chain = 0;
+    std::uint64_t print = 0;
+    Millis gap{};
+    bool turn = false;  // another one spoke before
+    bool nothing_new = false;
+    bool loop = false;
+  };
+  struct Ends;  // the hashed names of a message
 
   Chain& chain_of(const Sent& sent, const Ends& ends);
   Chain* living(ChainId id);
   Chain& new_chain();
-  Verdict judge(const Sent& sent, const Ends& ends, Chain& chain, Moment now);
-  void note(const Sent& sent, const Ends& ends, Chain& chain, const Verdict& verdict, Moment now);
+  Verdict judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now);
   Breakers::iterator breaker_of(const Ends& ends, Moment now);
   Breaker& trip(const Sent& sent, const Ends& ends, std::string reason, Moment now);
 
@@ -149,6 +156,7 @@ class Loops {
   Recent<Last> last_{kMaxLast};
   Recent<ChainId> marks_{kMaxMarks};
   Breakers breakers_;
+  Verdict verdict_;
   std::optional<Trip> tripped_;
   std::uint64_t serial_ = 0;
 };

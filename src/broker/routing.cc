@@ -188,14 +188,13 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
 
 Loops::Sent Core::loop_view(const Sending& sending) const {
   const bool asks = sending.meta.sync && sending.meta.sync->blocking;
-  return {.from = sending.from.value(),
+  const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
+  return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
           .to = sending.envelope.to,
           .body = sending.view.body,
-          .id = sending.envelope.id,
           .reply_to = sending.meta.reply_to,
           .thread = sending.view.thread,
-          .wakes = wakes(sending.view.kind_name) && !asks,
-          .person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User};
+          .wakes = wakes(sending.view.kind_name) && !asks};
 }
 
 bool Core::within_rate(Sending& sending) {
@@ -330,6 +329,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       sync->second.key = message->key;
   }
   if (sending.sender != nullptr) ++sending.sender->sent;
+  if (limits_.break_loops) loops_.taken(loop_view(sending), records::short_id(message->key), now_);
 
   charge(sending.connection, pending.bytes);
   pending_.push_back({next_ticket_, std::move(pending)});
