@@ -18,10 +18,10 @@ double us_since(steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(steady_clock::now() - start).count();
 }
 
-std::string send_frame(std::size_t number, const std::string& body) {
+std::string send_frame(const Load& load, std::size_t number, const std::string& body) {
   return frame_of(relay::format(
-      R"({{"v":1,"type":"SEND","id":"b-{}","ts":1,"to":"Bob","payload":{{"kind":"message","body":"{}"}}}})", number,
-      body));
+      R"({{"v":1,"type":"SEND","id":"b-{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"{}"}}}})", number,
+      load.to, body));
 }
 
 bool is(std::string_view frame, std::string_view type) {
@@ -76,7 +76,7 @@ Result<void> stream(Peer& sender, Peer& receiver, Refill refill, OnSender on_sen
 Result<void> measure_forwarder(Peer& sender, Peer& receiver, const Load& load, Figures& figures) {
   const std::string body(load.body_bytes, 'x');
   for (std::size_t i = 0; i < load.sequential; ++i) {
-    const auto frame = send_frame(i, body);
+    const auto frame = send_frame(load, i, body);
     const auto start = steady_clock::now();
     RELAY_TRY(sender.write_all(frame));
     RELAY_TRY(receiver.read_frame());
@@ -88,7 +88,7 @@ Result<void> measure_forwarder(Peer& sender, Peer& receiver, const Load& load, F
       sender, receiver,
       [&] {
         if (sent == load.streaming) return false;
-        sender.queue(send_frame(sent++, body));
+        sender.queue(send_frame(load, sent++, body));
         return true;
       },
       [](std::string_view) {}, [&](std::string_view) { ++received; }, [&] { return received == load.streaming; }));
@@ -100,7 +100,7 @@ Result<void> measure_daemon(Peer& sender, Peer& receiver, const Load& load, Figu
   static std::size_t number = 0;
   const std::string body(load.body_bytes, 'x');
   for (std::size_t i = 0; i < load.sequential; ++i) {
-    const auto frame = send_frame(number++, body);
+    const auto frame = send_frame(load, number++, body);
     const auto start = steady_clock::now();
     RELAY_TRY(sender.write_all(frame));
     auto deliver = RELAY_TRY(receiver.read_frame());
@@ -122,7 +122,7 @@ Result<void> measure_daemon(Peer& sender, Peer& receiver, const Load& load, Figu
       [&] {
         if (sent == load.streaming) return false;
         ++sent;
-        sender.queue(send_frame(number++, body));
+        sender.queue(send_frame(load, number++, body));
         return true;
       },
       [&](std::string_view frame) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "base/result.h"
 #include "figures.h"
@@ -13,6 +14,7 @@ struct Load {
   std::size_t sequential = 2'000;
   std::size_t streaming = 50'000;
   std::size_t body_bytes = 1'024;
+  std::string to = "Bob";
 };
 
 /// Frames that come out as they went in.
