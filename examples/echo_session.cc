@@ -39,7 +39,7 @@ class Echo final : public session::AgentSession {
 
   void release(const std::string& reason) override {
     std::printf("released: %s\n", reason.c_str());
-    loop_.finish();
+    loop_.post([this] { loop_.stop(); });  // after what waits to be written
   }
 
  private:
@@ -49,6 +49,7 @@ class Echo final : public session::AgentSession {
 
 int main(int argc, char** argv) {
   if (argc != 3) return std::fputs("usage: echo_session NAME SOCKET\n", stderr), 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   SystemRandom random;
