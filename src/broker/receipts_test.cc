@@ -179,7 +179,8 @@ TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
     if (types.back() == "delivery.deferred") put_off = last;
     EXPECT_EQ(text(last, "deliveryId"), id);
   }
-  EXPECT_EQ(types, (Texts{"delivery.created", "delivery.accepted", "delivery.deferred", "delivery.delivered"}));
+  EXPECT_EQ(types, (Texts{"delivery.created", "delivery.accepted", "delivery.deferred", "delivery.queued",
+                          "delivery.delivered"}));
   EXPECT_EQ(bool_member(put_off, "retryable"), true);
   EXPECT_EQ(text(put_off, "reason"), "try 1 of 8 failed: no luck");
   EXPECT_GT(number(put_off, "availableAt"), 0);

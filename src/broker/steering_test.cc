@@ -96,22 +96,38 @@ TEST_F(Steering, FlushOfManyGoesOverAllPages) {
   EXPECT_EQ(given(world, bob).size(), protocol::kDefaultInflight);
 }
 
-TEST_F(Steering, CancelEndsADeliveryThatHasNotEnded) {
-  auto bob = join_host(world);
-  world.send(alice, "message-1", "Bob", "in hand");
-  const auto in_hand = given(world, bob).at(0);
+TEST_F(Steering, CancelAsksTheSessionForWhatItHasInHand) {
+  const auto bob = join_host(world);
+  world.send(alice, "message-1", "Bob", "not begun");
+  world.send(alice, "message-2", "Bob", "begun");
+  const auto ids = given(world, bob);
   world.heard(alice);
-  world.request(person, "CONTROL", "{" + about("cancel", in_hand) + R"(,"reason":"not needed"})");
-  const auto order = world.heard(bob, "CANCEL").at(0);
-  EXPECT_EQ(text(payload(order), "deliveryId"), in_hand);
-  EXPECT_EQ(text(payload(order), "reason"), "not needed");
-  const auto told = world.heard(alice, "RECEIPT").at(0);
-  EXPECT_EQ(receipt_word(told), "failed");
-  EXPECT_EQ(text(payload(told), "reason"), "cancelled by a person: not needed");
+  for (const auto& id : ids) world.control(person, about("cancel", id) + R"(,"reason":"not needed")");
+  const auto orders = world.heard(bob, "CANCEL");
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(text(payload(orders[0]), "deliveryId"), ids.at(0));
+  EXPECT_EQ(text(payload(orders[0]), "reason"), "cancelled by a person: not needed");
+  EXPECT_EQ(state("message-1"), DeliveryState::Queued) << "only the session knows whether it has begun";
+  world.receipt(bob, ids.at(0), R"("status":"failed","code":"CANCELLED","reason":"cancelled by a person: not needed")");
+  world.receipt(bob, ids.at(1), R"("status":"delivered","proof":"submitted")");
   EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
-  world.receipt(bob, in_hand, R"("status":"delivered","proof":"seen")");
+  EXPECT_EQ(last_reason("message-1"), "cancelled by a person: not needed");
+  EXPECT_EQ(state("message-2"), DeliveryState::Delivered);
+  EXPECT_EQ(receipts(world, alice), (Texts{"failed", "delivered/submitted"}));
+  world.receipt(bob, ids.at(0), R"("status":"delivered","proof":"seen")");
   EXPECT_EQ(state("message-1"), DeliveryState::Cancelled) << "nothing more happens";
+}
 
+TEST_F(Steering, CancelCannotReachIntoAPublishedClient) {
+  const auto bob = world.join("Bob");
+  world.send(alice, "message-1", "Bob", "hi");
+  const auto id = given(world, bob).at(0);
+  EXPECT_EQ(text(world.control(person, about("cancel", id)), "error"),
+            format("{} is in the hands of a session that cannot give it back: it is queued", id));
+}
+
+TEST_F(Steering, CancelEndsWhatNobodyHas) {
+  auto bob = join_host(world);
   world.send(alice, "message-2", "Bob", "put off");
   const auto put_off = given(world, bob).at(0);
   world.receipt(bob, put_off, R"("status":"failed","retryable":true)");
