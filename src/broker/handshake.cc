@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
+#include "records/short_id.h"
 
 namespace relay::broker {
 
@@ -98,7 +99,10 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   if (!owner) agent->record.claim_hash = claim_hash;  // a claim that has lapsed is no longer anybody's
   agent->record.last_seen = now_.wall;
   agent->resume_positions.clear();
+  agent->in_hand.clear();
   if (resumes) {
+    for (const auto& id : hello->in_hand)
+      if (const auto key = records::key_of_delivery_id(id)) agent->in_hand.insert(*key);
     agent->resume_token = hello->resume_token;
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);
@@ -253,7 +257,8 @@ void Core::activate(Connection& connection, AgentState& agent) {
   connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
   timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
   agent.connected_at = now_.steady;
-  if (!agent.mailbox.connected()) agent.mailbox.connect(connection.capabilities.max_inflight);
+  if (!agent.mailbox.connected())
+    agent.mailbox.connect(connection.capabilities.max_inflight, std::exchange(agent.in_hand, {}));
   note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
   if (agent.record.paused) tell_paused(agent);
   pump(agent);

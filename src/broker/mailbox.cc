@@ -38,9 +38,10 @@ Lane Mailbox::lane_at(std::uint8_t turn) {
   return {kModesInOrder[turn % kModesInOrder.size()], urgent ? Priority::Urgent : Priority::Normal};
 }
 
-void Mailbox::connect(std::uint32_t window) {
+void Mailbox::connect(std::uint32_t window, std::set<Key> in_hand) {
   disconnect();
   window_ = window;
+  in_hand_ = std::move(in_hand);
 }
 
 void Mailbox::disconnect() {
@@ -54,6 +55,7 @@ void Mailbox::disconnect() {
     flow.loading = false;
   }
   flight_.clear();
+  in_hand_.clear();
   in_flight_.clear();
   ready_count_ = 0;
   until_written_ = 0;
@@ -89,7 +91,9 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
     const Lane lane = lane_at(turn);
     const Key up_to = lane_has_room(lane) ? open(lane) : Key{};
     const auto can_go = [&](const auto& entry) {
-      return !entry.second.ready.empty() && entry.second.ready.front().delivery.rank <= up_to;
+      if (entry.second.ready.empty()) return false;
+      const auto& next = entry.second.ready.front().delivery;
+      return next.rank <= up_to && (flight_.size() + in_hand_.size() < window_ || in_hand_.contains(next.key));
     };
     if (up_to != Key{}) {
       // Whoever comes after the one served last; from the beginning when nobody does.
@@ -104,12 +108,25 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         --ready_count_;
         ++in_flight_[turn];
         const Key key = parcel.delivery.key;
+        in_hand_.erase(key);
         return &flight_.emplace(key, InFlight{.parcel = std::move(parcel)}).first->second;
       }
     }
     group = end;
   }
   return nullptr;
+}
+
+void Mailbox::forget_what_is_not_owed() {
+  const auto unread = [](const auto& entry) { return entry.second.more_in_store || entry.second.loading; };
+  if (in_hand_.empty() || std::ranges::any_of(flows_, unread)) return;
+  std::set<Key> owed;
+  for (const auto& [key, flow] : flows_) {
+    for (const auto& parcel : flow.ready) {
+      if (in_hand_.contains(parcel.delivery.key)) owed.insert(parcel.delivery.key);
+    }
+  }
+  in_hand_ = std::move(owed);
 }
 
 std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {
@@ -172,6 +189,7 @@ std::vector<InFlight> Mailbox::finish_written() {
 }
 
 bool Mailbox::drop(Key key) {
+  in_hand_.erase(key);
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
     const auto gone = std::erase_if(flow.ready, [&](const Parcel& parcel) { return parcel.delivery.key == key; });

@@ -12,7 +12,8 @@
 /// because a page is answered after every commit asked for before it.
 ///
 /// Invariants: nothing is both in flight and ready; at most `window` in flight, of a lane that waits for its moment only
-/// a part of that; about one page ready in all; one page asked for at a time. A reconnect forgets the window and starts
+/// a part of that, what the session still has of an earlier connection included; about one page ready in all; one page
+/// asked for at a time. A reconnect forgets the window and starts
 /// over from the store, so old ids and numbers come again by themselves.
 #pragma once
 
@@ -23,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "records/queries.h"
@@ -57,7 +59,10 @@ class Mailbox {
   void settled_one() { pending -= pending > 0 ? 1 : 0; }
   void let_go_one() { held -= held > 0 ? 1 : 0; }
 
-  void connect(std::uint32_t window);
+  /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
+  void connect(std::uint32_t window, std::set<Key> in_hand = {});
+  /// Once all has been read: what the session has and the store no longer owes it does not count.
+  void forget_what_is_not_owed();
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
@@ -124,6 +129,7 @@ class Mailbox {
   Flows flows_;
   std::map<std::uint8_t, AgentName> served_;         // by lane: whose turn was the last
   std::map<std::uint8_t, std::uint32_t> in_flight_;  // by lane
+  std::set<Key> in_hand_;                            // of an earlier connection, and not sent again yet
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written
   bool loading_ = false;

@@ -192,6 +192,20 @@ TEST(Mailbox, StartsOverFromTheStoreAfterAReconnect) {
   EXPECT_EQ(wish->after, Key{});
 }
 
+TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
+  Mailbox box;
+  box.connect(2, {Key{1}, Key{2}});
+  box.committed(parcel(3, kUrgent, "Bob"), 10);
+  EXPECT_EQ(sent_key(box), 0);
+  box.expect(kUsual, AgentName{"Alice"});
+  ASSERT_TRUE(box.begin_load(all_open));
+  box.page_arrived(page_of({1}));
+  EXPECT_EQ(sent_key(box), 1);
+  EXPECT_EQ(sent_key(box), 0);
+  box.forget_what_is_not_owed();  // all is read: the other one has ended meanwhile
+  EXPECT_EQ(sent_key(box), 3);
+}
+
 TEST(Mailbox, SendersTakeTurnsInsideALane) {
   Mailbox box = open_box(100);
   for (int key = 1; key <= 6; ++key) box.committed(parcel(key, kUsual, "Chatterbox"), 100);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,7 @@ struct AgentState {
   SteadyTime lost_at{};
   protocol::SessionStateChange activity;             // as its session told; empty when it never did
   std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
+  std::set<Key> in_hand;                             // as it told when it resumed
   std::deque<Done> done;                             // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;

@@ -35,6 +35,12 @@ bool gives_back(const Receipt& receipt) {
          (receipt.status == ReceiptStatus::Deferred && receipt.available_at != 0);
 }
 
+std::vector<std::string> Custody::ids() const {
+  std::vector<std::string> all;
+  for (const auto& [id, place] : in_hand_) all.push_back(id);
+  return all;
+}
+
 const Place* Custody::find(std::string_view id) const {
   const auto found = in_hand_.find(id);
   return found == in_hand_.end() ? nullptr : &found->second;

@@ -30,6 +30,7 @@ bool gives_back(const protocol::Receipt& receipt);
 
 class Custody {
  public:
+  [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] bool full() const { return in_hand_.size() >= kMaxUnacknowledged; }
   /// Where it stands, when it is in hand.
   [[nodiscard]] const Place* find(std::string_view id) const;

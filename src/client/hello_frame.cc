@@ -30,11 +30,17 @@ std::string write_hello(const protocol::Hello& hello) {
       .optional("team", hello.team)
       .optional("displayName", hello.display_name)
       .optional("avatarUrl", hello.avatar_url);
-  if (!hello.resume_token.empty() || !hello.claim_token.empty())
+  if (!hello.resume_token.empty() || !hello.claim_token.empty()) {
     writer.begin_object("session")
         .optional("resume_token", hello.resume_token)
-        .optional("claim_token", hello.claim_token)
-        .end();
+        .optional("claim_token", hello.claim_token);
+    if (!hello.resume_token.empty() && !hello.in_hand.empty()) {
+      writer.begin_array("in_hand");
+      for (const auto& id : hello.in_hand) writer.element(id);
+      writer.end();
+    }
+    writer.end();
+  }
   return writer.take();
 }
 

@@ -84,6 +84,7 @@ void Link::Machine::on_connected(std::unique_ptr<net::Stream> stream) {
   enter(LinkEvent::Connected);
   stream_ = std::move(stream);
   stream_->start(*this);
+  options_.hello.in_hand = custody_.ids();
   const auto payload = write_hello(options_.hello);
   write({.type = MessageType::Hello, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
 }

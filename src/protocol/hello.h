@@ -38,8 +38,9 @@ struct Hello {
   EntityType entity = EntityType::Agent;
   bool system_component = false;
   std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
-  std::string resume_token;  // session.resume_token
-  std::string claim_token;   // session.claim_token: keeps the name for whoever knows it
+  std::string resume_token;          // session.resume_token
+  std::string claim_token;           // session.claim_token: keeps the name for whoever knows it
+  std::vector<std::string> in_hand;  // session.in_hand: deliveries it still has, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);
 
