@@ -21,6 +21,8 @@ bool is_accent(std::string_view character) {
          (character[0] == '\xcc' || (character[0] == '\xcd' && static_cast<unsigned char>(character[1]) < 0xb0));
 }
 
+constexpr std::string_view kShownBreak = "↵";  // how some composers show the end of a line
+
 Letters without_blanks(std::string_view text) {
   Letters letters;
   for (std::size_t at = 0; at < text.size();) {
@@ -28,7 +30,7 @@ Letters without_blanks(std::string_view text) {
     const bool joins = is_accent(character) && !letters.empty() && letters.back().end() == character.begin();
     if (joins)
       letters.back() = {letters.back().begin(), character.end()};
-    else if (character != " " && character != "\n" && character != "\t")
+    else if (character != " " && character != "\n" && character != "\t" && character != kShownBreak)
       letters.push_back(character);
     at += character.size();
   }

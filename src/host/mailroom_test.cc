@@ -250,7 +250,8 @@ constexpr const char* kLongText = "Relay message from Alice [abc12345]: the quic
 
 TEST_F(MailroomTest, KnowsItsTextHoweverTheComposerShowsIt) {
   const char* const ways[] = {kLongText, "Relay\nmessage\nfrom Alice", "brown fox jumps\nover the lazy dog",
-                              "[Pasted text #1]"};  // whole, wrapped early, scrolled to its end, folded
+                              "the quick↵brown fox jumps", "[Pasted text #1]"};
+  // whole, wrapped early, scrolled to its end, with a sign for the end of a line, folded
   for (std::size_t way = 0; way < std::size(ways); ++way) {
     const auto* const draft = ways[way];
     const auto id = format("a{}", way);
