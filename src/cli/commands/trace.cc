@@ -46,10 +46,12 @@ class Redrawn {
   std::string shown_;
 };
 
-bool concerns(const protocol::Envelope& envelope) {
+/// Whether something may have happened to that message; an event that says nothing about whom it concerns may.
+bool concerns(const protocol::Envelope& envelope, const std::string& message_id) {
   if (envelope.type != MessageType::AgentEvent) return false;
   const auto event = parse_json_object(envelope.payload);
-  return event && string_member(*event, "type").value_or("").starts_with("delivery.");
+  const auto* message = event ? object_member(*event, "message") : nullptr;
+  return message == nullptr || message_id.empty() || string_member(*message, "id") == message_id;
 }
 
 /// Asks, shows, and asks again whenever a delivery has changed since: events say when to look, the ledger what is so.
@@ -58,17 +60,20 @@ Result<ExitCode> follow(Connection& connection, const std::string& id, Redrawn& 
   connection.end_with(STDOUT_FILENO);
   RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
   const auto question = json::serialize(json::object{{"id", id}});
+  std::string message_id;  // whole, once it is known
   for (;;) {
     const auto asked = RELAY_TRY(connection.send({.type = MessageType::Trace, .id = {}, .payload = question}));
     for (bool answered = false, changed = false; !answered || !changed;) {
       const auto frame = RELAY_TRY(connection.receive(in(answered ? kForever : std::chrono::hours{1})));
       if (frame.envelope.type == MessageType::Error)
         return fail(Errc::Refused, RELAY_TRY(protocol::parse_error(frame.envelope.payload)).message);
-      changed = changed || concerns(frame.envelope);
+      changed = changed || concerns(frame.envelope, message_id);
       if (frame.envelope.id != asked) continue;
       answered = true;
       const auto trace = RELAY_TRY(parse_json_object(frame.envelope.payload));
       if (const auto error = string_member(trace, "error")) return complain(*error, ExitCode::No);
+      if (const auto* message = object_member(trace, "message"))
+        message_id = string_member(*message, "id").value_or("");
       drawing.show(trace);
       if (has_ended(trace)) return ExitCode::Yes;
     }
