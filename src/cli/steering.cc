@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/message.h"
+#include "cli/people.h"
 
 namespace relay::cli {
 namespace {
@@ -14,10 +15,14 @@ constexpr std::chrono::seconds kPatience{30};  // everything that is dead may be
 Result<Steered> steer(Connection& connection, const json::object& order) {
   const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Control, json::serialize(order), kPatience));
   Steered done{RELAY_TRY(parse_json_object(payload)), std::nullopt};
-  if (!bool_member(done.result, "success").value_or(false))
-    done.refusal = {.nack_id = {},
-                    .code = string_member(done.result, "code").value_or("REFUSED"),
-                    .message = string_member(done.result, "error").value_or("")};
+  if (bool_member(done.result, "success").value_or(false)) return done;
+  auto& refusal = done.refusal.emplace();
+  refusal.message = string_member(done.result, "error").value_or("");
+  refusal.code = string_member(done.result, "code").value_or("");
+  if (!refusal.code.empty()) return done;
+  const auto agent = string_member(order, "agent").value_or("");
+  const bool stranger = !agent.empty() && !RELAY_TRY(sentence_about_stranger(connection, agent)).empty();
+  refusal.code = name_of(stranger ? protocol::Refusal::UnknownRecipient : protocol::Refusal::Refused);
   return done;
 }
 

@@ -131,6 +131,7 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_TRUE(story_tells(first, "paused")) << story(first);
   EXPECT_TRUE(has(box.ok({"status"}), "paused")) << box.ok({"status"});
   EXPECT_TRUE(has(box.ok({"agents"}), "paused")) << box.ok({"agents"});
+  EXPECT_TRUE(has(box.ok({"explain", "Bob"}), "paused by a person: lunch; let it go on with: agent-relay unpause Bob"));
   let_pass(1s);
   EXPECT_TRUE(submitted("Bob").empty());
   box.ok({"unpause", "Bob"});
@@ -140,7 +141,7 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_FALSE(has(box.ok({"status"}), "paused"));
   const auto stranger = box.run({"pause", "Bbo"});
   EXPECT_EQ(stranger.code, 5);
-  EXPECT_TRUE(has(stranger.err, "Bob")) << stranger.err;
+  EXPECT_TRUE(has(stranger.err, "did you mean Bob? agent-relay agents --all lists everyone")) << stranger.err;
 }
 
 TEST_F(Deliveries, APauseOutlivesTheDaemon) {

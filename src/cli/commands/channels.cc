@@ -41,12 +41,9 @@ ExitCode list(Connection& connection, bool as_json, const Context& context) {
     print(json::serialize(answer) + "\n");
     return ExitCode::Yes;
   }
-  Columns columns{{"CHANNEL", "MEMBERS", "MESSAGES"}};
-  for (const auto* row : objects_in(answer, "channels")) {
-    const auto messages = integer_member(*row, "messages");
-    columns.add({shown_in(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0)),
-                 messages ? relay::format("{}", *messages) : "-"});
-  }
+  Columns columns{{"CHANNEL", "MEMBERS"}};
+  for (const auto* row : objects_in(answer, "channels"))
+    columns.add({shown_in(*row, "name"), relay::format("{}", integer_member(*row, "members").value_or(0))});
   if (columns.empty())
     remark("there is no channel yet; begin one with: agent-relay channels join '#dev'");
   else

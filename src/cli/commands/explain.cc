@@ -55,9 +55,15 @@ void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
   const auto state = shown_in(answer, "state");
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
+  const auto paused = shown_in(answer, "paused");
   print(relay::format("{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state),
-                      short_duration(held), meaning_of(state, shown_in(answer, "profile"))));
+                      short_duration(held),
+                      paused.empty() ? meaning_of(state, shown_in(answer, "profile"))
+                                     : paint(Colour::Yellow, "paused, so that its messages wait")));
   Columns facts{{}};
+  if (!paused.empty())
+    facts.add(
+        {"paused", relay::format("{}; let it go on with: agent-relay unpause {}", paused, shown_in(answer, "name"))});
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
       if (const auto* one = value.if_object()) facts.add({shown_in(*one, "witness"), shown_in(*one, "says")});
@@ -78,7 +84,9 @@ void print_for_people(const json::object& answer, const Context& context) {
   if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint));
   const auto* waiting = array_member(answer, "waiting");
-  if (waiting == nullptr || waiting->empty()) return print("\nno message waits\n");
+  if (waiting == nullptr || waiting->empty())
+    return print(paused.empty() ? "\nno message waits\n"
+                                : "\nno message waits here; the daemon keeps them meanwhile\n");
   print(relay::format("\n{} waiting:\n",
                       waiting->size() == 1 ? "1 message" : relay::format("{} messages", waiting->size())));
   Columns letters{{}};

@@ -159,7 +159,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   ProgressLine progress{context, letter.to};
   const auto on_news = [&](const Fate& fate) {
     progress.show(fate);
-    if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live())
+    if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
       remark(queued_sentence(fate, letter.to, context.now()));
   };
   const auto fate = hand_over(connection, letter, on_news);
