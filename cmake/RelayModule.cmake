@@ -4,7 +4,8 @@
 #     SOURCES broker.cc topics.cc
 #     PUBLIC  relay::protocol            appears in our headers
 #     PRIVATE SQLite::SQLite3            only in our sources
-#     TESTS   broker_test.cc)
+#     TESTS   broker_test.cc
+#     APART   topics.cc)                 compiled alone even where RELAY_UNITY joins the others
 #
 # The link lines are the architecture: what a module does not link, it cannot include.
 
@@ -41,7 +42,7 @@ endif()
 # flags, and so do tests that run long (see relay_test): of an inline function the linker keeps one copy, maybe theirs.
 if(RELAY_TESTS)
   add_library(relay_test_flags INTERFACE)
-  target_compile_options(relay_test_flags INTERFACE -O0)
+  target_compile_options(relay_test_flags INTERFACE -O0 -U_FORTIFY_SOURCE)  # the C library fortifies only what is optimized
   target_link_libraries(relay_test_flags INTERFACE GTest::gtest)
 endif()
 
@@ -57,14 +58,25 @@ if(RELAY_TESTS)
   relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h relay_test_flags)
 endif()
 
+# A target of a kind that RELAY_UNITY names is compiled as one file, which takes about half the time: what its sources
+# share is read and instantiated once. Two of them may then not use one name for two things in their unnamed namespaces;
+# sources that do are named under APART.
+function(relay_unity target kind)
+  if(kind IN_LIST RELAY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 function(relay_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE;TESTS;TEST_PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE;TESTS;TEST_PRIVATE;APART" ${ARGN})
   add_library(relay_${name} STATIC ${arg_SOURCES})
   add_library(relay::${name} ALIAS relay_${name})
   target_link_libraries(relay_${name} PUBLIC relay_flags fmt::fmt Boost::json ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   target_precompile_headers(relay_${name} REUSE_FROM relay_pch)
+  relay_unity(relay_${name} modules ${arg_APART})
   if(RELAY_TESTS AND arg_TESTS)
-    relay_test(${name}_test LABEL unit SOURCES ${arg_TESTS} LINKS relay::${name} ${arg_TEST_PRIVATE})
+    relay_test(${name}_test LABEL unit SOURCES ${arg_TESTS} LINKS relay::${name} ${arg_TEST_PRIVATE} APART ${arg_APART})
   endif()
 endfunction()
 
@@ -91,9 +103,9 @@ if(RELAY_TESTS)
   endforeach()
 endif()
 
-# relay_test(NAME LABEL unit SOURCES a_test.cc LINKS relay::x [TIMEOUT 60] [ARGS ...])
+# relay_test(NAME LABEL unit SOURCES a_test.cc LINKS relay::x [TIMEOUT 60] [ARGS ...] [APART b_test.cc])
 function(relay_test name)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS;APART" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE relay_flags fmt::fmt Boost::json ${arg_LINKS} GTest::gtest GTest::gtest_main)
   if(arg_LABEL MATCHES "simulation|corpus")  # they run long
@@ -102,6 +114,7 @@ function(relay_test name)
     target_link_libraries(${name} PRIVATE relay_test_flags)
     target_precompile_headers(${name} REUSE_FROM relay_test_pch)
   endif()
+  relay_unity(${name} tests ${arg_APART})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
