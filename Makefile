@@ -13,7 +13,7 @@ help:
 	@echo
 	@echo '  demo       build, then watch two agents talk in two terminals, and the daemon being killed'
 	@echo '  build      leave the program at build/release/agent-relay'
-	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 25 minutes)'
+	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 20 minutes)'
 	@echo '  install    put agent-relay, and relay for short, under PREFIX ($(PREFIX); also DESTDIR)'
 	@echo '  uninstall  take them away again'
 	@echo '  bench      measure against a raw socket forwarder in the same run'
