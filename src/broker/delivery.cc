@@ -86,7 +86,7 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     // Out of time while it waited. Final here and now: were the wall clock to step back, it would be sent after later
     // ones of its stream, and be taken for a repetition.
     const auto late = agent.mailbox.finish(delivery.key);
-    return end_delivery(agent, late->parcel, DeliveryState::Expired,
+    return end_delivery(agent, late->parcel, records::state_when_late(late->parcel.delivery.proof),
                         {.key = late->parcel.delivery.key, .reason = std::string{kReasonExpired}});
   }
   for (const auto& position : agent.resume_positions) {
@@ -232,9 +232,8 @@ void Core::expired(records::ExpireResult result) {
     message.key = gone.message;
     message.from = gone.from;
     message.to = gone.to.value();
-    tell(
-        {.key = gone.delivery, .state = DeliveryState::Expired, .at = now_.wall, .reason = std::string{kReasonExpired}},
-        {std::make_shared<const records::Message>(std::move(message)), gone.to, protocol::Refusal::Expired});
+    tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = std::string{kReasonExpired}},
+         {std::make_shared<const records::Message>(std::move(message)), gone.to, protocol::Refusal::Expired});
   }
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);

@@ -162,6 +162,15 @@ TEST_F(Receipts, WhatExpiresWhileItIsHeldIsHeldNoMore) {
   EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
 }
 
+TEST_F(Receipts, WhatExpiresWhileItIsBeingWrittenIsInDoubt) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
+  world.receipt(bob, id, R"("status":"accepted","proof":"written")");
+  world.pass(5s);
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::InDoubt);
+  EXPECT_EQ(receipts(world, alice).back(), "in_doubt EXPIRED");
+}
+
 TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
   const auto watcher = world.join_person();
   world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");

@@ -66,7 +66,7 @@ struct BacklogPage {
   bool more = false;
 };
 
-/// Deliveries that ran out of time were marked Expired; this says which.
+/// Deliveries that ran out of time were marked so (state_when_late); this says which.
 struct ExpireRequest {
   WallMs now = 0;
   std::size_t max_rows = 1'000;
@@ -77,7 +77,8 @@ struct Expired {
   AgentName from;
   AgentName to;
   std::string message_id;
-  Hold hold{};  // until then
+  Hold hold{};                                   // until then
+  DeliveryState state = DeliveryState::Expired;  // or InDoubt: it was being brought
 };
 struct ExpireResult {
   std::vector<Expired> expired;

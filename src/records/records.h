@@ -51,6 +51,11 @@ constexpr bool is_final(DeliveryState state) {
 enum class Proof : std::uint8_t { Stored, Accepted, Written, Submitted, Seen };
 std::string_view name_of(Proof proof);
 
+/// What becomes of a delivery whose time is over: what was written may have arrived.
+constexpr DeliveryState state_when_late(Proof proof) {
+  return proof >= Proof::Written ? DeliveryState::InDoubt : DeliveryState::Expired;
+}
+
 /// Which frame carries it, and what is spliced into its data on the way.
 enum class Carriage : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
 

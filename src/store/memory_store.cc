@@ -228,8 +228,10 @@ Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {
   while (!due.empty() && due.begin()->first <= request.now && result.expired.size() < request.max_rows) {
     const auto delivery = tables_.deliveries.at(due.begin()->second).delivery;
     const auto& message = tables_.messages.at(delivery.message.value());
-    result.expired.push_back({delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold});
-    RELAY_TRY(on(ChangeDelivery{delivery.key, DeliveryState::Expired, delivery.proof, request.now, kReasonExpired}));
+    const auto state = state_when_late(delivery.proof);
+    result.expired.push_back(
+        {delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold, state});
+    RELAY_TRY(on(ChangeDelivery{delivery.key, state, delivery.proof, request.now, kReasonExpired}));
   }
   if (!due.empty()) result.next_expiry = due.begin()->first;
   return result;

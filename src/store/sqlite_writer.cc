@@ -184,13 +184,14 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
     due->bind(request.now, static_cast<std::int64_t>(request.max_rows));
     while (RELAY_TRY(due->step())) {
       result.expired.push_back({Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)},
-                                AgentName{due->text(3)}, due->text(4), read_hold(due->integer(6))});
+                                AgentName{due->text(3)}, due->text(4), read_hold(due->integer(6)),
+                                state_when_late(read_proof(due->integer(5)))});
       proofs.push_back(read_proof(due->integer(5)));
     }
   }
   for (std::size_t at = 0; at < result.expired.size(); ++at) {
-    RELAY_TRY(on(
-        ChangeDelivery{result.expired[at].delivery, DeliveryState::Expired, proofs[at], request.now, kReasonExpired}));
+    RELAY_TRY(on(ChangeDelivery{result.expired[at].delivery, result.expired[at].state, proofs[at], request.now,
+                                kReasonExpired}));
   }
   const auto next =
       RELAY_TRY(connection_.use("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
