@@ -4,8 +4,7 @@
 #     SOURCES broker.cc topics.cc
 #     PUBLIC  relay::protocol            appears in our headers
 #     PRIVATE SQLite::SQLite3            only in our sources
-#     TESTS   broker_test.cc
-#     APART   topics.cc)                 compiled alone even where RELAY_UNITY joins the others
+#     TESTS   broker_test.cc)
 #
 # The link lines are the architecture: what a module does not link, it cannot include.
 
@@ -58,25 +57,27 @@ if(RELAY_TESTS)
   relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h relay_test_flags)
 endif()
 
-# A target of a kind that RELAY_UNITY names is compiled as one file, which takes about half the time: what its sources
+# A target of a kind that RELAY_UNITY names is compiled as one file, which takes half the time or less: what its sources
 # share is read and instantiated once. Two of them may then not use one name for two things in their unnamed namespaces;
-# sources that do are named under APART.
+# relay_apart(one.cc other.cc) has such sources compiled by themselves as ever.
 function(relay_unity target kind)
   if(kind IN_LIST RELAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
+endfunction()
+function(relay_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 function(relay_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE;TESTS;TEST_PRIVATE;APART" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE;TESTS;TEST_PRIVATE" ${ARGN})
   add_library(relay_${name} STATIC ${arg_SOURCES})
   add_library(relay::${name} ALIAS relay_${name})
   target_link_libraries(relay_${name} PUBLIC relay_flags fmt::fmt Boost::json ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   target_precompile_headers(relay_${name} REUSE_FROM relay_pch)
-  relay_unity(relay_${name} modules ${arg_APART})
+  relay_unity(relay_${name} modules)
   if(RELAY_TESTS AND arg_TESTS)
-    relay_test(${name}_test LABEL unit SOURCES ${arg_TESTS} LINKS relay::${name} ${arg_TEST_PRIVATE} APART ${arg_APART})
+    relay_test(${name}_test LABEL unit SOURCES ${arg_TESTS} LINKS relay::${name} ${arg_TEST_PRIVATE})
   endif()
 endfunction()
 
@@ -103,9 +104,9 @@ if(RELAY_TESTS)
   endforeach()
 endif()
 
-# relay_test(NAME LABEL unit SOURCES a_test.cc LINKS relay::x [TIMEOUT 60] [ARGS ...] [APART b_test.cc])
+# relay_test(NAME LABEL unit SOURCES a_test.cc LINKS relay::x [TIMEOUT 60] [ARGS ...])
 function(relay_test name)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS;APART" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE relay_flags fmt::fmt Boost::json ${arg_LINKS} GTest::gtest GTest::gtest_main)
   if(arg_LABEL MATCHES "simulation|corpus")  # they run long
@@ -114,7 +115,7 @@ function(relay_test name)
     target_link_libraries(${name} PRIVATE relay_test_flags)
     target_precompile_headers(${name} REUSE_FROM relay_test_pch)
   endif()
-  relay_unity(${name} tests ${arg_APART})
+  relay_unity(${name} tests)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
