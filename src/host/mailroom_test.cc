@@ -375,7 +375,7 @@ TEST_F(MailroomTest, QuietOnesGoBeforeTheTextEachOnItsLine) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(), std::vector<std::string>{"paste text of q\ntext of r\ntext of a"});
   std::optional<profiles::Composer> composer =
-      profiles::Composer{.focused = true, .draft = "text of q\ntext of r\ntext of a"};
+      profiles::Composer{.focused = true, .draft = "text of q\ntext of r↵text of a"};
   view.composer = &composer;
   after(300ms, State::Typing);
   after(50ms, State::Working);

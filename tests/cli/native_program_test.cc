@@ -235,7 +235,7 @@ TEST_F(Native, AnAgentThatNeverCallsItsHooksIsStillReachedAndSaysWhatIsBroken) {
   ASSERT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
   EXPECT_EQ(given("peer"), Texts{letter(id, "hello")});
   const auto beside = send("Bob", "beside", {"--mode", "next-message"});
-  EXPECT_TRUE(waits_because(beside, "this agent cannot be given words with its next prompt"));
+  EXPECT_TRUE(waits_because(beside, "its session cannot do next-message"));
 }
 
 TEST_F(Native, ThePersonsAnswerComesFirst) {
