@@ -81,7 +81,6 @@ void print_for_people(const json::object& answer, const Context& context) {
                                    bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"
                                                                                     : ", not connected to the daemon",
                                    relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
-  if (const auto paused = shown_in(answer, "paused"); !paused.empty()) facts.add({"mail", paused});
   if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint));
   const auto* waiting = array_member(answer, "waiting");
