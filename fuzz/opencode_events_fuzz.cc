@@ -15,7 +15,7 @@ using namespace relay::adapters;
 
 struct Told final : Listener {
   void on_heard(std::string_view, std::string_view) override { ++count; }
-  void on_given(std::string_view, std::string_view) override { ++count; }
+  void on_given(std::string_view, std::string_view, std::string_view) override { ++count; }
   void on_known() override {}
   void on_capabilities() override {}
   void on_prompt(const Prompt& prompt) override { FUZZ_CHECK(open.insert(prompt.id).second); }

@@ -86,7 +86,8 @@ class LinkListener {
   virtual Taken on_incoming(const Incoming& incoming) = 0;
   /// A delivery in hand waits for another moment now (or was put back while it was here): this is its place from now on.
   virtual void on_moved(const Place& place, protocol::DeliveryMode mode) { (void)place, (void)mode; }
-  /// A delivery in hand is not wanted any more. It has left the hand: nothing is to be said about it.
+  /// A delivery in hand is not wanted any more. True: it was dropped, and that is told; false: it has begun, and its end
+  /// will be told as ever.
   virtual bool on_cancel(const protocol::CancelOrder& order) { return (void)order, false; }
   /// Hold what you have, or go on. Told after each WELCOME of a paused agent, and on every change.
   virtual void on_pause(const protocol::PauseOrder& order) { (void)order; }

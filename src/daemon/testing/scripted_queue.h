@@ -21,7 +21,7 @@ class ScriptedQueue final : public store::StoreQueue {
     void commit_all() {
       if (!asked.empty()) listener->on_committed(asked.back());
       for (const auto& load : std::exchange(loads, {}))
-        listener->on_backlog(records::BacklogPage{load.to, load.after, {}, false}, load.to);
+        listener->on_backlog(records::BacklogPage{load.to, load.lane, load.from, load.after, {}, false}, load);
     }
   };
 
