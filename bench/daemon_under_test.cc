@@ -24,8 +24,9 @@ Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const
                        "AGENT_RELAY_STORAGE_TYPE=" + storage.type,
                        "AGENT_RELAY_DURABILITY=" + storage.durability,
                        std::string{"AGENT_RELAY_RATE_PER_SECOND=0"},
+                       std::string{"AGENT_RELAY_BREAK_LOOPS=false"},
                        std::string{"AGENT_RELAY_HEARTBEAT_MS=3600000"}};  // we are silent while others have their turn
-  std::array<char*, 7> environment{};
+  std::array<char*, 8> environment{};
   for (std::size_t i = 0; i < variables.size(); ++i) environment[i] = variables[i].data();
   const auto path = place + "/r.sock", out = place + "/out";
   const pid_t pid = ::fork();

@@ -62,7 +62,7 @@ bool Core::has_room(const AgentState& agent) {
 void Core::pump(AgentState& agent) {
   if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
   const OpenUpTo open = open_lanes(agent);
-  agent.mailbox.forget_what_is_not_owed();
+  agent.mailbox.forget_what_is_not_owed(open);
   while (has_room(agent)) {
     InFlight* item = agent.mailbox.send_next(open, [&](const Parcel& parcel) { return done_rule(agent, parcel); });
     if (item == nullptr) break;

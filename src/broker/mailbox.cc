@@ -117,9 +117,15 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
   return nullptr;
 }
 
-void Mailbox::forget_what_is_not_owed() {
-  const auto unread = [](const auto& entry) { return entry.second.more_in_store || entry.second.loading; };
-  if (in_hand_.empty() || std::ranges::any_of(flows_, unread)) return;
+void Mailbox::forget_what_is_not_owed(const OpenUpTo& open) {
+  if (in_hand_.empty() || flight_.size() >= window_) return;
+  // What was sent of a flow are its first ones: when others stand in front, those that were sent have been read.
+  const auto unread = [&](const auto& entry) {
+    const auto& [key, flow] = entry;
+    const Lane lane = lane_at(key.turn);
+    return flow.ready.empty() && (flow.loading || (flow.more_in_store && lane_has_room(lane) && open(lane) != Key{}));
+  };
+  if (std::ranges::any_of(flows_, unread)) return;
   std::set<Key> owed;
   for (const auto& [key, flow] : flows_) {
     for (const auto& parcel : flow.ready) {

@@ -61,8 +61,8 @@ class Mailbox {
 
   /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
   void connect(std::uint32_t window, std::set<Key> in_hand = {});
-  /// Once all has been read: what the session has and the store no longer owes it does not count.
-  void forget_what_is_not_owed();
+  /// Once all that may go has been read: what the session has and the store no longer owes it does not count.
+  void forget_what_is_not_owed(const OpenUpTo& open);
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 

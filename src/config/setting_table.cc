@@ -42,6 +42,8 @@ constexpr SettingRow kTable[] = {
      "a lost agent still counts as present for this time"},
     {Setting::DefaultTtlDays, "default_ttl_days", "AGENT_RELAY_DEFAULT_TTL_DAYS", Integer, "7", 1, kMaxTtlDays, "",
      "an undelivered message expires after this time"},
+    {Setting::BreakLoops, "break_loops", "AGENT_RELAY_BREAK_LOOPS", Flag, "true", 0, 0, "",
+     "stop agents that answer each other without saying anything new"},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(

@@ -37,8 +37,9 @@ enum class Setting : std::uint8_t {
   RateBurst,
   SessionGraceMs,
   DefaultTtlDays,
+  BreakLoops,
 };
-inline constexpr std::size_t kSettingCount = 15;
+inline constexpr std::size_t kSettingCount = 16;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -93,6 +94,7 @@ class Settings {
   [[nodiscard]] std::int64_t heartbeat_ms() const { return integer(Setting::HeartbeatMs); }
   [[nodiscard]] std::int64_t max_backlog() const { return integer(Setting::MaxBacklog); }
   [[nodiscard]] std::int64_t rate_per_second() const { return integer(Setting::RatePerSecond); }
+  [[nodiscard]] bool break_loops() const { return flag(Setting::BreakLoops); }
   [[nodiscard]] std::int64_t rate_burst() const { return integer(Setting::RateBurst); }
   [[nodiscard]] std::int64_t session_grace_ms() const { return integer(Setting::SessionGraceMs); }
   [[nodiscard]] std::int64_t default_ttl_days() const { return integer(Setting::DefaultTtlDays); }

@@ -39,6 +39,7 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
   options.limits.default_ttl_ms = settings.default_ttl_days() * kDayMs;
   options.limits.max_backlog = static_cast<std::uint64_t>(settings.max_backlog());
   options.limits.rate_per_second = static_cast<double>(settings.rate_per_second());
+  options.limits.break_loops = settings.break_loops();
   options.limits.rate_burst = static_cast<double>(settings.rate_burst());
   const bool durable = settings.storage_type() == config::StorageType::Sqlite;
   options.info = {.version = version,

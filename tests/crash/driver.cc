@@ -91,6 +91,7 @@ class Driver {
                                   .variables = {{"HOME", place_},
                                                 {"PATH", "/usr/bin:/bin"},
                                                 {"AGENT_RELAY_HOME", place_ + "/home"},
+                                                {"AGENT_RELAY_BREAK_LOOPS", "false"},  // numbers are no conversation
                                                 {"AGENT_RELAY_DURABILITY", options_.durability}},
                                   .directory = place_ + "/project",
                                   .output = place_ + "/daemon.out"}));
