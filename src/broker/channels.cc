@@ -159,8 +159,14 @@ void Core::on_channel_message(Connection& connection, const protocol::Envelope& 
   if (!wanted) return refuse(sending, Refusal::BadRequest, wanted.error().message());
   auto view = protocol::parse_send(envelope.payload);
   if (!view) return refuse(sending, Refusal::BadRequest, view.error().message());
+  auto meta = protocol::parse_send_meta(envelope.payload_meta);
+  if (!meta) return refuse(sending, Refusal::BadRequest, meta.error().message());
   sending.view = std::move(*view);
+  sending.meta = std::move(*meta);
+  sending.meta.sync.reset();  // nobody in particular is asked
   if (!within_rate(sending) || !fits_a_frame(sending)) return;
+  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, Refusal::Expired, late);
+  if (wished_before(sending)) return acknowledge_when_saved(sending);
   const auto members = channel_members(wanted->channel);
   if (!std::ranges::binary_search(members, connection.agent)) {
     return refuse(sending, Refusal::BadRequest, format("you are not a member of {}; join it first", wanted->channel));

@@ -243,6 +243,8 @@ class Core {
                                  const std::vector<AgentState*>& audience) const;
   /// What the recipients' policies and the loop breaker say.
   std::optional<Objection> objection_to(const Sending& sending, const std::vector<AgentState*>& audience);
+  /// Its time was over before it came: why, or nothing.
+  [[nodiscard]] std::string_view too_late(const Sending& sending) const;
   /// The same wish under another id: it has its answer.
   bool wished_before(Sending& sending);
   [[nodiscard]] Loops::Sent loop_view(const Sending& sending) const;

@@ -81,11 +81,7 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   if (!within_rate(sending) || !fits_a_frame(sending)) return;
   if (envelope.to == protocol::kConsensus) return on_consensus(sending);
   if (envelope.to == protocol::kRouter) return on_membership_update(sending);
-  if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0) {
-    return refuse(sending, Refusal::Expired, "ttl_ms is used up already; give a positive number of milliseconds");
-  }
-  if (sending.meta.delivery && sending.meta.delivery->deadline != 0 && sending.meta.delivery->deadline <= now_.wall)
-    return refuse(sending, Refusal::Expired, "the deadline is over already; give a later one");
+  if (const auto late = too_late(sending); !late.empty()) return refuse(sending, Refusal::Expired, late);
   if (wished_before(sending)) return acknowledge_when_saved(sending);
   if (envelope.to.empty()) return refuse(sending, Refusal::BadRequest, "SEND needs 'to': a name, or '*' for everyone");
   const auto audience = audience_of(sending);
@@ -158,6 +154,14 @@ void Core::answer_syncs(const records::Message& message) {
     say(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
   }
   end_sync(sync);
+}
+
+std::string_view Core::too_late(const Sending& sending) const {
+  if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0)
+    return "ttl_ms is used up already; give a positive number of milliseconds";
+  if (sending.meta.delivery && sending.meta.delivery->deadline != 0 && sending.meta.delivery->deadline <= now_.wall)
+    return "the deadline is over already; give a later one";
+  return {};
 }
 
 bool Core::wished_before(Sending& sending) {
