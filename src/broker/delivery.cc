@@ -208,6 +208,11 @@ void Core::expire_due() {
   expiry_due_.reset();
   if (expiring_ || next_expiry_ == 0) return;
   if (next_expiry_ > now_.wall) return arm_expiry(next_expiry_);
+  if (store_ != StoreState::Works || !nothing_unsaved()) {
+    // What sessions said meanwhile is not in the store, which would take for expired what was delivered.
+    expiry_due_ = now_.steady + kReloadRetryDelay;
+    return;
+  }
   expiring_ = true;
   next_expiry_ = 0;
   flush_changes();
@@ -296,6 +301,7 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
       agent->mailbox.committed(std::move(in_hand->parcel), limits_.max_page_rows);
     } else {
       agent->mailbox.drop(key);
+      agent->mailbox.moved(key, rank);
       agent->mailbox.expect(lane, from);
     }
     pump(*agent);

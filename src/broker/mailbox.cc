@@ -65,6 +65,10 @@ void Mailbox::disconnect() {
 
 void Mailbox::expect(Lane lane, const AgentName& from) { flow(lane, from).more_in_store = true; }
 
+void Mailbox::moved(Key key, Key rank) {
+  if (loading_) moved_[key] = rank;
+}
+
 void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
   Flow& its = flow(parcel.delivery.lane, parcel.delivery.from);
   if (!connected() || its.more_in_store || its.loading || ready_count_ >= max_ready) {
@@ -152,6 +156,7 @@ std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {
 
 void Mailbox::page_arrived(records::BacklogPage page) {
   loading_ = false;
+  const auto moved = std::exchange(moved_, {});
   if (std::exchange(load_is_stale_, false)) return;
   Flow& its = flow(page.lane, page.from);
   its.loading = false;
@@ -160,6 +165,8 @@ void Mailbox::page_arrived(records::BacklogPage page) {
   for (auto& item : page.items) {
     its.cursor = item.delivery.rank;
     if (flight_.contains(item.delivery.key)) continue;
+    if (const auto place = moved.find(item.delivery.key); place != moved.end() && item.delivery.rank < place->second)
+      continue;
     its.ready.push_back({std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message))});
     ++ready_count_;
   }
@@ -168,6 +175,7 @@ void Mailbox::page_arrived(records::BacklogPage page) {
 void Mailbox::page_failed(Lane lane, const AgentName& from) {
   loading_ = false;
   load_is_stale_ = false;
+  moved_.clear();
   Flow& its = flow(lane, from);
   its.loading = false;
   its.more_in_store = true;

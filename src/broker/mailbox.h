@@ -68,6 +68,9 @@ class Mailbox {
 
   /// Something of this flow lies in the store.
   void expect(protocol::Lane lane, const AgentName& from);
+  /// A delivery that is not here has another rank now. A page that is under way may show it where it was: told later, but
+  /// read before.
+  void moved(Key key, Key rank);
   /// A delivery was committed; it is kept ready if it is the next one of its flow and there is room.
   void committed(Parcel parcel, std::size_t max_ready);
 
@@ -134,6 +137,7 @@ class Mailbox {
   std::size_t until_written_ = 0;  // how many in flight are done when written
   bool loading_ = false;
   bool load_is_stale_ = false;  // asked for before a reconnect
+  std::map<Key, Key> moved_;    // while a page is under way: delivery → its rank
 };
 
 }  // namespace relay::broker

@@ -179,6 +179,22 @@ TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   EXPECT_TRUE(box.begin_load(all_open));
 }
 
+TEST(Mailbox, APageShowsNothingWhereItWasBeforeItWasMoved) {
+  Mailbox box = open_box(8);
+  box.expect(kUsual, AgentName{"Alice"});
+  ASSERT_TRUE(box.begin_load(all_open));
+  box.moved(Key{1}, Key{9});
+  box.page_arrived(page_of({1, 2}));
+  EXPECT_EQ(sent_key(box), 2);
+  EXPECT_EQ(sent_key(box), 0);
+  box.expect(kUsual, AgentName{"Alice"});
+  ASSERT_TRUE(box.begin_load(all_open));
+  auto page = page_of({1});
+  page.items[0].delivery.rank = Key{9};
+  box.page_arrived(std::move(page));
+  EXPECT_EQ(sent_key(box), 1);
+}
+
 TEST(Mailbox, StartsOverFromTheStoreAfterAReconnect) {
   Mailbox box = open_box(8);
   box.committed(parcel(1), 10);

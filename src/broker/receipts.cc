@@ -189,8 +189,9 @@ void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDeliv
   line.available_at = std::clamp(until, now_.wall + 1, now_.wall + protocol::kMaxTtlMs);
   line.proof = Proof::Stored;
   ++agent.mailbox.held;
-  arm_due(line.available_at);
+  const WallMs at = line.available_at;
   enter(agent, item.parcel, std::move(line));
+  when_saved([this, at] { arm_due(at); });  // before that the store would not find it
 }
 
 /// A delivery that has ended may still turn out to have been seen.
