@@ -43,47 +43,65 @@ std::vector<std::string> Custody::ids() const {
 
 const Place* Custody::find(std::string_view id) const {
   const auto found = in_hand_.find(id);
-  return found == in_hand_.end() ? nullptr : &found->second;
+  return found == in_hand_.end() ? nullptr : &found->second.place;
 }
 
 const Receipt* Custody::word_about(std::string_view id) const {
   const auto found = last_words_.find(id);
-  return found == last_words_.end() ? nullptr : &found->second;
+  return found == last_words_.end() ? nullptr : &found->second.receipt;
 }
 
 void Custody::take(const Place& place) {
   if (last_words_.erase(place.id) > 0) std::erase(by_age_, place.id);
   owed_.erase(place.id);
-  in_hand_.insert_or_assign(place.id, place);
+  in_hand_.insert_or_assign(place.id, Held{place});
 }
 
-void Custody::move(const Place& place) { in_hand_.find(place.id)->second = place; }
+void Custody::move(const Place& place) { in_hand_.find(place.id)->second = Held{place}; }
+
+void Custody::came_again(std::string_view id) { in_hand_.find(id)->second.came_here = true; }
 
 std::optional<Place> Custody::let_go(std::string_view id) {
   const auto found = in_hand_.find(id);
   if (found == in_hand_.end()) return std::nullopt;
-  return std::move(in_hand_.extract(found).mapped());
+  return std::move(in_hand_.extract(found).mapped().place);
 }
 
 std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {
   receipt.delivery_id = id;
   if (keeps(receipt)) return find(id) != nullptr ? std::optional{std::move(receipt)} : std::nullopt;
-  if (!let_go(id)) {
-    const auto* const before = word_about(id);
-    if (before == nullptr || !proves_more(receipt, *before)) return std::nullopt;
+  bool heard = false;
+  if (const auto held = in_hand_.find(id); held != in_hand_.end()) {
+    heard = held->second.came_here;
+    in_hand_.erase(held);
+  } else {
+    const auto before = last_words_.find(id);
+    if (before == last_words_.end() || !proves_more(receipt, before->second.receipt)) return std::nullopt;
+    heard = before->second.heard;
   }
-  remember(receipt);
+  remember({receipt, heard});
   return receipt;
 }
 
-void Custody::remember(Receipt receipt) {
-  auto id = receipt.delivery_id;
-  if (last_words_.insert_or_assign(id, std::move(receipt)).second) by_age_.push_back(std::move(id));
+void Custody::remember(Word word) {
+  auto id = word.receipt.delivery_id;
+  if (last_words_.insert_or_assign(id, std::move(word)).second) by_age_.push_back(std::move(id));
   while (by_age_.size() > kMaxUnacknowledged) {
     last_words_.erase(by_age_.front());
     owed_.erase(by_age_.front());
     by_age_.pop_front();
   }
+}
+
+bool Custody::says_again(std::string_view id) {
+  auto& word = last_words_.find(id)->second;
+  const bool heard = std::exchange(word.heard, true);
+  return !heard || !gives_back(word.receipt);
+}
+
+void Custody::on_new_connection() {
+  for (auto& [id, held] : in_hand_) held.came_here = false;
+  for (auto& [id, word] : last_words_) word.heard = false;
 }
 
 void Custody::owe(std::string_view id) { owed_.emplace(id); }

@@ -41,11 +41,18 @@ class Custody {
   void take(const Place& place);
   /// In hand already: the same delivery at another place.
   void move(const Place& place);
+  /// In hand already: the daemon repeats it on this connection.
+  void came_again(std::string_view id);
   /// Not in hand any more; where it stood, or nothing when it was not.
   std::optional<Place> let_go(std::string_view id);
 
   /// What may be said about it now: nothing when it has left the hand, except a stronger proof of what was delivered.
   std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
+  /// It has left the hand and comes again: is the last word about it to be said again? That it is given back is not,
+  /// to a daemon that sent it on this connection and hears the word already: it would take it for the next attempt's.
+  bool says_again(std::string_view id);
+  /// What the daemon sent and heard on an earlier one counts no more.
+  void on_new_connection();
   /// The last word about it could not be said, and nobody will ask for it again.
   void owe(std::string_view id);
   std::vector<protocol::Receipt> take_owed();
@@ -53,10 +60,18 @@ class Custody {
   void clear();
 
  private:
-  void remember(protocol::Receipt receipt);
+  struct Held {
+    Place place;
+    bool came_here = true;  // on this connection
+  };
+  struct Word {
+    protocol::Receipt receipt;
+    bool heard = false;  // by a daemon that sent the delivery on this connection
+  };
+  void remember(Word word);
 
-  std::map<std::string, Place, std::less<>> in_hand_;
-  std::map<std::string, protocol::Receipt, std::less<>> last_words_;
+  std::map<std::string, Held, std::less<>> in_hand_;
+  std::map<std::string, Word, std::less<>> last_words_;
   std::deque<std::string> by_age_;  // the ids of last_words_, oldest first
   std::set<std::string, std::less<>> owed_;
 };

@@ -32,6 +32,39 @@ TEST(Custody, ForgetsTheLastWordWhenTheDeliveryComesAnew) {
   EXPECT_TRUE(custody.report("d-1", {.status = ReceiptStatus::Delivered}));
 }
 
+TEST(Custody, ThatItIsGivenBackIsNotSaidTwiceToADaemonThatHeardItOnThisConnection) {
+  const Receipt given_back{.status = ReceiptStatus::Failed, .retryable = true};
+  Custody custody;
+  custody.take({.id = "d-1", .seq = 1});
+  (void)custody.report("d-1", given_back);
+  EXPECT_FALSE(custody.says_again("d-1")) << "the repetition was on its way before the word";
+  custody.on_new_connection();
+  EXPECT_TRUE(custody.says_again("d-1"));
+  EXPECT_FALSE(custody.says_again("d-1"));
+}
+
+TEST(Custody, AWordSaidBeforeTheDeliveryCameOnThisConnectionIsSaidAgain) {
+  const Receipt given_back{.status = ReceiptStatus::Failed, .retryable = true};
+  Custody custody;
+  custody.take({.id = "d-1", .seq = 1});
+  custody.on_new_connection();
+  (void)custody.report("d-1", given_back);
+  EXPECT_TRUE(custody.says_again("d-1")) << "the daemon did not know that we have it";
+  custody.take({.id = "d-2", .seq = 1});
+  custody.on_new_connection();
+  custody.came_again("d-2");
+  (void)custody.report("d-2", given_back);
+  EXPECT_FALSE(custody.says_again("d-2"));
+}
+
+TEST(Custody, AnEndIsSaidAsOftenAsItIsAskedFor) {
+  Custody custody;
+  custody.take({.id = "d-1", .seq = 1});
+  (void)custody.report("d-1", {.status = ReceiptStatus::Delivered});
+  EXPECT_TRUE(custody.says_again("d-1"));
+  EXPECT_TRUE(custody.says_again("d-1"));
+}
+
 TEST(Custody, RemembersABoundedNumberOfLastWords) {
   Custody custody;
   for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) {

@@ -75,6 +75,7 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
   watch_for_silence();
   transmission_.on_new_connection();
+  custody_.on_new_connection();
   for (const auto& word : custody_.take_owed()) write_receipt(word);
   listener_.on_ready(session_);
   transmit();
@@ -142,13 +143,17 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
       delivery->attempt};
   const bool is_new = place.seq > positions_.last(place.topic, place.from, place.lane);
   if (custody_.find(place.id) != nullptr) {
-    if (!is_new) return;  // the daemon grows impatient
+    if (!is_new) return custody_.came_again(place.id);  // the daemon grows impatient
     positions_.advance(place.topic, place.from, place.lane, place.seq);
     custody_.move(place);
     return listener_.on_moved(place, delivery->mode.value_or(place.lane.mode));
   }
   const auto* const word = custody_.word_about(place.id);
-  if (!is_new) return word == nullptr ? write_ack(place) : write_receipt(*word);  // what we said of it got lost
+  if (!is_new) {  // what we said of it got lost, or is on its way
+    if (word == nullptr) return write_ack(place);
+    if (custody_.says_again(place.id)) write_receipt(*word);
+    return;
+  }
   if (word != nullptr && !gives_back(*word)) {
     // It was put elsewhere while we told of its end.
     positions_.advance(place.topic, place.from, place.lane, place.seq);
