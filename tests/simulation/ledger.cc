@@ -1,15 +1,21 @@
 #include "tests/simulation/ledger.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/format.h"
 #include "protocol/envelope.h"
+#include "protocol/hello.h"
 #include "protocol/send.h"
+#include "records/short_id.h"
 
 namespace relay::simulation {
 namespace {
 
 using protocol::MessageType;
+using protocol::ReceiptStatus;
+using records::DeliveryState;
+using records::Proof;
 
 /// The number in a payload whose body reads "m<number>"; 0 when it is somebody else's text.
 std::uint64_t number_in(std::string_view payload) {
@@ -21,6 +27,27 @@ std::uint64_t number_in(std::string_view payload) {
   return number;
 }
 
+Proof proof_named(std::string_view name) {
+  for (const auto proof : {Proof::Written, Proof::Submitted, Proof::Seen})
+    if (name_of(proof) == name) return proof;
+  return Proof::Accepted;
+}
+
+bool says(const protocol::Receipt& receipt, const Line& line) {
+  switch (receipt.status) {
+    case ReceiptStatus::Accepted: return line.state == DeliveryState::Accepted && receipt.proof == name_of(line.proof);
+    case ReceiptStatus::Delivered:
+      return line.state == DeliveryState::Delivered && receipt.proof == name_of(line.proof);
+    case ReceiptStatus::Deferred: return line.state == DeliveryState::Deferred && receipt.reason == line.reason;
+    case ReceiptStatus::InDoubt: return line.state == DeliveryState::InDoubt;
+    case ReceiptStatus::Failed:
+      return line.state == DeliveryState::Failed || line.state == DeliveryState::Dead ||
+             line.state == DeliveryState::Cancelled ||
+             (line.state == DeliveryState::Expired && receipt.code == name_of(protocol::Refusal::Expired));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string Ledger::body_of(std::uint64_t number) { return format("m{}", number); }
@@ -28,6 +55,10 @@ std::string Ledger::body_of(std::uint64_t number) { return format("m{}", number)
 void Ledger::violate(const std::string& what) {
   trace_.line("VIOLATION: {}", what);
   if (!violation_) violation_ = what;
+}
+
+void Ledger::judge(const std::optional<std::string>& verdict) {
+  if (verdict) violate(*verdict);
 }
 
 void Ledger::open(std::int64_t key) {
@@ -72,7 +103,7 @@ void Ledger::acknowledged(const std::string& id) {
   }
   const auto number = found->second;
   auto& fate = sayings_[number - 1].fate;
-  if (!stored_.contains(number)) violate(format("m{} ({}) was acknowledged and is not stored", number, id));
+  if (!stored_as_wished(number)) violate(format("m{} ({}) was acknowledged and is not stored", number, id));
   if (fate == Fate::Refused) violate(format("m{} ({}) was refused and is now acknowledged", number, id));
   if (fate == Fate::Said) --unanswered_;
   fate = Fate::Acknowledged;
@@ -107,56 +138,214 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   if (saying.from != place.from)
     violate(format("m{} of {} reached {} as if from {}", number, saying.from, program, place.from));
   if (!stored_.contains(number)) violate(format("m{} reached {} and is not stored", number, program));
-  if (!lived.numbers.insert(number).second) violate(format("m{} reached {} twice in one life", number, program));
-  if (keeps == Keeps::Positions && !ever_[program].insert(number).second)
+  const auto key = records::key_of_delivery_id(place.id);
+  const Row* const row = key ? book_.find(*key) : nullptr;
+  if (row == nullptr) return violate(format("m{} reached {} as {}, which is not stored", number, program, place.id));
+  // It comes again when it was given back, or when a person had it delivered anew under another id.
+  const auto comes_again = [&](std::string& before) {
+    const bool anew = before != place.id ? row->again : words_[place.id].given_back;
+    before = place.id;
+    return anew;
+  };
+  const auto [earlier, first] = lived.numbers.try_emplace(number, place.id);
+  const auto [ever, first_ever] = ever_[program].try_emplace(number, place.id);
+  const bool put_back = ever->second == place.id && row->put_back > 0;  // perhaps while nobody had it in hand
+  if (!first && !comes_again(earlier->second)) violate(format("m{} reached {} twice in one life", number, program));
+  if (!first_ever && !comes_again(ever->second) && !put_back && keeps == Keeps::Positions)
     violate(format("m{} reached {} again after its restart", number, program));
+  words_[place.id].given_back = false;
   got_.insert({number, program});
-  if (!saying.ordered) return;
+  // One that was put back comes after those that were said later.
+  if (!saying.ordered || row->put_back > 0 || row->again || row->held) return;
   // After a program forgot its positions it may hear again, in order, what it had not acknowledged.
-  auto& last = last_said_[{program + (keeps == Keeps::Nothing ? format("/{}", life) : ""), place.topic, place.from}];
-  if (number < last)
-    violate(format("m{} reached {} after m{}, which {} said later", number, program, last, place.from));
+  check_order(program + (keeps == Keeps::Nothing ? format("/{}", life) : ""), place, number);
+}
+
+void Ledger::check_order(const std::string& reader, const client::Place& place, std::uint64_t number) {
+  auto& last = last_said_[{reader, place.topic, place.from, place.lane}];
+  if (number < last) violate(format("m{} reached {} after m{}, which {} said later", number, reader, last, place.from));
   last = std::max(last, number);
 }
 
-void Ledger::daemon_says(std::string_view frame) {
+bool Ledger::stored_as_wished(std::uint64_t number) const {
+  const auto& saying = sayings_[number - 1];
+  return stored_.contains(number) || (!saying.wish.empty() && wishes_.contains({saying.from, saying.wish}));
+}
+
+void Ledger::surfaced(const std::string& program, const client::Place& place) {
+  const auto key = records::key_of_delivery_id(place.id);
+  const Row* const row = key ? book_.find(*key) : nullptr;
+  trace_.line("{} puts {} before its agent", program, place.id);
+  if (row == nullptr) return violate(format("{} has {} before its agent, which is not stored", program, place.id));
+  if (!surfaced_.insert(place.id).second)
+    violate(format("m{} ({}) came before the agent of {} twice", row->number, place.id, program));
+  if (row->again) return;
+  for (const auto& [other, its] : book_.rows())
+    if (other != row->delivery.key && its.number == row->number && row->number != 0 && !its.again &&
+        its.delivery.to == row->delivery.to && surfaced_.contains(records::delivery_id(other)))
+      violate(format("m{} came before the agent of {} under two ids", row->number, program));
+}
+
+void Ledger::reports(const client::Place& place, const protocol::Receipt& receipt) {
+  auto& said = words_[place.id];
+  trace_.line("{} is reported as {} {} {}", place.id, name_of(receipt.status), receipt.proof, receipt.reason);
+  switch (receipt.status) {
+    case ReceiptStatus::Delivered:
+    case ReceiptStatus::Accepted: said.proof = std::max(said.proof, proof_named(receipt.proof)); break;
+    case ReceiptStatus::Deferred: said.given_back = said.given_back || receipt.available_at != 0; break;
+    case ReceiptStatus::Failed:
+      if (receipt.retryable)
+        said.given_back = true;
+      else
+        said.failed = true;
+      break;
+    case ReceiptStatus::InDoubt: said.doubted = true; break;
+  }
+}
+
+void Ledger::tells(const std::string& program, Told told, std::string& number) {
+  told.newest = newest_;
+  number = format("{}", alarm_.tells(program, std::move(told)));
+}
+
+void Ledger::look_for_untouched(const std::vector<broker::RosterEntry>& roster) {
+  ++looks_;
+  if (const auto found = alarm_.look(roster, loop_.now())) violate("ALARM: " + *found);
+}
+
+std::string Ledger::some_delivery(std::uint64_t draw, bool final) const {
+  std::vector<Key> keys;
+  for (const auto& [key, row] : book_.rows())
+    if (records::is_final(row.delivery.state) == final) keys.push_back(key);
+  return keys.empty() ? std::string{} : records::delivery_id(keys[draw % keys.size()]);
+}
+
+void Ledger::daemon_starts() { alarm_.daemon_started(loop_.now()); }
+
+void Ledger::daemon_saves(const records::Changes& changes) {
+  for (const auto& change : changes)
+    if (const auto* put = std::get_if<records::PutSession>(&change)) alarm_.session_opens(put->session);
+}
+
+void Ledger::check_receipt(const protocol::Receipt& receipt) {
+  const auto key = records::key_of_delivery_id(receipt.delivery_id);
+  Row* const row = key ? book_.find(*key) : nullptr;
+  if (row == nullptr) return violate(format("a receipt tells of {}, which is not stored", receipt.delivery_id));
+  for (auto at = row->told; at < row->history.size(); ++at) {
+    if (!says(receipt, row->history[at])) continue;
+    row->told = at + 1;
+    return;
+  }
+  // What its session said while the store found it expired: only a last word still counts there.
+  const bool expired = std::ranges::find(row->history, DeliveryState::Expired, &Line::state) != row->history.end();
+  const bool late = expired && (receipt.status == ReceiptStatus::Accepted || receipt.status == ReceiptStatus::Deferred);
+  if (late) return;
+  violate(format("a receipt tells that {} is {} ({} {}), and the store does not", receipt.delivery_id,
+                 name_of(receipt.status), receipt.proof, receipt.reason));
+}
+
+void Ledger::daemon_says(broker::ConnectionId to, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (!envelope) return violate("the daemon says a frame that cannot be read: " + envelope.error().message());
   if (envelope->type == MessageType::Ack) {
     const auto ack = protocol::parse_ack(envelope->payload);
     if (!ack || !ack->correlation_id.empty()) return;
     const auto found = by_id_.find(ack->ack_id);
-    if (found != by_id_.end() && !stored_.contains(found->second))
+    if (found != by_id_.end() && !stored_as_wished(found->second))
       violate(format("the daemon acknowledges m{} before it is stored", found->second));
   } else if (envelope->type == MessageType::Deliver || envelope->type == MessageType::ChannelMessage) {
     const auto number = number_in(envelope->payload);
     if (number != 0 && !stored_.contains(number))
       violate(format("the daemon delivers m{} before it is stored", number));
+    const auto block = protocol::parse_delivery(envelope->delivery);
+    const auto key = records::key_of_delivery_id(envelope->id);
+    if (block && key) alarm_.sent(*key, to, Seq{block->seq});
+  } else if (envelope->type == MessageType::Welcome) {
+    if (const auto welcome = protocol::parse_welcome(envelope->payload)) alarm_.welcomed(welcome->session_id, to);
+  } else if (envelope->type == MessageType::Receipt) {
+    if (const auto receipt = protocol::parse_receipt(envelope->payload)) check_receipt(*receipt);
   }
 }
 
-void Ledger::on_durable(const records::Changes& changes) {
-  for (const auto& change : changes) {
+void Ledger::on_durable(const Deeds& group) {
+  for (const auto& deed : group) {
+    if (const auto* expired = std::get_if<records::ExpireResult>(&deed)) {
+      on_expired(*expired);
+      continue;
+    }
+    const auto& change = std::get<records::Change>(deed);
     if (const auto* message = std::get_if<records::AddMessage>(&change)) {
+      newest_ = std::max(newest_, message->message.key);
+      said_at_[message->message.key.value()] = message->message.ts;
       const auto number = number_in(message->message.payload);
       if (number == 0) continue;
       by_key_[message->message.key.value()] = number;
       if (!stored_.insert(number).second) violate(format("m{} is stored twice", number));
       trace_.line("store: m{} is durable", number);
+      const auto& saying = sayings_[number - 1];
+      if (saying.wish.empty()) continue;
+      auto& same = wishes_[{saying.from, saying.wish}];
+      if (!same.empty()) violate(format("m{} is stored though m{} had its wish", number, *same.begin()));
+      same.insert(number);
     } else if (const auto* added = std::get_if<records::AddDelivery>(&change)) {
+      newest_ = std::max(newest_, added->delivery.key);
       const auto found = by_key_.find(added->delivery.message.value());
       const auto number = found == by_key_.end() ? 0 : found->second;
+      judge(book_.add(*added, number, said_at_[added->delivery.message.value()]));
       deliveries_[added->delivery.key.value()] = {number, added->delivery.to.value()};
       if (!records::is_final(added->delivery.state)) open(added->delivery.key.value());
     } else if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
-      const auto found = deliveries_.find(changed->key.value());
-      if (found == deliveries_.end() || !records::is_final(changed->state)) continue;
-      const auto& [number, to] = found->second;
-      if (changed->state == records::DeliveryState::Delivered && number != 0 && owners_.contains(to) &&
-          !got_.contains({number, to}))
-        violate(format("m{} is recorded as delivered to {}, which never got it", number, to));
-      close(changed->key.value());
+      Row* const row = book_.find(changed->key);
+      if (row == nullptr) continue;
+      const auto lines = row->history.size();
+      judge(book_.change(*changed, loop_.now()));
+      if (row->history.size() == lines) continue;  // it came too late
+      trace_.line("store: {} is {} ({}) {}", records::delivery_id(changed->key), name_of(changed->state),
+                  name_of(changed->proof), changed->reason);
+      judge_end(*row, *changed);
+      if (records::is_final(changed->state)) close(changed->key.value());
+    } else if (const auto* back = std::get_if<records::RequeueDelivery>(&change)) {
+      newest_ = std::max(newest_, back->rank);
+      trace_.line("store: {} is put back: {}", records::delivery_id(back->key), back->reason);
+      judge(book_.put_back(*back));
+    } else if (const auto* agent = std::get_if<records::PutAgent>(&change)) {
+      alarm_.agent_saved(agent->agent);
     }
+  }
+}
+
+/// Nothing is said of a delivery that did not happen.
+void Ledger::judge_end(const Row& row, const records::ChangeDelivery& change) {
+  const auto id = records::delivery_id(change.key);
+  const auto& to = row.delivery.to.value();
+  if (row.number == 0 || !owners_.contains(to)) return;
+  const auto& said = words_[id];
+  const bool host = hosts_.contains(to);
+  switch (change.state) {
+    case DeliveryState::Delivered:
+      if (!got_.contains({row.number, to}))
+        violate(format("m{} is recorded as delivered to {}, which never got it", row.number, to));
+      if (host && (!surfaced_.contains(id) || change.proof < Proof::Submitted))
+        violate(format("m{} ({}) is recorded as delivered to the agent of {} without evidence", row.number, id, to));
+      if (change.proof > std::max(said.proof, Proof::Accepted))
+        violate(format("m{} ({}) is recorded as {} by {}, which never was told", row.number, id, name_of(change.proof),
+                       to));
+      break;
+    case DeliveryState::Failed:
+      if (!said.failed) violate(format("m{} ({}) failed and {} never said so", row.number, id, to));
+      break;
+    case DeliveryState::InDoubt:
+      if (!said.doubted) violate(format("m{} ({}) is in doubt and {} has none", row.number, id, to));
+      break;
+    case DeliveryState::Cancelled:
+      if (!cancel_wanted_.contains(id) && !change.reason.starts_with("redelivered as"))
+        violate(format("m{} ({}) was cancelled by nobody", row.number, id));
+      break;
+    case DeliveryState::Queued:
+    case DeliveryState::Accepted:
+    case DeliveryState::Deferred:
+    case DeliveryState::Expired:
+    case DeliveryState::Dead: break;
   }
 }
 
@@ -167,27 +356,35 @@ void Ledger::on_expired(const records::ExpireResult& result) {
     const auto number = found->second.number;
     trace_.line("store: the delivery of m{} to {} expired", number, found->second.to);
     if (number != 0 && !sayings_[number - 1].short_ttl) violate(format("m{} expired long before its time", number));
+    judge(book_.expire(gone.delivery));
     close(gone.delivery.value());
   }
 }
 
-void Ledger::on_doubt(records::Changes changes, const std::vector<records::ExpireResult>& expired) {
-  doubtful_changes_ = std::move(changes);
-  doubtful_expired_ = expired;
-}
-
-std::set<std::int64_t> Ledger::pending_with_doubtful() const {
-  auto pending = open_;
-  for (const auto& change : doubtful_changes_) {
-    if (const auto* added = std::get_if<records::AddDelivery>(&change)) {
-      if (!records::is_final(added->delivery.state)) pending.insert(added->delivery.key.value());
-    } else if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
-      if (records::is_final(changed->state)) pending.erase(changed->key.value());
+/// Is the commit there that the power went away in?
+bool Ledger::happened(store::MessageStore& store, Key newest) const {
+  Key made;
+  const records::ChangeDelivery* last = nullptr;
+  for (const auto& deed : doubtful_) {
+    if (std::holds_alternative<records::ExpireResult>(deed)) continue;
+    const auto& change = std::get<records::Change>(deed);
+    if (const auto* message = std::get_if<records::AddMessage>(&change)) made = std::max(made, message->message.key);
+    if (const auto* added = std::get_if<records::AddDelivery>(&change)) made = std::max(made, added->delivery.key);
+    if (const auto* back = std::get_if<records::RequeueDelivery>(&change)) made = std::max(made, back->rank);
+    if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
+      const auto row = book_.rows().find(changed->key);
+      const bool counts = row == book_.rows().end() || !records::is_final(row->second.delivery.state);
+      if (counts) last = changed;
     }
   }
-  for (const auto& result : doubtful_expired_)
-    for (const auto& gone : result.expired) pending.erase(gone.delivery.value());
-  return pending;
+  if (made != Key{}) return newest >= made;
+  if (last == nullptr) return true;  // nothing that the book would know
+  records::DeadQuery asked;
+  asked.delivery = last->key;
+  const auto shown = store.dead(asked);
+  if (!shown || shown->empty()) return false;
+  const auto& line = shown->front().last;
+  return line.state == last->state && line.proof == last->proof && line.reason == last->reason && line.at == last->at;
 }
 
 void Ledger::check_store(store::MessageStore& store) {
@@ -218,18 +415,13 @@ void Ledger::check_store(store::MessageStore& store) {
       more = page->more;
     }
   }
-  if (!doubtful_changes_.empty()) {
-    std::int64_t newest = 0;
-    for (const auto& change : doubtful_changes_)
-      if (const auto* message = std::get_if<records::AddMessage>(&change)) newest = message->message.key.value();
-    const bool happened = newest != 0 ? snapshot->newest.value() >= newest : shown == pending_with_doubtful();
-    trace_.line("store: the commit that was cut short {}", happened ? "is there" : "is not there");
-    if (happened) {
-      on_durable(doubtful_changes_);
-      for (const auto& result : doubtful_expired_) on_expired(result);
-    }
-    doubtful_changes_.clear();
+  if (!doubtful_.empty()) {
+    const bool there = happened(store, snapshot->newest);
+    trace_.line("store: the commit that was cut short {}", there ? "is there" : "is not there");
+    const auto group = std::exchange(doubtful_, {});
+    if (there) on_durable(group);
   }
+  for (const auto& agent : snapshot->agents) alarm_.agent_saved(agent);
   if (shown == open_) return;
   for (const auto key : open_)
     if (!shown.contains(key))
@@ -250,18 +442,52 @@ std::string Ledger::unsettled() const {
   return text;
 }
 
-void Ledger::check_end() {
-  std::set<std::pair<std::uint64_t, std::string>> addressed;
+void Ledger::check_end(store::MessageStore& store) {
+  std::set<std::pair<std::uint64_t, std::string>> addressed, ended;
   for (const auto& [key, delivery] : deliveries_) addressed.insert({delivery.number, delivery.to});
+  for (const auto& [key, row] : book_.rows())
+    if (row.delivery.state != DeliveryState::Delivered && records::is_final(row.delivery.state))
+      ended.insert({row.number, row.delivery.to.value()});  // each of them was judged
   for (std::uint64_t number = 1; number <= sayings_.size(); ++number) {
     const auto& saying = sayings_[number - 1];
     const bool direct = saying.to != "*" && !saying.to.starts_with('#');
-    if (saying.fate == Fate::Acknowledged && direct && !saying.short_ttl && !got_.contains({number, saying.to}))
+    if (saying.fate == Fate::Acknowledged && direct && stored_.contains(number) &&
+        !got_.contains({number, saying.to}) && !ended.contains({number, saying.to}))
       violate(format("m{} was acknowledged and never reached {}", number, saying.to));
   }
   for (const auto& [number, program] : got_)
     if (!addressed.contains({number, program}))
       violate(format("m{} reached {}, to whom it was not addressed", number, program));
+  check_history(store);
+}
+
+void Ledger::check_history(store::MessageStore& store) {
+  std::set<Key> messages;
+  for (const auto& [key, row] : book_.rows()) messages.insert(row.delivery.message);
+  for (const Key message : messages) {
+    const auto trace = store.trace(records::short_id(message));
+    if (!trace) {
+      violate(format("the store cannot show {}: {}", records::short_id(message), trace.error().message()));
+      continue;
+    }
+    for (const auto& entry : trace->deliveries) {
+      const Row* const row = book_.find(entry.delivery.key);
+      const auto id = records::delivery_id(entry.delivery.key);
+      if (row == nullptr) {
+        violate(format("the store has {}, which was never made", id));
+        continue;
+      }
+      bool same = row->history.size() == entry.history.size() && row->delivery.state == entry.delivery.state;
+      for (std::size_t i = 0; same && i < row->history.size(); ++i)
+        same = row->history[i].state == entry.history[i].state && row->history[i].proof == entry.history[i].proof;
+      if (same) continue;
+      std::string text = format("the history of {} (m{}) is another than the book's:", id, row->number);
+      for (const auto& line : entry.history) text += format(" {}/{}", name_of(line.state), name_of(line.proof));
+      text += " |";
+      for (const auto& line : row->history) text += format(" {}/{}", name_of(line.state), name_of(line.proof));
+      violate(text);
+    }
+  }
 }
 
 }  // namespace relay::simulation

@@ -3,7 +3,11 @@
 /// Promises checked as they could be broken, at once:
 ///   acknowledged ⇒ stored; delivered ⇒ stored; nothing handed up twice in one life of a program, nor in all its lives
 ///   when it keeps its positions; order of numbers, and of saying, within a stream; Delivered in the ledger ⇒ handed up.
-/// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is.
+/// No state that lies: Delivered ⇒ put before the agent, and shown by its host, or taken by a session that is the agent;
+///   Seen ⇒ seen; failed, in doubt or cancelled ⇒ somebody said so; what a RECEIPT tells is a stored line, in order.
+/// Exactly one surface: what a host puts before its agent never comes there again, but by a person's wish.
+/// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the
+///   end the store's history is the book's, line by line. The book checks each step, the alarm that there is a next one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +19,10 @@
 #include <vector>
 
 #include "client/stream_positions.h"
+#include "protocol/send.h"
 #include "store/message_store.h"
+#include "tests/simulation/alarm.h"
+#include "tests/simulation/book.h"
 #include "tests/simulation/trace.h"
 #include "tests/simulation/watched_store.h"
 
@@ -30,21 +37,24 @@ struct Saying {
   std::string topic;
   bool ordered = true;  // the outbox keeps the order whatever happens
   bool short_ttl = false;
+  std::string wish = {};  // its idempotency key
   Fate fate = Fate::Said;
 };
 
 class Ledger final : public StoreWitness {
  public:
-  explicit Ledger(Trace& trace) : trace_{trace} {}
+  Ledger(Trace& trace, const VirtualLoop& loop) : trace_{trace}, loop_{loop} {}
 
   [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
   void violate(const std::string& what);
 
   /// Only deliveries to these are waited for; bad clients get mail too and never say so.
   enum class Name { Claimed, Free };  // whoever takes a free name gets its mail
-  void knows(const std::string& program, Name name) {
+  void knows(const std::string& program, Name name, const Able& able) {
     programs_.insert(program);
     if (name == Name::Claimed) owners_.insert(program);
+    if (able.queue) hosts_.insert(program);
+    alarm_.knows(program, able);
   }
 
   // What programs do and hear.
@@ -57,11 +67,27 @@ class Ledger final : public StoreWitness {
   void handed_up(const std::string& program, int life, Keeps keeps, const client::Place& place,
                  std::string_view payload);
 
+  /// It is put before the agent whose host the program is.
+  void surfaced(const std::string& program, const client::Place& place);
+  /// About to be said of a delivery.
+  void reports(const client::Place& place, const protocol::Receipt& receipt);
+  void wants_cancelled(const std::string& delivery) { cancel_wanted_.insert(delivery); }
+  void tells(const std::string& program, Told told, std::string& number);
+  /// Empty when its connection is lost, or it died.
+  void has_session(const std::string& program, const std::string& session) { alarm_.session_of(program, session); }
+
   // What the daemon says and stores.
-  void daemon_says(std::string_view frame);
-  void on_durable(const records::Changes& changes) override;
-  void on_expired(const records::ExpireResult& result) override;
-  void on_doubt(records::Changes changes, const std::vector<records::ExpireResult>& expired) override;
+  void daemon_starts();
+  void daemon_says(broker::ConnectionId to, std::string_view frame);
+  void daemon_saves(const records::Changes& changes);
+  void clock_jumps() { alarm_.clock_jumps(loop_.now()); }
+  void on_durable(const Deeds& group) override;
+  void on_doubt(Deeds group) override { doubtful_ = std::move(group); }
+
+  /// Does everything have a next step? To be asked when the daemon waits for nothing.
+  void look_for_untouched(const std::vector<broker::RosterEntry>& roster);
+  /// Some delivery that is not final (or the other way round), drawn by the number; empty when there is none.
+  [[nodiscard]] std::string some_delivery(std::uint64_t draw, bool final) const;
 
   /// Compares what the store shows as pending with what it must.
   void check_store(store::MessageStore& store);
@@ -69,11 +95,14 @@ class Ledger final : public StoreWitness {
   /// Is there nothing left to wait for?
   [[nodiscard]] bool settled() const { return awaited_ == 0 && unanswered_ == 0; }
   [[nodiscard]] std::string unsettled() const;
-  void check_end();
+  void check_end(store::MessageStore& store);
 
   [[nodiscard]] std::uint64_t said() const { return sayings_.size(); }
   [[nodiscard]] std::uint64_t handed_up_count() const { return handed_up_; }
   [[nodiscard]] std::uint64_t acknowledged_count() const { return acknowledged_; }
+  [[nodiscard]] std::uint64_t surfaced_count() const { return surfaced_.size(); }
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
+  [[nodiscard]] const Book& book() const { return book_; }
 
   static std::string body_of(std::uint64_t number);
 
@@ -84,14 +113,29 @@ class Ledger final : public StoreWitness {
   };
   struct Life {
     std::map<std::tuple<std::string, std::string, protocol::Lane>, std::uint64_t> seqs;  // by topic, from, lane
-    std::set<std::uint64_t> numbers;
+    std::map<std::uint64_t, std::string> numbers;                                        // as which delivery
   };
+  /// What its sessions said of one delivery.
+  struct Words {
+    records::Proof proof = records::Proof::Stored;  // the strongest
+    bool failed = false, doubted = false, given_back = false;
+  };
+  void on_expired(const records::ExpireResult& result);
+  void judge(const std::optional<std::string>& verdict);
+  void judge_end(const Row& row, const records::ChangeDelivery& change);
+  void check_receipt(const protocol::Receipt& receipt);
+  void check_order(const std::string& reader, const client::Place& place, std::uint64_t number);
+  void check_history(store::MessageStore& store);
+  [[nodiscard]] bool stored_as_wished(std::uint64_t number) const;
+  [[nodiscard]] bool happened(store::MessageStore& store, Key newest) const;
   void doubt(std::uint64_t number);
   void open(std::int64_t key);
   void close(std::int64_t key);
-  [[nodiscard]] std::set<std::int64_t> pending_with_doubtful() const;
 
   Trace& trace_;
+  const VirtualLoop& loop_;
+  Book book_;
+  Alarm alarm_{book_};
   std::optional<std::string> violation_;
   std::vector<Saying> sayings_;  // by number, from 1
   std::map<std::string, std::uint64_t> by_id_;
@@ -101,17 +145,25 @@ class Ledger final : public StoreWitness {
   std::set<std::int64_t> open_;                          // those that are not final
   std::set<std::pair<std::uint64_t, std::string>> got_;  // number, program
   std::map<std::pair<std::string, int>, Life> lives_;
-  std::map<std::string, std::set<std::uint64_t>> ever_;  // programs that keep positions
-  std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> last_said_;  // to, topic, from
-  records::Changes doubtful_changes_;  // of the commit the power went away in
-  std::vector<records::ExpireResult> doubtful_expired_;
+  std::map<std::string, std::map<std::uint64_t, std::string>> ever_;  // programs that keep positions
+  std::map<std::tuple<std::string, std::string, std::string, protocol::Lane>, std::uint64_t>
+      last_said_;                                                                  // by reader, topic, from, lane
+  std::map<std::string, Words> words_;                                             // by delivery
+  std::set<std::string> surfaced_;                                                 // deliveries
+  std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> wishes_;  // by from, key: those stored
+  std::set<std::string> cancel_wanted_;
+  std::map<std::int64_t, WallMs> said_at_;  // by message key
+  Key newest_;                              // stored
+  Deeds doubtful_;                          // of the commit the power went away in
   std::set<std::string> programs_;
   std::set<std::string> owners_;  // those that claimed their name
+  std::set<std::string> hosts_;   // those that bring messages to an agent
   bool nameless_ = false;         // some message got no id when it was said
   std::size_t unanswered_ = 0;
   std::size_t awaited_ = 0;  // of the open ones, those to programs
   std::uint64_t handed_up_ = 0;
   std::uint64_t acknowledged_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace relay::simulation

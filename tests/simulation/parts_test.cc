@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "records/short_id.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/world.h"
 
@@ -107,7 +108,7 @@ TEST_F(SimNetworkTest, WhatADeadDaemonSaysReachesNobody) {
 struct LedgerTest : ::testing::Test {
   VirtualLoop loop;
   Trace trace{Trace::Mode::Off, loop};
-  Ledger ledger{trace};
+  Ledger ledger{trace, loop};
 
   std::uint64_t said(const std::string& id) {
     const auto number = ledger.say({"Alice", "Bob", ""});
@@ -126,8 +127,9 @@ struct LedgerTest : ::testing::Test {
     delivery.to = AgentName{"Bob"};
     ledger.on_durable({records::AddMessage{message}, records::AddDelivery{delivery}});
   }
-  void hand_up(std::uint64_t number, std::uint64_t seq, int life = 1) {
-    ledger.handed_up("Bob", life, Keeps::Positions, {"d", "", "Alice", seq}, payload(number));
+  void hand_up(std::uint64_t number, std::int64_t key, std::uint64_t seq, int life = 1) {
+    ledger.handed_up("Bob", life, Keeps::Positions, {records::delivery_id(Key{key + 1}), "", "Alice", seq},
+                     payload(number));
   }
 };
 
@@ -140,9 +142,9 @@ TEST_F(LedgerTest, AnAcknowledgementBeforeTheStoreIsAViolation) {
 TEST_F(LedgerTest, TheSameMessageTwiceIsAViolationAlsoAfterARestart) {
   const auto number = said("a-1");
   store(number, 1);
-  hand_up(number, 1);
+  hand_up(number, 1, 1);
   EXPECT_FALSE(ledger.violation());
-  hand_up(number, 1, 2);
+  hand_up(number, 1, 1, 2);
   EXPECT_TRUE(ledger.violation());
 }
 
@@ -150,8 +152,8 @@ TEST_F(LedgerTest, AStreamThatGoesBackIsAViolation) {
   const auto first = said("a-1"), second = said("a-2");
   store(first, 1);
   store(second, 3);
-  hand_up(second, 2);
-  hand_up(first, 1);
+  hand_up(second, 3, 2);
+  hand_up(first, 1, 1);
   EXPECT_TRUE(ledger.violation());
 }
 
@@ -159,7 +161,8 @@ TEST_F(LedgerTest, AnAcknowledgedMessageThatNeverArrivesIsAViolation) {
   const auto number = said("a-1");
   store(number, 1);
   ledger.acknowledged("a-1");
-  ledger.check_end();
+  store::MemoryStore empty;
+  ledger.check_end(empty);
   EXPECT_TRUE(ledger.violation());
 }
 
@@ -169,6 +172,97 @@ TEST_F(LedgerTest, AStoreThatForgotIsAViolation) {
   store::MemoryStore empty;
   ledger.check_store(empty);
   EXPECT_TRUE(ledger.violation());
+}
+
+TEST_F(LedgerTest, DeliveredToAnAgentThatNeverSawItIsALie) {
+  ledger.knows("Bob", Ledger::Name::Claimed, {.modes = protocol::Modes::all(), .queue = true, .window = 8});
+  const auto number = said("a-1");
+  store(number, 1);
+  hand_up(number, 1, 1);
+  EXPECT_FALSE(ledger.violation());
+  ledger.on_durable({records::ChangeDelivery{
+      .key = Key{2}, .state = records::DeliveryState::Delivered, .proof = records::Proof::Submitted}});
+  EXPECT_TRUE(ledger.violation());
+}
+
+TEST_F(LedgerTest, TwoSurfacesAreAViolation) {
+  store(said("a-1"), 1);
+  const client::Place place{.id = records::delivery_id(Key{2})};
+  ledger.surfaced("Bob", place);
+  EXPECT_FALSE(ledger.violation());
+  ledger.surfaced("Bob", place);
+  EXPECT_TRUE(ledger.violation());
+}
+
+TEST_F(LedgerTest, AReceiptBeforeItsLineIsStoredIsAViolation) {
+  store(said("a-1"), 1);
+  ledger.daemon_says(broker::ConnectionId{1},
+                     format(R"({{"v":1,"type":"RECEIPT","id":"r","ts":1,"payload":{{"status":"delivered",)"
+                            R"("deliveryId":"{}","proof":"seen"}}}})",
+                            records::delivery_id(Key{2})));
+  EXPECT_TRUE(ledger.violation());
+}
+
+struct AlarmTest : ::testing::Test {
+  Book book;
+  Alarm alarm{book};
+  broker::RosterEntry bob;
+
+  AlarmTest() {
+    bob.agent.name = AgentName{"Bob"};
+    bob.connected = true;
+    alarm.knows("Bob", {.modes = {}, .queue = false, .window = 8});
+    alarm.daemon_started({});
+    records::Session session;
+    session.id = SessionId{"s"};
+    session.agent = AgentName{"Bob"};
+    alarm.session_opens(session);
+    alarm.session_of("Bob", "s");
+    alarm.welcomed("s", broker::ConnectionId{1});
+    records::Delivery delivery;
+    delivery.key = delivery.rank = Key{2};
+    delivery.to = AgentName{"Bob"};
+    delivery.seq = Seq{1};
+    delivery.expires_at = 1'000'000;
+    (void)book.add({delivery}, 1, 0);
+  }
+  [[nodiscard]] bool rings() const { return alarm.look({bob}, {.wall = 1}).has_value(); }
+};
+
+TEST_F(AlarmTest, RingsForWhatSitsEligibleAndUntouched) {
+  EXPECT_TRUE(rings());
+  alarm.sent(Key{2}, broker::ConnectionId{1}, Seq{1});
+  EXPECT_FALSE(rings());
+  alarm.welcomed("s", broker::ConnectionId{2});
+  EXPECT_TRUE(rings()) << "on the new connection it was not sent";
+}
+
+TEST_F(AlarmTest, KnowsWhyALaneIsClosed) {
+  bob.connected = false;
+  EXPECT_FALSE(rings());
+  bob.connected = true;
+  bob.reason = std::to_string(alarm.tells("Bob", {.state = "active"}));
+  EXPECT_FALSE(rings());
+  bob.reason = std::to_string(alarm.tells("Bob", {.state = "idle"}));
+  EXPECT_TRUE(rings());
+  bob.agent.paused = true;
+  alarm.agent_saved(bob.agent);
+  EXPECT_FALSE(rings());
+}
+
+TEST(Book, KnowsTheLegalSteps) {
+  using enum records::DeliveryState;
+  EXPECT_TRUE(is_legal(Queued, Accepted) && is_legal(Accepted, Delivered) && is_legal(Deferred, Accepted));
+  EXPECT_TRUE(is_legal(Dead, Cancelled) && is_legal(Expired, Delivered));
+  EXPECT_FALSE(is_legal(Delivered, Failed) || is_legal(Cancelled, Delivered) || is_legal(Dead, Delivered));
+}
+
+TEST(Book, DeadNeedsEightFailuresOrADay) {
+  Book book;
+  records::Delivery delivery;
+  delivery.key = delivery.rank = Key{2};
+  EXPECT_FALSE(book.add({delivery}, 1, 0));
+  EXPECT_TRUE(book.change({.key = Key{2}, .state = records::DeliveryState::Dead, .at = 5, .attempts = 1}, {.wall = 5}));
 }
 
 TEST(World, ASeedReplaysExactly) {

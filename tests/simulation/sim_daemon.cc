@@ -51,12 +51,15 @@ void SimDaemon::start() {
   auto snapshot = store_->load();
   if (!snapshot) return ledger_.violate("the store cannot be loaded: " + snapshot.error().message());
   trace_.line("the daemon starts");
+  ledger_.daemon_starts();
   dead_ = std::make_shared<bool>(false);
   network_.next_server_life(dead_);
   workspace_ = std::make_unique<daemon::Workspace>(
       plan_.options, loop_, random_,
       [this](store::StoreListener& listener) {
-        return std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, listener, dead_);
+        auto queue = std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, listener, dead_);
+        queue_ = queue.get();
+        return queue;
       },
       std::move(*snapshot), daemon::RosterSink{}, [this](const broker::Effect& effect) { on_effect(effect); });
   auto door = network_.listen(kSocketPath, [this](auto stream) {
@@ -68,8 +71,11 @@ void SimDaemon::start() {
 void SimDaemon::on_effect(const broker::Effect& effect) {
   if (*dead_) return;
   if (dies_after_ > 0 && --dies_after_ == 0) return die("it is killed between two effects");
-  if (const auto* said = std::get_if<broker::Send>(&effect)) ledger_.daemon_says(said->frame);
-  if (const auto* saved = std::get_if<broker::Persist>(&effect)) check_broadcasts(saved->changes);
+  if (const auto* said = std::get_if<broker::Send>(&effect)) ledger_.daemon_says(said->to, said->frame);
+  if (const auto* saved = std::get_if<broker::Persist>(&effect)) {
+    ledger_.daemon_saves(saved->changes);
+    check_broadcasts(saved->changes);
+  }
   if (const auto* note = std::get_if<broker::Note>(&effect)) trace_.line("daemon: {}", note->text);
 }
 

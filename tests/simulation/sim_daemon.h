@@ -45,6 +45,10 @@ class SimDaemon {
 
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
   [[nodiscard]] bool quiet() const { return running() && workspace_->quiet(); }
+  /// Is everything done that the daemon could do by itself at this moment? Then nothing may sit untouched.
+  [[nodiscard]] bool idle() const { return quiet() && queue_->idle(); }
+  void look_for_untouched() { ledger_.look_for_untouched(workspace_->roster()); }
+  [[nodiscard]] std::size_t max_waiting_bytes() const { return plan_.options.limits.max_waiting_bytes; }
   [[nodiscard]] store::MessageStore& store() { return *store_; }
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
 
@@ -70,6 +74,7 @@ class SimDaemon {
   std::uint64_t dies_after_ = 0;  // effects; 0: not planned
   std::uint64_t deaths_ = 0;
   std::function<std::vector<std::string>()> ready_;
+  SimStoreQueue* queue_ = nullptr;  // the workspace's
   std::unique_ptr<daemon::Workspace> workspace_;
   std::unique_ptr<net::Listener> door_;
 };

@@ -1,5 +1,6 @@
 #include "tests/simulation/sim_network.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/simulation/sim_pair.h"
@@ -54,6 +55,13 @@ void SimNetwork::connect(const std::string& path, net::OnConnect on_connect) {
 void SimNetwork::server_died() {
   for (const auto& weak : std::vector{pairs_})
     if (const auto pair = weak.lock()) pair->server_died();
+}
+
+std::size_t SimNetwork::waiting_now() const {
+  std::size_t most = 0;
+  for (const auto& weak : pairs_)
+    if (const auto pair = weak.lock(); pair && pair->alive()) most = std::max(most, pair->waiting(Pair::kServer));
+  return most;
 }
 
 void SimNetwork::cut_one() {

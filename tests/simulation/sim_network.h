@@ -44,6 +44,8 @@ class SimNetwork final : public net::Network {
 
   /// Most bytes any server-side stream has had waiting.
   [[nodiscard]] std::size_t most_waiting() const { return most_waiting_; }
+  /// The most that any of them has waiting now.
+  [[nodiscard]] std::size_t waiting_now() const;
 
  private:
   friend class Pair;

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace relay::simulation {
+namespace {
+
+constexpr Nanos kRecovery = milliseconds{1'500};  // within which the daemon has tried again what failed
+
+}  // namespace
 
 SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
                              WatchedStore& store, store::StoreListener& listener, DeathFlag dead)
@@ -23,7 +28,24 @@ void SimStoreQueue::expire(records::ExpireRequest request) { add(request); }
 
 void SimStoreQueue::query(store::QueryId id, store::Query query) {
   if (*dead_) return;
-  later([this, id, asked = std::move(query)] { listener_.on_answer(id, store::answer(store_, asked)); });
+  ++open_questions_;
+  questions_.push_back({asked_, id, std::move(query)});
+  done(0);
+}
+
+/// Questions hear what was asked before them, however that ended.
+void SimStoreQueue::done(std::size_t requests) {
+  done_ += requests;
+  for (auto& question : std::exchange(questions_, {})) {
+    if (question.after > done_) {
+      questions_.push_back(std::move(question));
+      continue;
+    }
+    later([this, id = question.id, asked = std::move(question.query)] {
+      --open_questions_;
+      listener_.on_answer(id, store::answer(store_, asked));
+    });
+  }
 }
 
 void SimStoreQueue::forget(store::Retention retention, WallMs now) {
@@ -33,8 +55,14 @@ void SimStoreQueue::forget(store::Retention retention, WallMs now) {
   });
 }
 
+bool SimStoreQueue::idle() const {
+  if (!waiting_.empty() || busy_ || open_questions_ > 0) return false;
+  return failed_at_ == SteadyTime::min() || loop_.now().steady - failed_at_ > kRecovery;
+}
+
 void SimStoreQueue::add(store::BatchRequest request) {
   if (*dead_) return;
+  ++asked_;
   waiting_.push_back(std::move(request));
   work_soon();
 }
@@ -59,6 +87,7 @@ void SimStoreQueue::work() {
   if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails) store_.fail_after(random_.below(6));
   auto replies = store::run_batch(store_, group);
   if (*dead_) return;  // the power went away inside the commit; whether it counts, the disk will tell
+  done(group.size());
   if (store_.failed()) {
     trace_.line("store: a commit fails");
     return later([this, failed = std::move(group)]() mutable { tell_failure(std::move(failed)); });
@@ -77,8 +106,10 @@ void SimStoreQueue::tell(store::Replies replies) {
 }
 
 void SimStoreQueue::tell_failure(Requests failed) {
+  done(waiting_.size());
   for (auto& request : std::exchange(waiting_, {})) failed.push_back(std::move(request));
   busy_ = false;
+  failed_at_ = loop_.now().steady;
   const Error why{{static_cast<int>(store::Errc::Full), ErrcCategory<store::Errc>::instance()}, "the disk is full"};
   std::optional<records::Ticket> from, to;
   for (const auto& request : failed) {

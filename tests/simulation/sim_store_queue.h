@@ -2,7 +2,7 @@
 ///
 /// A crash before the commit loses the group; a crash between commit and answer leaves it stored and untold. Both are
 /// drawn by the seed. The batches are carried out by the code the daemon uses, on a real MessageStore.
-/// Contract of store::StoreQueue: requests in order, pages and expiries after the commits asked before them; when a
+/// Contract of store::StoreQueue: requests in order, pages, expiries and queries after the commits asked before; when a
 /// group fails, everything asked until that failure is told fails with it.
 /// Ownership: owned by the Workspace; borrows everything else. Threading: one thread.
 #pragma once
@@ -30,6 +30,9 @@ class SimStoreQueue final : public store::StoreQueue {
   void query(store::QueryId id, store::Query query) override;
   void forget(store::Retention retention, WallMs now) override;
 
+  /// Nothing was asked that is not answered, and no failure was told lately: the daemon waits for nothing from here.
+  [[nodiscard]] bool idle() const;
+
  private:
   using Requests = std::vector<store::BatchRequest>;
 
@@ -39,6 +42,7 @@ class SimStoreQueue final : public store::StoreQueue {
   void work();
   void tell(store::Replies replies);
   void tell_failure(Requests failed);
+  void done(std::size_t requests);
 
   VirtualLoop& loop_;
   Random& random_;
@@ -49,6 +53,15 @@ class SimStoreQueue final : public store::StoreQueue {
   DeathFlag dead_;
   Requests waiting_;
   bool busy_ = false;
+  std::size_t asked_ = 0, done_ = 0;  // requests
+  struct Question {
+    std::size_t after = 0;  // so many requests
+    store::QueryId id;
+    store::Query query;
+  };
+  std::vector<Question> questions_;  // that wait for requests
+  std::size_t open_questions_ = 0;
+  SteadyTime failed_at_ = SteadyTime::min();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -108,6 +108,9 @@ int main(int argc, char** argv) {
     sum.handed_up += outcome.handed_up;
     sum.daemon_deaths += outcome.daemon_deaths;
     sum.program_deaths += outcome.program_deaths;
+    sum.surfaced += outcome.surfaced;
+    sum.looks += outcome.looks;
+    for (std::size_t i = 0; i < sum.ends.size(); ++i) sum.ends[i] += outcome.ends[i];
   }
   std::printf(
       "%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
@@ -116,5 +119,11 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.acknowledged),
       static_cast<unsigned long long>(sum.handed_up), static_cast<unsigned long long>(sum.daemon_deaths),
       static_cast<unsigned long long>(sum.program_deaths), static_cast<unsigned long long>(failed));
+  std::printf("%llu put before an agent, %llu looks for what sits untouched; deliveries:",
+              static_cast<unsigned long long>(sum.surfaced), static_cast<unsigned long long>(sum.looks));
+  for (std::size_t i = 0; i < sum.ends.size(); ++i)
+    std::printf(" %s %llu", std::string{name_of(static_cast<relay::records::DeliveryState>(i))}.c_str(),
+                static_cast<unsigned long long>(sum.ends[i]));
+  std::printf("\n");
   return failed == 0 ? 0 : 1;
 }

@@ -16,20 +16,19 @@ Result<void> WatchedStore::watched(Result<void> result) {
 
 Result<void> WatchedStore::begin() {
   group_.clear();
-  expired_.clear();
   return watched(real_->begin());
 }
 
 Result<void> WatchedStore::apply(const records::Change& change) {
   if (fails_now()) return watched(disk_full());
-  group_.push_back(change);
+  group_.emplace_back(change);
   return watched(real_->apply(change));
 }
 
 Result<records::ExpireResult> WatchedStore::expire(const records::ExpireRequest& request) {
   auto result = real_->expire(request);
   if (result)
-    expired_.push_back(*result);
+    group_.emplace_back(*result);
   else
     failed_ = true;
   return result;
@@ -42,9 +41,8 @@ Result<void> WatchedStore::commit() {
   auto committed = watched(real_->commit());
   if (committed) {
     witness_.on_durable(group_);
-    for (const auto& result : expired_) witness_.on_expired(result);
   } else if (breaks) {
-    witness_.on_doubt(group_, expired_);
+    witness_.on_doubt(group_);
   }
   if (breaks) std::exchange(after_commit_, nullptr)();
   return committed;

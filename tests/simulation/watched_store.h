@@ -4,20 +4,25 @@
 
 #include <functional>
 #include <memory>
+#include <variant>
+#include <vector>
 
 #include "store/message_store.h"
 #include "tests/simulation/weather.h"
 
 namespace relay::simulation {
 
+/// What one group did, in order.
+using Deed = std::variant<records::Change, records::ExpireResult>;
+using Deeds = std::vector<Deed>;
+
 /// What the disk of the daemon went through, for the ledger.
 class StoreWitness {
  public:
   virtual ~StoreWitness() = default;
-  virtual void on_durable(const records::Changes& changes) = 0;
-  virtual void on_expired(const records::ExpireResult& result) = 0;
+  virtual void on_durable(const Deeds& group) = 0;
   /// The power went away while this group was being committed.
-  virtual void on_doubt(records::Changes changes, const std::vector<records::ExpireResult>& expired) = 0;
+  virtual void on_doubt(Deeds group) = 0;
 };
 
 class WatchedStore final : public store::MessageStore {
@@ -63,8 +68,7 @@ class WatchedStore final : public store::MessageStore {
 
   std::unique_ptr<store::MessageStore> real_;
   StoreWitness& witness_;
-  records::Changes group_;
-  std::vector<records::ExpireResult> expired_;
+  Deeds group_;
   std::size_t fails_after_ = 0;
   bool failed_ = false;
   std::move_only_function<void()> before_commit_;

@@ -26,6 +26,10 @@ struct Weather {
 
   // Disk of a program.
   std::size_t append_fails = 0;  // per message said
+
+  // Sessions.
+  std::size_t trouble = 0;    // a session says something other than delivered, per delivery
+  std::size_t host_dies = 0;  // per step of a letter
 };
 
 }  // namespace relay::simulation

@@ -9,6 +9,9 @@ constexpr Nanos kLongestRest = std::chrono::minutes{30};  // within which a heal
 constexpr std::uint64_t kMostSteps = 3'000'000;
 constexpr std::int64_t kLongestJumpMs = 20 * 60 * 1000;  // below the lease of a claimed name
 constexpr std::size_t kOneFrameMore = 1 << 20;
+constexpr Nanos kUntilDead = milliseconds{300'000};  // enough for eight failures, each waiting twice as long
+constexpr std::uint64_t kStepsBetweenLooks = 8;
+constexpr Nanos kCalm = milliseconds{1'000};  // how often a healed world undoes what keeps mail waiting
 
 }  // namespace
 
@@ -27,11 +30,14 @@ World::World(const WorldOptions& options) : options_{options}, random_{options.s
         std::make_unique<Program>(draw_program(i), loop_, network_, random_, weather_, trace_, ledger_));
   for (const auto& program : programs_) {
     const auto& plan = program->plan();
-    ledger_.knows(plan.name, plan.claims_name ? Ledger::Name::Claimed : Ledger::Name::Free);
+    ledger_.knows(plan.name, plan.claims_name ? Ledger::Name::Claimed : Ledger::Name::Free,
+                  {.modes = plan.modes, .queue = plan.role == Role::Host, .window = plan.max_inflight});
   }
+  person_ = std::make_unique<Person>(loop_, network_, random_, trace_, ledger_);
 }
 
 World::~World() {
+  person_.reset();
   programs_.clear();
   bad_.clear();
   daemon_.reset();
@@ -48,6 +54,9 @@ Weather World::draw_weather() {
   if (chance(25)) weather.commit_fails = 10 + random_.below(200);
   if (chance(30)) weather.longest_commit = milliseconds{5 + random_.below(400)};
   if (chance(25)) weather.append_fails = 50;
+  if (chance(50)) weather.trouble = 20 + random_.below(400);
+  if (chance(10)) weather.trouble = 900;  // until they are dead
+  if (chance(40)) weather.host_dies = 5 + random_.below(60);
   return weather;
 }
 
@@ -82,12 +91,22 @@ ProgramPlan World::draw_program(std::size_t index) {
   plan.sync = chance(50) ? client::SyncOn::EachAdd : client::SyncOn::Transmission;
   if (chance(50)) plan.max_inflight = static_cast<std::uint32_t>(1 + random_.below(6));
   if (chance(10)) plan.outbox_entries = 3 + random_.below(10);
+  if (chance(60)) {
+    plan.role = plan.durable && chance(60) ? Role::Host : Role::Callback;
+    plan.modes = protocol::Modes{};
+    const bool all = chance(60);
+    for (const auto mode : protocol::kDeliveryModes)
+      if (all || chance(60)) plan.modes->add(mode);
+  }
+  plan.tells_state = plan.role != Role::Plain || chance(30);
+  plan.wants_steps = chance(50);
   return plan;
 }
 
 void World::plan_talk() {
   const auto count = (10 + random_.below(60)) * options_.size;
-  for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(horizon_), [this] { one_saying(); });
+  const auto span = weather_.trouble > 500 ? horizon_ / 4 : horizon_;
+  for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(span), [this] { one_saying(); });
 }
 
 void World::one_saying() {
@@ -112,6 +131,25 @@ void World::plan_faults() {
   for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(horizon_), [this] { one_fault(); });
 }
 
+void World::plan_steering() {
+  const auto words = chance(60) ? random_.below(12) * options_.size : 0;
+  for (std::uint64_t i = 0; i < words; ++i)
+    loop_.call_after(within(horizon_), [this] {
+      if (!healed_) person_->act(names());
+    });
+  const auto stirs = random_.below(30) * options_.size;
+  for (std::uint64_t i = 0; i < stirs; ++i)
+    loop_.call_after(within(horizon_), [this] {
+      if (!healed_) programs_[random_.below(programs_.size())]->stir();
+    });
+}
+
+std::vector<std::string> World::names() const {
+  std::vector<std::string> all;
+  for (const auto& program : programs_) all.push_back(program->plan().name);
+  return all;
+}
+
 void World::one_fault() {
   auto& program = *programs_[random_.below(programs_.size())];
   switch (random_.below(12)) {
@@ -133,6 +171,7 @@ void World::one_fault() {
     case 10: {
       const auto by = static_cast<std::int64_t>(random_.below(2 * kLongestJumpMs)) - kLongestJumpMs;
       trace_.line("the wall clock jumps by {} ms", by);
+      ledger_.clock_jumps();
       return loop_.jump_wall(by);
     }
     default: {
@@ -150,6 +189,7 @@ bool World::step(SteadyTime until) {
   if (!loop_.step(until)) return false;
   ++steps_;
   check_bounds();
+  if (steps_ % kStepsBetweenLooks == 0) look_around();
   if (steps_ > kMostSteps) ledger_.violate("the world never comes to rest: " + ledger_.unsettled());
   return !ledger_.violation();
 }
@@ -160,12 +200,26 @@ void World::check_bounds() {
         format("a connection had {} bytes waiting; {} is the limit", network_.most_waiting(), max_output_bytes_));
 }
 
+/// At a moment when the daemon waits for nothing but its peers, nothing may sit untouched.
+void World::look_around() {
+  if (daemon_->idle() && network_.waiting_now() < daemon_->max_waiting_bytes()) daemon_->look_for_untouched();
+}
+
+/// Everybody can do everything and is idle, nobody is paused, and what waits for a word hears it.
+void World::keep_calm() {
+  for (auto& program : programs_) program->calm();
+  person_->let_go(names());
+  loop_.call_after(kCalm, [this] { keep_calm(); });
+}
+
 void World::heal() {
   trace_.line("all is well from now on");
   weather_ = Weather{};
   bad_.clear();
   network_.recover();
+  healed_ = true;
   if (!daemon_->running()) daemon_->start();
+  keep_calm();
 }
 
 bool World::run_until_settled() {
@@ -189,11 +243,14 @@ Outcome World::run() {
   const auto storm = std::exchange(weather_, Weather{});
   daemon_->start();
   for (auto& program : programs_) program->start();
+  person_->start();
   horizon_ = milliseconds{500 + random_.below(20'000) * options_.size};
+  if (storm.trouble > 500) horizon_ += kUntilDead;
   if (run_until_settled()) {
     weather_ = storm;
     plan_talk();
     plan_faults();
+    plan_steering();
     const auto until = loop_.now().steady + horizon_;
     while (step(until)) {}
     heal();
@@ -204,13 +261,23 @@ Outcome World::run() {
     }
     if (!ledger_.violation()) {
       ledger_.check_store(daemon_->store());
-      ledger_.check_end();
+      ledger_.check_end(daemon_->store());
     }
   } else if (!ledger_.violation()) {
     ledger_.violate("the world does not even begin");
   }
-  return {ledger_.violation(),       trace_.hash(),     steps_,         ledger_.said(), ledger_.acknowledged_count(),
-          ledger_.handed_up_count(), daemon_->deaths(), program_deaths_};
+  Outcome outcome{ledger_.violation(),
+                  trace_.hash(),
+                  steps_,
+                  ledger_.said(),
+                  ledger_.acknowledged_count(),
+                  ledger_.handed_up_count(),
+                  daemon_->deaths(),
+                  program_deaths_,
+                  ledger_.surfaced_count(),
+                  ledger_.looks()};
+  for (const auto& [key, row] : ledger_.book().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
+  return outcome;
 }
 
 }  // namespace relay::simulation

@@ -1,6 +1,7 @@
 /// The whole system in one thread on a virtual clock, every choice drawn from one seed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "tests/simulation/bad_client.h"
+#include "tests/simulation/person.h"
 #include "tests/simulation/program.h"
 #include "tests/simulation/sim_daemon.h"
 
@@ -22,6 +24,9 @@ struct Outcome {
   std::uint64_t handed_up = 0;
   std::uint64_t daemon_deaths = 0;
   std::uint64_t program_deaths = 0;
+  std::uint64_t surfaced = 0;           // by hosts, to their agents
+  std::uint64_t looks = 0;              // for something that sits untouched
+  std::array<std::uint64_t, 9> ends{};  // deliveries by their state at the end
 };
 
 struct WorldOptions {
@@ -46,9 +51,13 @@ class World {
   ProgramPlan draw_program(std::size_t index);
   void plan_talk();
   void plan_faults();
+  void plan_steering();
   void one_fault();
   void one_saying();
   void check_bounds();
+  void look_around();
+  void keep_calm();
+  [[nodiscard]] std::vector<std::string> names() const;
   void heal();
   bool run_until_settled();
   bool step(SteadyTime until);
@@ -58,11 +67,13 @@ class World {
   VirtualLoop loop_;
   Trace trace_{options_.trace, loop_};
   Weather weather_;
-  Ledger ledger_{trace_};
+  Ledger ledger_{trace_, loop_};
   SimNetwork network_{loop_, random_, weather_, trace_};
   std::unique_ptr<SimDaemon> daemon_;
   std::vector<std::unique_ptr<Program>> programs_;
+  std::unique_ptr<Person> person_;
   std::vector<std::unique_ptr<BadClient>> bad_;
+  bool healed_ = false;
   std::uint64_t steps_ = 0;
   std::uint64_t program_deaths_ = 0;
   Nanos horizon_{};

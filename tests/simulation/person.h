@@ -1,0 +1,46 @@
+/// A person at a command line: a connection of its own that flushes, pauses, cancels, redelivers and sets policies.
+///
+/// What it asks for may be lost with the connection or the daemon; it then asks for something else. A healed world's
+/// person undoes everything that keeps mail waiting, again and again until it is gone.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/link.h"
+#include "tests/simulation/ledger.h"
+#include "tests/simulation/weather.h"
+
+namespace relay::simulation {
+
+class Person final : private client::LinkListener {
+ public:
+  Person(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, Ledger& ledger);
+  ~Person() override;
+
+  void start() { link_.start(); }
+  /// One thing, drawn from the seed.
+  void act(const std::vector<std::string>& agents);
+  /// Whatever waits for a person's word goes.
+  void let_go(const std::vector<std::string>& agents);
+
+ private:
+  void ask(const std::string& request);
+
+  void on_ready(const client::Session&) override {}
+  void on_lost(const std::string&, Millis) override {}
+  void on_stopped(const Error& why) override { ledger_.violate("the person was stopped: " + why.message()); }
+  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }
+  void on_sent(const std::string&) override {}
+  void on_refused(const std::string&, const protocol::NackView&) override {}
+  void on_frame(const protocol::Envelope&) override {}
+
+  Random& random_;
+  Trace& trace_;
+  Ledger& ledger_;
+  client::Outbox outbox_;
+  client::Link link_;
+};
+
+}  // namespace relay::simulation
