@@ -133,7 +133,8 @@ void Mailbox::forget_what_is_not_owed(const OpenUpTo& open) {
   std::set<Key> owed;
   for (const auto& [key, flow] : flows_) {
     for (const auto& parcel : flow.ready) {
-      if (in_hand_.contains(parcel.delivery.key)) owed.insert(parcel.delivery.key);
+      if (!in_hand_.contains(parcel.delivery.key)) break;  // one that was moved behind others must not hold them up
+      owed.insert(parcel.delivery.key);
     }
   }
   in_hand_ = std::move(owed);

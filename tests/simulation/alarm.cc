@@ -66,7 +66,7 @@ bool Alarm::is_open(const Session& session, const Heard& heard, const records::D
   if (!is_boundary(mode))
     return heard.state.empty() || heard.state == "idle" || heard.state == "waiting" || heard.state == "blocked";
   const auto told = heard.boundaries.find(mode);
-  return told != heard.boundaries.end() && delivery.key <= told->second;
+  return told != heard.boundaries.end() && delivery.rank <= told->second;
 }
 
 bool Alarm::in_flight(const Session& session, const records::Delivery& delivery) const {
