@@ -15,7 +15,7 @@ using records::Hold;
 using S = DeliveryState;
 
 /// From the left to each of the right. Nothing follows Cancelled; what ended undelivered may only be begun anew, but what
-/// expired while its session's last word was on its way ends by that word.
+/// ran out of time while its session's last word was on its way ends by that word.
 struct Steps {
   S from;
   std::array<S, 9> to;
@@ -32,7 +32,7 @@ constexpr std::array<Steps, 8> kLegal{{
     {S::Delivered, {S::Delivered}, 1},
     {S::Failed, {S::Cancelled}, 1},
     {S::Expired, {S::Cancelled, S::Delivered, S::Failed, S::InDoubt, S::Dead}, 5},
-    {S::InDoubt, {S::Cancelled}, 1},
+    {S::InDoubt, {S::Cancelled, S::Delivered, S::Failed, S::Dead}, 4},
     {S::Dead, {S::Cancelled}, 1},
 }};
 
@@ -113,14 +113,19 @@ Book::Verdict Book::put_back(const records::RequeueDelivery& change) {
   return std::nullopt;
 }
 
-Book::Verdict Book::expire(Key key) {
-  Row* const row = find(key);
+Book::Verdict Book::expire(const records::Expired& late) {
+  Row* const row = find(late.delivery);
   if (row == nullptr) return std::nullopt;
-  if (!is_legal(row->delivery.state, S::Expired))
-    return format("{} is {} and expired", named(*row), name_of(row->delivery.state));
-  row->delivery.state = S::Expired;
-  row->delivery.hold = Hold::None;
-  row->history.push_back({S::Expired, row->delivery.proof, {}});
+  auto& delivery = row->delivery;
+  if (!is_legal(delivery.state, late.state))
+    return format("{} is {} and becomes {}", named(*row), name_of(delivery.state), name_of(late.state));
+  if (late.state != records::state_when_late(delivery.proof))
+    return format("the time of {} is over, it was {}, and it becomes {}", named(*row), name_of(delivery.proof),
+                  name_of(late.state));
+  delivery.state = late.state;
+  delivery.hold = Hold::None;
+  row->late = true;
+  row->history.push_back({late.state, delivery.proof, {}});
   return std::nullopt;
 }
 

@@ -33,6 +33,7 @@ struct Row {
   std::uint64_t number = 0;  // of the saying; 0: somebody else's
   WallMs said_at = 0;
   bool again = false;          // a person had the message delivered anew
+  bool late = false;           // its time was over
   bool held = false;           // by a policy, when it came
   std::uint32_t put_back = 0;  // how often
   std::size_t told = 0;        // lines of the history up to here were told to its sender, or passed over
@@ -48,7 +49,7 @@ class Book {
   Verdict add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at);
   Verdict change(const records::ChangeDelivery& change, Moment now);
   Verdict put_back(const records::RequeueDelivery& change);
-  Verdict expire(Key key);
+  Verdict expire(const records::Expired& late);
 
   [[nodiscard]] Row* find(Key key);
   [[nodiscard]] const std::map<Key, Row>& rows() const { return rows_; }

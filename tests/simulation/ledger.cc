@@ -237,8 +237,8 @@ void Ledger::check_receipt(const protocol::Receipt& receipt) {
     return;
   }
   // What its session said while the store found it expired: only a last word still counts there.
-  const bool expired = std::ranges::find(row->history, DeliveryState::Expired, &Line::state) != row->history.end();
-  const bool late = expired && (receipt.status == ReceiptStatus::Accepted || receipt.status == ReceiptStatus::Deferred);
+  const bool late =
+      row->late && (receipt.status == ReceiptStatus::Accepted || receipt.status == ReceiptStatus::Deferred);
   if (late) return;
   violate(format("a receipt tells that {} is {} ({} {}), and the store does not", receipt.delivery_id,
                  name_of(receipt.status), receipt.proof, receipt.reason));
@@ -335,7 +335,8 @@ void Ledger::judge_end(const Row& row, const records::ChangeDelivery& change) {
       if (!said.failed) violate(format("m{} ({}) failed and {} never said so", row.number, id, to));
       break;
     case DeliveryState::InDoubt:
-      if (!said.doubted) violate(format("m{} ({}) is in doubt and {} has none", row.number, id, to));
+      if (!said.doubted && change.at < row.delivery.expires_at)
+        violate(format("m{} ({}) is in doubt and {} has none", row.number, id, to));
       break;
     case DeliveryState::Cancelled:
       if (!cancel_wanted_.contains(id) && !change.reason.starts_with("redelivered as"))
@@ -356,7 +357,7 @@ void Ledger::on_expired(const records::ExpireResult& result) {
     const auto number = found->second.number;
     trace_.line("store: the delivery of m{} to {} expired", number, found->second.to);
     if (number != 0 && !sayings_[number - 1].short_ttl) violate(format("m{} expired long before its time", number));
-    judge(book_.expire(gone.delivery));
+    judge(book_.expire(gone));
     close(gone.delivery.value());
   }
 }
