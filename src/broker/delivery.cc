@@ -269,6 +269,7 @@ void Core::held(QueryId id, Result<records::HeldPage> page) {
   asking_due_ = false;
   if (!page) {
     note(Note::Level::Warn, format("what was put off could not be read: {}", page.error().message()));
+    next_due_ = 0;  // its timer may have run while we asked
     return arm_due(now_.wall + kReloadRetryDelay.count());
   }
   for (const auto& item : page->items) put_back(item.delivery, item.topic, item.delivery.lane, "its time has come");

@@ -67,9 +67,10 @@ struct Connection {
 struct Done {
   Key delivery;
   records::Proof proof{};
-  std::shared_ptr<const records::Message> message;
+  Key message;
+  AgentName from;
 };
-inline constexpr std::size_t kMaxDone = 256;
+inline constexpr std::size_t kMaxDone = 64;
 
 struct AgentState {
   records::Agent record;

@@ -150,8 +150,9 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
                         delivery.seq);
-  if (line.proof < Proof::Seen) {
-    agent.done.push_back({delivery.key, line.proof, item.parcel.message});
+  line.proof = std::max(line.proof, delivery.proof);
+  if (line.proof < Proof::Seen && agent.session && agent.session->capabilities.modes) {  // others never tell more
+    agent.done.push_back({delivery.key, line.proof, delivery.message, delivery.from});
     if (agent.done.size() > kMaxDone) agent.done.pop_front();
   }
   line.state = DeliveryState::Delivered;
@@ -202,8 +203,12 @@ void Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& recei
   done->proof = proof;
   records::Delivery delivery;
   delivery.key = key;
-  delivery.message = done->message->key;
-  const Parcel parcel{std::move(delivery), done->message};
+  delivery.message = done->message;
+  records::Message message;  // its text is not kept for this
+  message.key = done->message;
+  message.from = done->from;
+  message.to = agent.name().value();
+  const Parcel parcel{std::move(delivery), std::make_shared<const records::Message>(std::move(message))};
   enter(agent, parcel,
         {.key = key,
          .state = DeliveryState::Delivered,
