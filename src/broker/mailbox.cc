@@ -183,6 +183,7 @@ void Mailbox::page_failed(Lane lane, const AgentName& from) {
 }
 
 std::optional<InFlight> Mailbox::finish(Key key) {
+  in_hand_.erase(key);
   const auto place = flight_.find(key);
   if (place == flight_.end()) return std::nullopt;
   auto done = std::move(place->second);
@@ -204,7 +205,6 @@ std::vector<InFlight> Mailbox::finish_written() {
 }
 
 bool Mailbox::drop(Key key) {
-  in_hand_.erase(key);
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
     const auto gone = std::erase_if(flow.ready, [&](const Parcel& parcel) { return parcel.delivery.key == key; });

@@ -95,6 +95,7 @@ class Mailbox {
   void page_arrived(records::BacklogPage page);
   void page_failed(protocol::Lane lane, const AgentName& from);
 
+  /// Its session has it no more; nothing when it was not in flight.
   std::optional<InFlight> finish(Key key);
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();

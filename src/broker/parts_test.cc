@@ -179,6 +179,17 @@ TEST(Mailbox, IgnoresAPageAskedForBeforeAReconnect) {
   EXPECT_TRUE(box.begin_load(all_open));
 }
 
+TEST(Mailbox, WhatTheSessionHasNoMoreDoesNotCountThoughItsLaneIsClosed) {
+  Mailbox box;
+  const auto not_manual = [](protocol::Lane lane) { return lane == kManual ? Key{} : kAllOfIt; };
+  box.connect(1, {Key{1}});
+  box.committed(parcel(1, kManual), 10);
+  box.committed(parcel(2), 10);
+  EXPECT_EQ(sent_key(box, not_manual), 0) << "the session has one already";
+  EXPECT_FALSE(box.finish(Key{1}));
+  EXPECT_EQ(sent_key(box, not_manual), 2);
+}
+
 TEST(Mailbox, APageShowsNothingWhereItWasBeforeItWasMoved) {
   Mailbox box = open_box(8);
   box.expect(kUsual, AgentName{"Alice"});

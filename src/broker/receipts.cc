@@ -94,7 +94,15 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
   const auto key = records::key_of_delivery_id(receipt->delivery_id);
   if (agent == nullptr || !key) return;
   const auto place = agent->mailbox.flight().find(*key);
-  if (place == agent->mailbox.flight().end()) return strengthen(*agent, *key, *receipt);
+  if (place == agent->mailbox.flight().end()) {
+    strengthen(*agent, *key, *receipt);
+    const bool keeps = receipt->status == ReceiptStatus::Accepted ||
+                       (receipt->status == ReceiptStatus::Deferred && receipt->available_at == 0);
+    if (keeps) return;
+    // What it had in hand of an earlier connection it has no more. It is sent once more, and answered the same.
+    (void)agent->mailbox.finish(*key);
+    return pump(*agent);
+  }
   records::ChangeDelivery line{.key = *key,
                                .proof = proof_named(receipt->proof),
                                .reason = receipt->reason,

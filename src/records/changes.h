@@ -22,8 +22,8 @@ struct AddDelivery {
   WallMs at = 0;  // 0: it came with its message
 };  // also writes the first line of its history
 /// Also writes one line of its history; unknown keys are ignored. A delivery that is Delivered changes no more but
-/// for a stronger proof; one that ran out of time (Expired, InDoubt) may still hear its session's last word, which was on its way; one that ended
-/// otherwise changes only to Cancelled (it was begun anew).
+/// for a stronger proof; one that ran out of time (Expired, InDoubt) may still hear its session's last word, which was
+/// on its way; one that ended otherwise changes only to Cancelled (it was begun anew).
 struct ChangeDelivery {
   Key key;
   DeliveryState state{};
