@@ -42,6 +42,12 @@ void Alarm::welcomed(std::string_view session, broker::ConnectionId connection) 
   program->second.connection = connection;
 }
 
+void Alarm::sent(Key delivery, broker::ConnectionId connection, Seq seq) {
+  flight_[delivery] = {connection, seq};
+  for (auto& [name, session] : sessions_)
+    if (session.connection == connection) session.kept.erase(delivery);
+}
+
 Alarm::Heard Alarm::heard(const Session& session, std::string_view last) {
   std::size_t count = 0;
   std::from_chars(last.data(), last.data() + last.size(), count);
@@ -107,7 +113,8 @@ std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& r
     // Somebody else has its name, or it is being welcomed.
     if (session.current.empty() || session.current != session.own) continue;
     const auto paused = paused_.find(name);
-    if ((paused != paused_.end() && paused->second) || in_hand[name] >= session.able.window) continue;
+    if ((paused != paused_.end() && paused->second) || in_hand[name] + session.kept.size() >= session.able.window)
+      continue;
     const auto known = heard(session, entry.reason);
     for (const auto& [flow, row] : first) {
       const auto& delivery = row->delivery;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,13 +48,17 @@ class Alarm {
     sessions_[program].own = std::move(session);
     ++sessions_[program].connections;
   }
+  /// What it had in hand when its connection broke: the next one counts it until it was sent again.
+  void had_in_hand(const std::string& program, std::set<Key> deliveries) {
+    sessions_[program].kept = std::move(deliveries);
+  }
   /// The number under which the daemon hears it.
   std::uint64_t tells(const std::string& program, Told told);
   void daemon_started(Moment now);
   void clock_jumps(Moment before) { set_by_.push_back(before); }
   void session_opens(const records::Session& session) { agent_of_[session.id.value()] = session.agent.value(); }
   void welcomed(std::string_view session, broker::ConnectionId connection);
-  void sent(Key delivery, broker::ConnectionId connection, Seq seq) { flight_[delivery] = {connection, seq}; }
+  void sent(Key delivery, broker::ConnectionId connection, Seq seq);
   void agent_saved(const records::Agent& agent) { paused_[agent.name.value()] = agent.paused; }
 
   /// The delivery that has no next step, in words.
@@ -67,6 +72,7 @@ class Alarm {
     broker::ConnectionId connection;
     std::uint64_t connections = 0;  // of the program, so far
     std::vector<Told> told = {};
+    std::set<Key> kept = {};
   };
   struct Sent {
     broker::ConnectionId connection;

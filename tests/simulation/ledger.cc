@@ -208,6 +208,14 @@ void Ledger::tells(const std::string& program, Told told, std::string& number) {
   number = format("{}", alarm_.tells(program, std::move(told)));
 }
 
+void Ledger::loses_session(const std::string& program, const std::set<std::string>& in_hand) {
+  std::set<Key> keys;
+  for (const auto& id : in_hand)
+    if (const auto key = records::key_of_delivery_id(id)) keys.insert(*key);
+  alarm_.session_of(program, "");
+  alarm_.had_in_hand(program, std::move(keys));
+}
+
 void Ledger::look_for_untouched(const std::vector<broker::RosterEntry>& roster) {
   ++looks_;
   if (const auto found = alarm_.look(roster, loop_.now())) violate("ALARM: " + *found);

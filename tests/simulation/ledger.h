@@ -73,7 +73,8 @@ class Ledger final : public StoreWitness {
   void reports(const client::Place& place, const protocol::Receipt& receipt);
   void wants_cancelled(const std::string& delivery) { cancel_wanted_.insert(delivery); }
   void tells(const std::string& program, Told told, std::string& number);
-  /// Empty when its connection is lost, or it died.
+  /// Its connection is lost, or it died: it has these in hand.
+  void loses_session(const std::string& program, const std::set<std::string>& in_hand);
   void has_session(const std::string& program, const std::string& session) { alarm_.session_of(program, session); }
 
   // What the daemon says and stores.

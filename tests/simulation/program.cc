@@ -77,7 +77,7 @@ void Program::crash(Death death) {
   if (!life_) return;
   if (plan_.role == Role::Host)
     death = Death::Killed;  // a power cut ends its agent as well: nobody is left to hear twice
-  ledger_.has_session(plan_.name, "");
+  ledger_.loses_session(plan_.name, {});
   trace_.line("{} dies{}", plan_.name, death == Death::PowerCut ? " in a power cut" : "");
   if (!plan_.durable) ledger_.doubt_all_of(plan_.name);
   // Without a sync per message, what had not left yet may be gone; it was never promised.
@@ -154,7 +154,7 @@ void Program::on_ready(const client::Session& session) {
 }
 
 void Program::on_lost(const std::string& reason, Millis retry_in) {
-  ledger_.has_session(plan_.name, "");
+  ledger_.loses_session(plan_.name, life_->in_hand);
   trace_.line("{} lost its link ({}), back in {} ms", plan_.name, reason, retry_in.count());
 }
 
@@ -180,7 +180,7 @@ client::Taken Program::on_incoming(const client::Incoming& incoming) {
                     incoming.envelope.payload);
   if (plan_.role == Role::Host) return take_letter(place);
   if (!plan_.acknowledges_late || random_.below(3) != 0) return answer(place);
-  ++life_->in_hand;
+  life_->in_hand.insert(place.id);
   // One that expired meanwhile is in our hand only; the daemon has let it go and may send another. So is one of an
   // earlier connection that has not come again on this one.
   const bool counts = incoming.envelope.payload_meta.empty();
@@ -191,7 +191,7 @@ client::Taken Program::on_incoming(const client::Incoming& incoming) {
   loop_.call_after(delay, [this, weak = std::weak_ptr{life_}, place, counts, connection = life_->connection] {
     const auto life = weak.lock();
     if (!life) return;
-    --life->in_hand;
+    life->in_hand.erase(place.id);
     if (counts && life->connection == connection) --life->counted;
     if (answer(place) == client::Taken::Now) life->link->acknowledge(place);
   });
@@ -288,6 +288,7 @@ client::Taken Program::take_letter(const client::Place& place) {
   }
   report(place, {.status = ReceiptStatus::Accepted});
   life_->letters[place.id] = {place};
+  life_->in_hand.insert(place.id);
   go_on(place.id, place.lane.mode == DeliveryMode::Manual ? 10 * kLongestStep : kLongestStep);
   return client::Taken::Later;
 }
@@ -338,6 +339,7 @@ void Program::next_step(const std::string& id) {
 void Program::finish(const Letter& letter, const protocol::Receipt& receipt) {
   const auto place = letter.place;
   life_->letters.erase(place.id);
+  life_->in_hand.erase(place.id);
   life_->intent->add_end(note_of(place), receipt);
   report(place, receipt);
   if (receipt.status != ReceiptStatus::Delivered || receipt.proof != "submitted" || random_.below(2) == 0) return;
@@ -359,6 +361,7 @@ bool Program::on_cancel(const protocol::CancelOrder& order) {
   const auto letter = life_->letters.find(order.delivery_id);
   if (letter == life_->letters.end() || letter->second.step != Letter::Step::Waits) return false;
   life_->letters.erase(letter);
+  life_->in_hand.erase(order.delivery_id);
   return true;
 }
 
@@ -387,14 +390,12 @@ void Program::on_frame(const protocol::Envelope& envelope) {
 }
 
 bool Program::ready() const { return life_ && life_->link->ready(); }
-bool Program::at_rest() const {
-  return ready() && life_->link->all_answered() && life_->in_hand == 0 && life_->letters.empty();
-}
+bool Program::at_rest() const { return ready() && life_->link->all_answered() && life_->in_hand.empty(); }
 
 std::string Program::describe() const {
   if (!life_) return plan_.name + " is not running";
   return format("{} is {}, {} unanswered, {} in hand", plan_.name, client::name_of(life_->link->state()),
-                life_->outbox->size(), life_->in_hand + life_->letters.size());
+                life_->outbox->size(), life_->in_hand.size());
 }
 
 }  // namespace relay::simulation

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,8 @@ class Program final : private client::LinkListener {
     std::unique_ptr<client::Link> link;     // after the outbox it borrows
     std::map<std::string, Letter> letters;  // of a host, by delivery
     bool paused = false;
-    std::size_t in_hand = 0;  // handed up, acknowledged later
-    std::size_t counted = 0;  // those of them that came on this connection and cannot have expired
+    std::set<std::string> in_hand;  // handed up, answered later
+    std::size_t counted = 0;        // those of them that came on this connection and cannot have expired
     int connection = 0;
     int number = 0;
   };

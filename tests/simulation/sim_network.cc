@@ -57,11 +57,11 @@ void SimNetwork::server_died() {
     if (const auto pair = weak.lock()) pair->server_died();
 }
 
-std::size_t SimNetwork::waiting_now() const {
-  std::size_t most = 0;
-  for (const auto& weak : pairs_)
-    if (const auto pair = weak.lock(); pair && pair->alive()) most = std::max(most, pair->waiting(Pair::kServer));
-  return most;
+bool SimNetwork::flows_freely(std::size_t bytes) const {
+  return std::ranges::none_of(pairs_, [&](const auto& weak) {
+    const auto pair = weak.lock();
+    return pair && (pair->breaking() || (pair->alive() && pair->waiting(Pair::kServer) >= bytes));
+  });
 }
 
 void SimNetwork::cut_one() {

@@ -44,8 +44,8 @@ class SimNetwork final : public net::Network {
 
   /// Most bytes any server-side stream has had waiting.
   [[nodiscard]] std::size_t most_waiting() const { return most_waiting_; }
-  /// The most that any of them has waiting now.
-  [[nodiscard]] std::size_t waiting_now() const;
+  /// Has none of them so many bytes waiting now, and is none of them breaking?
+  [[nodiscard]] bool flows_freely(std::size_t bytes) const;
 
  private:
   friend class Pair;

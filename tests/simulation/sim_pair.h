@@ -30,6 +30,8 @@ class Pair : public std::enable_shared_from_this<Pair> {
   void cut();
   void recover();
   void server_died();
+  /// It broke, and the server has not heard of it yet.
+  [[nodiscard]] bool breaking() const { return broken_ && !ends_[kServer].closed; }
   [[nodiscard]] bool alive() const { return !broken_ && (!ends_[0].closed || !ends_[1].closed); }
 
  private:

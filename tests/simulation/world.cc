@@ -202,7 +202,7 @@ void World::check_bounds() {
 
 /// At a moment when the daemon waits for nothing but its peers, nothing may sit untouched.
 void World::look_around() {
-  if (daemon_->idle() && network_.waiting_now() < daemon_->max_waiting_bytes()) daemon_->look_for_untouched();
+  if (daemon_->idle() && network_.flows_freely(daemon_->max_waiting_bytes())) daemon_->look_for_untouched();
 }
 
 /// Everybody can do everything and is idle, nobody is paused, and what waits for a word hears it.
