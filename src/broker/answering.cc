@@ -174,7 +174,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   Connection* connection = find(sent.connection);
   if (sent.bytes > 0) release_uncommitted(connection, sent.bytes);
   if (saving == Saving::Failed && sent.own) {
-    unsent_.push_back(std::move(sent));
+    unsaved_.emplace_back(std::move(sent));
     return;
   }
   if (saving == Saving::Failed) {

@@ -44,6 +44,10 @@ void Core::flush_changes() {
   next_ticket_ = records::Ticket{next_ticket_.value() + 1};
 }
 
+bool Core::nothing_unsaved() const {
+  return std::ranges::all_of(unsaved_, [](const Waiting& it) { return std::holds_alternative<PendingCall>(it); });
+}
+
 void Core::retry_unsaved() {
   if (nothing_unsaved()) return;
   // Older than whatever is being gathered, so they go in front of it, and are settled before it.
@@ -53,24 +57,24 @@ void Core::retry_unsaved() {
   pending_.erase(first, pending_.end());
   records::Changes gathered = std::exchange(changes_, {});
   for (auto& unsaved : std::exchange(unsaved_, {})) {
-    change(unsaved.change);
+    if (const auto* save = std::get_if<PendingSave>(&unsaved)) change(save->change);
+    if (auto* post = std::get_if<PendingSend>(&unsaved)) add_again(*post);
     pending_.push_back({next_ticket_, std::move(unsaved)});
   }
-  for (auto& post : std::exchange(unsent_, {})) {
-    std::erase_if(post.deliveries, [this](const records::Delivery& delivery) {
-      const AgentState* to = find_agent(delivery.to.value());
-      return to == nullptr || to->removing;
-    });
-    // Their numbers were given out by the commit that failed.
-    for (const auto& delivery : post.deliveries)
-      streams_.touch(post.message->topic, post.message->from, delivery.to, delivery.lane);
-    change(records::AddMessage{*post.message});
-    for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
-    pending_.push_back({next_ticket_, std::move(post)});
-  }
-  for (auto& call : std::exchange(unsettled_, {})) pending_.push_back({next_ticket_, std::move(call)});
   std::ranges::move(gathered, std::back_inserter(changes_));
   std::ranges::move(later, std::back_inserter(pending_));
+}
+
+void Core::add_again(PendingSend& post) {
+  std::erase_if(post.deliveries, [this](const records::Delivery& delivery) {
+    const AgentState* to = find_agent(delivery.to.value());
+    return to == nullptr || to->removing;
+  });
+  // Their numbers were given out by the commit that failed.
+  for (const auto& delivery : post.deliveries)
+    streams_.touch(post.message->topic, post.message->from, delivery.to, delivery.lane);
+  change(records::AddMessage{*post.message});
+  for (const auto& delivery : post.deliveries) change(records::AddDelivery{delivery});
 }
 
 void Core::when_committed(std::move_only_function<void(Saving)> done) {
@@ -85,7 +89,7 @@ void Core::when_saved(std::move_only_function<void()> done) {
   } else if (nothing_unsaved()) {
     call.done(Saving::Done);
   } else {
-    unsettled_.push_back(std::move(call));
+    unsaved_.emplace_back(std::move(call));
   }
 }
 
@@ -100,17 +104,15 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
     finish(*sent, saving, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
     const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
-    if (saving == Saving::Done && finished != nullptr && records::is_final(finished->state) &&
-        finished_.erase(finished->key) > 0 && expiring_) {
-      finished_while_expiring_.insert(finished->key);  // the expiry under way may have looked before this commit
-    }
+    if (saving == Saving::Done && finished != nullptr && records::is_final(finished->state))
+      unseen_.stored(Deed::Finished, finished->key);
     if (saving == Saving::Failed)
-      unsaved_.push_back(std::move(*save));
+      unsaved_.emplace_back(std::move(*save));
     else if (finished != nullptr && save->news)
       tell(*finished, *save->news);
   } else if (auto& call = std::get<PendingCall>(pending.what);
              saving == Saving::Failed && call.tries == Tries::UntilSaved) {
-    unsettled_.push_back(std::move(call));
+    unsaved_.emplace_back(std::move(call));
   } else {
     call.done(saving);
   }
@@ -150,7 +152,7 @@ void Core::fail_gathered() {
 void Core::try_store_again() {
   if (store_ != StoreState::Failing) return;
   if (nothing_unsaved()) {  // it works for all we know; the next commit will tell
-    for (auto& call : std::exchange(unsettled_, {})) call.done(Saving::Done);
+    for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(Saving::Done);
     return store_recovered();
   }
   store_ = StoreState::Trying;
@@ -159,6 +161,7 @@ void Core::try_store_again() {
 
 void Core::store_recovered() {
   store_ = StoreState::Works;
+  if (next_due_ != 0 && !asking_due_) arm_due(std::exchange(next_due_, 0));
   for (auto& [name, agent] : agents_) pump(agent);
 }
 

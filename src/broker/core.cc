@@ -375,7 +375,10 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       if (agent != nullptr) resend_due(*agent, due);
       return;
     case TimerKind::ReloadRetry:
-      if (agent != nullptr) pump(*agent);
+      if (agent != nullptr) {
+        inquire(*agent);
+        pump(*agent);
+      }
       return;
     case TimerKind::SyncTimeout:
       if (const auto place = syncs_.find(entry.name); place != syncs_.end() && place->second.due <= now_.steady) {

@@ -8,6 +8,7 @@
 ///   delivery.cc    DELIVER: windows, resending, expiry, what was put off
 ///   gates.cc       which lanes of an agent are open
 ///   receipts.cc    ACK, RECEIPT: the ledger's lines, and who is told
+///   afterwards.cc  what is said of deliveries that are not in flight any more, or in hand since before
 ///   steering.cc    a person's hand: flush, cancel, redeliver, pause, policy
 ///   channels.cc    channels and shadows
 ///   voting.cc      consensus
@@ -31,6 +32,7 @@
 #include "broker/peer.h"
 #include "broker/streams.h"
 #include "broker/timers.h"
+#include "broker/unseen.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
 #include "protocol/json_writer.h"
@@ -93,9 +95,10 @@ struct PendingCall {
   Tries tries = Tries::One;
 };
 
+using Waiting = std::variant<PendingSend, PendingSave, PendingCall>;
 struct Pending {
   records::Ticket ticket;
-  std::variant<PendingSend, PendingSave, PendingCall> what;
+  Waiting what;
 };
 
 class Core {
@@ -170,13 +173,14 @@ class Core {
   void when_committed(std::move_only_function<void(Saving)> done);
   /// Runs when everything gathered so far is saved, however many tries that takes.
   void when_saved(std::move_only_function<void()> done);
-  [[nodiscard]] bool nothing_unsaved() const { return unsaved_.empty() && unsent_.empty(); }
+  [[nodiscard]] bool nothing_unsaved() const;
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
   void deliver_committed(AgentState& to, Parcel parcel);
   void retry_unsaved();
+  void add_again(PendingSend& post);
   void fail_gathered();
   void try_store_again();
   void store_recovered();
@@ -280,6 +284,7 @@ class Core {
 
   // --- delivery.cc
   void pump(AgentState& agent);
+  void end_page_look(const AgentName& name);
   void deliver(AgentState& agent, InFlight& item);
   [[nodiscard]] std::string frame_of(const AgentState& agent, const Parcel& parcel) const;
   void transmit(AgentState& agent, const Parcel& parcel);
@@ -311,6 +316,7 @@ class Core {
   void on_ack(Connection& connection, const protocol::Envelope& envelope);
   void on_nack(Connection& connection, const protocol::Envelope& envelope);
   void on_receipt(Connection& connection, const protocol::Envelope& envelope);
+  void hear(AgentState& agent, Key key, const protocol::Receipt& receipt);
   void keep(AgentState& agent, InFlight& item, records::ChangeDelivery line);
   void complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line);
   /// An end without delivery.
@@ -318,12 +324,10 @@ class Core {
                     records::ChangeDelivery line);
   void try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms);
   void put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until);
-  void strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt);
+  void settle_delivery(AgentState& agent, Key key);
   /// One line of the ledger: saved, and then told.
   void enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
              std::optional<protocol::Refusal> code = {});
-  /// Takes a delivery back from the session that has it in hand, if one has.
-  void take_back(AgentState& agent, Key key, std::string_view reason);
   void tell(const records::ChangeDelivery& line, const News& news);
   struct AwaitedReceipts {
     ConnectionId connection;
@@ -336,6 +340,25 @@ class Core {
   void tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code = {});
   void end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited);
 
+  // --- afterwards.cc
+  /// A look at deliveries that a session spoke of, or has had in hand since before.
+  struct Inquiry {
+    AgentName agent;
+    std::vector<Key> deliveries;  // ascending
+    Unseen::Look look = 0;
+  };
+  static records::ChangeDelivery line_of(Key key, const protocol::Receipt& receipt);
+  /// The state that it ends the delivery in, if it does.
+  static std::optional<records::DeliveryState> end_of(const AgentState& agent, const protocol::Receipt& receipt);
+  void hear_afterwards(AgentState& agent, Key key, const protocol::Receipt& receipt);
+  bool strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt);
+  void inquire(AgentState& agent);
+  void inquired(const Inquiry& inquiry, Result<std::vector<records::DeadLetter>> letters);
+  void take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word);
+  void check_in_hand(AgentState& agent, const records::DeadLetter& letter);
+  /// Tells the session that has it that it is not wanted any more.
+  void tell_cancelled(AgentState& agent, Key key, std::string_view reason);
+
   // --- steering.cc
   /// A CONTROL that takes several steps.
   struct Steering {
@@ -346,6 +369,7 @@ class Core {
     std::uint64_t count = 0;
     std::vector<std::string> ids = {};  // of what began anew, the first of them
     Key cursor = {};
+    Unseen::Look look = 0;  // of the question that is open
   };
   void on_control(Connection& connection, const protocol::Envelope& envelope);
   void on_dead(Connection& connection, const protocol::Envelope& envelope);
@@ -356,8 +380,10 @@ class Core {
   void tell_paused(AgentState& agent);
   void ask_held(Steering steering);
   void flushed_page(QueryId id, Result<records::HeldPage> page);
+  void flush(Steering steering, Result<records::HeldPage> page);
   void ask_dead(Steering steering);
   void list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters);
+  void steer(Steering steering, Result<std::vector<records::DeadLetter>> letters);
   void steer_one(Steering steering, records::DeadLetter letter);
   void redeliver(Steering& steering, const records::DeadLetter& letter);
   void answer_control(const Steering& steering, const Result<void>& outcome);
@@ -476,9 +502,7 @@ class Core {
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender
   std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
-  std::vector<PendingSend> unsent_;     // messages of our own making whose commit failed
-  std::vector<PendingSave> unsaved_;    // changes nobody waits for whose commit failed
-  std::vector<PendingCall> unsettled_;  // what waits until those two are saved
+  std::vector<Waiting> unsaved_;  // nobody asks for it again, and its commit failed; with what waits for that, in order
   StoreState store_ = StoreState::Works;
   std::string store_trouble_;  // why the last commit failed
   bool shutting_down_ = false;
@@ -513,14 +537,15 @@ class Core {
   std::uint64_t next_query_ = 1;
   WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none
   std::optional<SteadyTime> expiry_due_;
-  bool expiring_ = false;  // the store is looking right now
-  WallMs next_due_ = 0;    // earliest available_at known; 0 when none
-  bool asking_due_ = false;
+  std::optional<Unseen::Look> expiring_;  // the store is looking right now
+  WallMs next_due_ = 0;                   // earliest available_at known; 0 when none
+  std::optional<Unseen::Look> asking_due_;
   QueryId due_query_{};
   std::map<QueryId, Steering> steerings_;
+  std::map<QueryId, Inquiry> inquiries_;
   Loops loops_;
-  std::set<Key> finished_;                 // deliveries finished here whose last change is not stored yet
-  std::set<Key> finished_while_expiring_;  // those stored while an expiry was under way
+  Unseen unseen_;
+  std::multimap<AgentName, Unseen::Look> page_looks_;  // whose mail is being read
 };
 
 }  // namespace relay::broker

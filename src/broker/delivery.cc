@@ -62,7 +62,6 @@ bool Core::has_room(const AgentState& agent) {
 void Core::pump(AgentState& agent) {
   if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
   const OpenUpTo open = open_lanes(agent);
-  agent.mailbox.forget_what_is_not_owed(open);
   while (has_room(agent)) {
     InFlight* item = agent.mailbox.send_next(open, [&](const Parcel& parcel) { return done_rule(agent, parcel); });
     if (item == nullptr) break;
@@ -70,6 +69,7 @@ void Core::pump(AgentState& agent) {
   }
   if (auto page = agent.mailbox.begin_load(open)) {
     flush_changes();
+    page_looks_.emplace(agent.name(), unseen_.begin_look());
     emit(LoadBacklog{{.to = agent.name(),
                       .lane = page->lane,
                       .from = std::move(page->from),
@@ -182,14 +182,23 @@ void Core::resend_due(AgentState& agent, SteadyTime due) {
 
 void Core::backlog(records::BacklogPage page) {
   AgentState* agent = find_agent(page.to.value());
-  if (agent == nullptr) return;
-  // Finished, though the store does not know it yet: not to be sent or counted again.
-  std::erase_if(page.items, [&](const auto& item) { return finished_.contains(item.delivery.key); });
+  if (agent == nullptr) return end_page_look(page.to);
+  // Finished, though the store did not know it when it was asked: not to be sent or counted again.
+  std::erase_if(page.items, [&](const auto& item) { return unseen_.has(Deed::Finished, item.delivery.key); });
+  end_page_look(page.to);
   agent->mailbox.page_arrived(std::move(page));
   pump(*agent);
 }
 
+void Core::end_page_look(const AgentName& name) {
+  const auto look = page_looks_.find(name);
+  if (look == page_looks_.end()) return;
+  unseen_.end_look(look->second);
+  page_looks_.erase(look);
+}
+
 void Core::backlog_failed(const records::BacklogRequest& asked, std::string_view why) {
+  end_page_look(asked.to);
   AgentState* agent = find_agent(asked.to.value());
   if (agent == nullptr) return;
   note(Note::Level::Warn, format("the mail of {} could not be read: {}", asked.to.value(), why));
@@ -213,20 +222,18 @@ void Core::expire_due() {
     expiry_due_ = now_.steady + kReloadRetryDelay;
     return;
   }
-  expiring_ = true;
   next_expiry_ = 0;
   flush_changes();
+  expiring_ = unseen_.begin_look();
   emit(ExpireDue{{.now = now_.wall}});
 }
 
 void Core::expired(records::ExpireResult result) {
-  expiring_ = false;
   const WallMs known = std::exchange(next_expiry_, 0);
-  const auto finished = std::exchange(finished_while_expiring_, {});
   for (const auto& gone : result.expired) {
-    if (finished_.contains(gone.delivery) || finished.contains(gone.delivery)) continue;  // it was finished first
+    if (unseen_.has(Deed::Finished, gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
-      take_back(*to, gone.delivery, kReasonExpired);
+      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, kReasonExpired);
       to->mailbox.drop(gone.delivery);
       to->mailbox.settled_one();
       if (gone.hold != records::Hold::None) to->mailbox.let_go_one();
@@ -240,6 +247,7 @@ void Core::expired(records::ExpireResult result) {
     tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = std::string{kReasonExpired}},
          {std::make_shared<const records::Message>(std::move(message)), gone.to, protocol::Refusal::Expired});
   }
+  unseen_.end_look(*std::exchange(expiring_, std::nullopt));
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);
 }
@@ -256,9 +264,10 @@ void Core::arm_due(WallMs at) {
 void Core::look_for_due() {
   if (asking_due_ || next_due_ == 0) return;
   if (next_due_ > now_.wall) return arm_due(std::exchange(next_due_, 0));
+  if (store_ != StoreState::Works) return;  // what is put back could not be saved; looked at again when it works
   next_due_ = 0;
-  asking_due_ = true;
   flush_changes();
+  asking_due_ = unseen_.begin_look();
   const QueryId id{next_query_++};
   due_query_ = id;
   emit(AskHeld{id, {.due_by = now_.wall, .to = {}, .mode = {}, .after = {}}});
@@ -266,13 +275,15 @@ void Core::look_for_due() {
 
 void Core::held(QueryId id, Result<records::HeldPage> page) {
   if (id != due_query_) return flushed_page(id, std::move(page));
-  asking_due_ = false;
+  const auto look = *std::exchange(asking_due_, std::nullopt);
   if (!page) {
+    unseen_.end_look(look);
     note(Note::Level::Warn, format("what was put off could not be read: {}", page.error().message()));
     next_due_ = 0;  // its timer may have run while we asked
     return arm_due(now_.wall + kReloadRetryDelay.count());
   }
   for (const auto& item : page->items) put_back(item.delivery, item.topic, item.delivery.lane, "its time has come");
+  unseen_.end_look(look);
   const WallMs known = std::exchange(next_due_, 0);  // its timer may have run while we asked
   if (known != 0) arm_due(known);
   if (page->more || page->next_due != 0) arm_due(page->more ? now_.wall : page->next_due);
@@ -280,7 +291,10 @@ void Core::held(QueryId id, Result<records::HeldPage> page) {
 
 bool Core::put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
   AgentState* to = find_agent(delivery.to.value());
-  if (to == nullptr || to->removing || finished_.contains(delivery.key)) return false;
+  if (to == nullptr || to->removing || unseen_.has(Deed::Finished, delivery.key) ||
+      unseen_.has(Deed::PutBack, delivery.key))
+    return false;
+  unseen_.add(Deed::PutBack, delivery.key);
   const Key rank = next_key();
   const Seq seq = streams_.next(topic, delivery.from, delivery.to, lane);
   save_eventually(records::SetStream{{topic, delivery.from, delivery.to, lane, seq, Seq{}}});  // saved again with it
@@ -289,7 +303,8 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
   when_saved([this, key = delivery.key, name = delivery.to, from = delivery.from, lane, rank, seq,
               reason = std::move(reason)] {
     AgentState* agent = find_agent(name.value());
-    if (agent == nullptr || finished_.contains(key)) return;
+    unseen_.stored(Deed::PutBack, key);
+    if (agent == nullptr || unseen_.has(Deed::Finished, key)) return;
     show_put_back(key, name, reason);
     if (auto in_hand = agent->mailbox.finish(key)) {
       // Its session has it already, and hears only where it belongs now.
@@ -312,7 +327,7 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
 
 void Core::expire_failed(std::string_view why) {
   note(Note::Level::Warn, format("expired messages could not be marked: {}", why));
-  expiring_ = false;
+  unseen_.end_look(*std::exchange(expiring_, std::nullopt));
   next_expiry_ = next_expiry_ == 0 ? now_.wall : std::min(next_expiry_, now_.wall);  // what was due is due still
   expiry_due_ = now_.steady + kReloadRetryDelay;
 }

@@ -257,8 +257,11 @@ void Core::activate(Connection& connection, AgentState& agent) {
   connection.heartbeat = Heartbeat{Millis{limits_.heartbeat_ms}, now_.steady};
   timers_.arm(connection.heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
   agent.connected_at = now_.steady;
-  if (!agent.mailbox.connected())
+  if (!agent.mailbox.connected()) {
+    agent.unchecked = agent.in_hand;
     agent.mailbox.connect(connection.capabilities.max_inflight, std::exchange(agent.in_hand, {}));
+    inquire(agent);
+  }
   note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
   if (agent.record.paused) tell_paused(agent);
   pump(agent);
@@ -379,7 +382,12 @@ void Core::detach(Connection& connection) {
   AgentState* agent =
       connection.query_only || connection.agent.value().empty() ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
+  // Whoever was to give something back and left without a word is told when it is here again, and may know better.
+  for (const auto& [key, reason] : std::exchange(agent->asked_back, {}))
+    if (const auto item = agent->mailbox.finish(key))
+      end_delivery(*agent, item->parcel, records::DeliveryState::Cancelled, {.key = key, .reason = reason});
   agent->mailbox.disconnect();
+  agent->unchecked.clear();
   agent->lost_at = now_.steady;
   agent->record.last_seen = now_.wall;
   if (connection.phase == Phase::Active) {

@@ -41,7 +41,11 @@ Lane Mailbox::lane_at(std::uint8_t turn) {
 void Mailbox::connect(std::uint32_t window, std::set<Key> in_hand) {
   disconnect();
   window_ = window;
-  in_hand_ = std::move(in_hand);
+  for (const Key key : in_hand) in_hand_.emplace(key, std::nullopt);
+}
+
+void Mailbox::stands_in(Key key, Lane lane, const AgentName& from) {
+  if (const auto place = in_hand_.find(key); place != in_hand_.end()) place->second = FlowKey{turn_of(lane), from};
 }
 
 void Mailbox::disconnect() {
@@ -87,6 +91,14 @@ bool Mailbox::lane_has_room(Lane lane) const {
   return used == in_flight_.end() || used->second < std::max(1u, window_ / kPartOfWindow);
 }
 
+/// What was sent of a flow are its first ones. When another one stands in front, those that the session has were put
+/// back meanwhile, behind it: they must not hold it up.
+bool Mailbox::has_room_for(const FlowKey& flow, Key next) const {
+  if (flight_.size() + in_hand_.size() < window_ || in_hand_.contains(next)) return true;
+  const auto behind = std::ranges::count_if(in_hand_, [&](const auto& entry) { return entry.second == flow; });
+  return flight_.size() + in_hand_.size() - static_cast<std::size_t>(behind) < window_;
+}
+
 InFlight* Mailbox::take_ready(const OpenUpTo& open) {
   if (ready_count_ == 0 || flight_.size() >= window_) return nullptr;
   for (auto group = flows_.begin(); group != flows_.end();) {
@@ -97,7 +109,7 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
     const auto can_go = [&](const auto& entry) {
       if (entry.second.ready.empty()) return false;
       const auto& next = entry.second.ready.front().delivery;
-      return next.rank <= up_to && (flight_.size() + in_hand_.size() < window_ || in_hand_.contains(next.key));
+      return next.rank <= up_to && has_room_for(entry.first, next.key);
     };
     if (up_to != Key{}) {
       // Whoever comes after the one served last; from the beginning when nobody does.
@@ -112,32 +124,14 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         --ready_count_;
         ++in_flight_[turn];
         const Key key = parcel.delivery.key;
-        in_hand_.erase(key);
+        if (in_hand_.erase(key) == 0)
+          std::erase_if(in_hand_, [&](const auto& entry) { return entry.second == chosen->first; });
         return &flight_.emplace(key, InFlight{.parcel = std::move(parcel)}).first->second;
       }
     }
     group = end;
   }
   return nullptr;
-}
-
-void Mailbox::forget_what_is_not_owed(const OpenUpTo& open) {
-  if (in_hand_.empty() || flight_.size() >= window_) return;
-  // What was sent of a flow are its first ones: when others stand in front, those that were sent have been read.
-  const auto unread = [&](const auto& entry) {
-    const auto& [key, flow] = entry;
-    const Lane lane = lane_at(key.turn);
-    return flow.ready.empty() && (flow.loading || (flow.more_in_store && lane_has_room(lane) && open(lane) != Key{}));
-  };
-  if (std::ranges::any_of(flows_, unread)) return;
-  std::set<Key> owed;
-  for (const auto& [key, flow] : flows_) {
-    for (const auto& parcel : flow.ready) {
-      if (!in_hand_.contains(parcel.delivery.key)) break;  // one that was moved behind others must not hold them up
-      owed.insert(parcel.delivery.key);
-    }
-  }
-  in_hand_ = std::move(owed);
 }
 
 std::optional<Mailbox::PageWish> Mailbox::begin_load(const OpenUpTo& open) {

@@ -61,8 +61,8 @@ class Mailbox {
 
   /// `in_hand` is what the session still has of an earlier connection: it counts until it has been sent again.
   void connect(std::uint32_t window, std::set<Key> in_hand = {});
-  /// Once all that may go has been read: what the session has and the store no longer owes it does not count.
-  void forget_what_is_not_owed(const OpenUpTo& open);
+  /// Where something stands that the session has in hand.
+  void stands_in(Key key, protocol::Lane lane, const AgentName& from);
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
@@ -99,6 +99,8 @@ class Mailbox {
   std::optional<InFlight> finish(Key key);
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();
+  /// Does its session have it, sent on this connection or on an earlier one?
+  [[nodiscard]] bool is_with_session(Key key) const { return flight_.contains(key) || in_hand_.contains(key); }
   /// No longer wanted (expired, cancelled, moved); false when it was not here.
   bool drop(Key key);
 
@@ -125,6 +127,7 @@ class Mailbox {
   static protocol::Lane lane_at(std::uint8_t turn);
   Flow& flow(protocol::Lane lane, const AgentName& from) { return flows_[{turn_of(lane), from}]; }
   [[nodiscard]] bool lane_has_room(protocol::Lane lane) const;
+  [[nodiscard]] bool has_room_for(const FlowKey& flow, Key next) const;
   InFlight* take_ready(const OpenUpTo& open);
   void forget_idle_flows();
 
@@ -133,7 +136,7 @@ class Mailbox {
   Flows flows_;
   std::map<std::uint8_t, AgentName> served_;         // by lane: whose turn was the last
   std::map<std::uint8_t, std::uint32_t> in_flight_;  // by lane
-  std::set<Key> in_hand_;                            // of an earlier connection, and not sent again yet
+  std::map<Key, std::optional<FlowKey>> in_hand_;    // of an earlier connection, not sent again yet; where, if known
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written
   bool loading_ = false;

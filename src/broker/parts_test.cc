@@ -5,6 +5,7 @@
 #include "broker/mailbox.h"
 #include "broker/streams.h"
 #include "broker/token_bucket.h"
+#include "broker/unseen.h"
 
 namespace relay::broker {
 namespace {
@@ -229,8 +230,32 @@ TEST(Mailbox, WhatTheSessionStillHasCountsUntilItIsSentAgain) {
   box.page_arrived(page_of({1}));
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 0);
-  box.forget_what_is_not_owed(all_open);  // all is read: the other one has ended meanwhile
+  box.finish(Key{2});  // it has ended meanwhile
   EXPECT_EQ(sent_key(box), 3);
+}
+
+TEST(Mailbox, WhatWasPutBackBehindOthersWhileItsSessionWasAwayDoesNotHoldThemUp) {
+  Mailbox box;
+  box.connect(1, {Key{1}});
+  box.stands_in(Key{1}, kUsual, AgentName{"Alice"});
+  box.committed(parcel(2), 10);
+  EXPECT_EQ(sent_key(box), 2);
+}
+
+TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
+  Unseen unseen;
+  unseen.add(Deed::Finished, Key{1});
+  const auto before = unseen.begin_look();
+  unseen.stored(Deed::Finished, Key{1});
+  const auto after = unseen.begin_look();
+  EXPECT_TRUE(unseen.has(Deed::Finished, Key{1}));
+  unseen.end_look(before);
+  EXPECT_FALSE(unseen.has(Deed::Finished, Key{1}));
+  unseen.end_look(after);
+  unseen.add(Deed::Renewed, Key{2});
+  EXPECT_FALSE(unseen.has(Deed::Finished, Key{2}));
+  unseen.undo(Deed::Renewed, Key{2});
+  EXPECT_FALSE(unseen.has(Deed::Renewed, Key{2}));
 }
 
 TEST(Mailbox, SendersTakeTurnsInsideALane) {

@@ -89,7 +89,11 @@ struct AgentState {
   protocol::SessionStateChange activity;             // as its session told; empty when it never did
   std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
   std::set<Key> in_hand;                             // as it told when it resumed
-  std::deque<Done> done;                             // newest last, bounded
+  std::set<Key> unchecked;                           // of those, what may have ended while it was away
+  std::vector<std::pair<Key, protocol::Receipt>> late_words;  // about what is not in flight; bounded
+  bool inquiring = false;                                     // the store is asked about some of these
+  std::map<Key, std::string> asked_back;                      // from its session, which has not answered → why
+  std::deque<Done> done;                                      // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;

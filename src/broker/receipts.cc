@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxFollowed = 256;  // messages of a connection that were delivered and may still be seen
 
-Proof proof_named(std::string_view name) {
-  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
-    if (name_of(proof) == name) return proof;
-  }
-  return Proof::Accepted;
-}
-
 ReceiptStatus status_of(DeliveryState state) {
   switch (state) {
     case DeliveryState::Queued:
@@ -65,9 +58,10 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto key = records::key_of_delivery_id(ack->ack_id);
   if (agent == nullptr || !key) return;
-  // One that is not in flight was acknowledged before, or expired: nothing to say about it.
-  if (const auto item = agent->mailbox.finish(*key)) complete(*agent, *item, {.key = *key, .proof = Proof::Accepted});
-  pump(*agent);
+  const protocol::Receipt taken{.status = ReceiptStatus::Delivered, .delivery_id = ack->ack_id};
+  if (agent->mailbox.flight().contains(*key)) return hear(*agent, *key, taken);
+  if (agent->session->capabilities.modes) return hear_afterwards(*agent, *key, taken);
+  pump(*agent);  // acknowledged before, or expired: nothing to say about it
 }
 
 void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
@@ -93,48 +87,32 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto key = records::key_of_delivery_id(receipt->delivery_id);
   if (agent == nullptr || !key) return;
-  const auto place = agent->mailbox.flight().find(*key);
-  if (place == agent->mailbox.flight().end()) {
-    strengthen(*agent, *key, *receipt);
-    const bool keeps = receipt->status == ReceiptStatus::Accepted ||
-                       (receipt->status == ReceiptStatus::Deferred && receipt->available_at == 0);
-    if (keeps) return;
-    // What it had in hand of an earlier connection it has no more. It is sent once more, and answered the same.
-    (void)agent->mailbox.finish(*key);
-    return pump(*agent);
+  if (agent->mailbox.flight().contains(*key))
+    hear(*agent, *key, *receipt);
+  else
+    hear_afterwards(*agent, *key, *receipt);
+}
+
+/// About a delivery in flight.
+void Core::hear(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  InFlight& item = agent.mailbox.flight().at(key);
+  records::ChangeDelivery line = line_of(key, receipt);
+  const auto end = end_of(agent, receipt);
+  if (!end && protocol::gives_back(receipt)) {
+    const InFlight given = *agent.mailbox.finish(key);
+    if (receipt.status == ReceiptStatus::Failed)
+      try_later(agent, given, std::move(line), 0);
+    else
+      put_off(agent, given, std::move(line), receipt.available_at);
+  } else if (!end) {
+    if (receipt.status == ReceiptStatus::Deferred) line.state = DeliveryState::Deferred;
+    return keep(agent, item, std::move(line));
+  } else if (*end == DeliveryState::Delivered) {
+    complete(agent, *agent.mailbox.finish(key), std::move(line));
+  } else {
+    end_delivery(agent, agent.mailbox.finish(key)->parcel, *end, std::move(line));
   }
-  records::ChangeDelivery line{.key = *key,
-                               .proof = proof_named(receipt->proof),
-                               .reason = receipt->reason,
-                               .way = receipt->way,
-                               .evidence = receipt->evidence,
-                               .metadata = receipt->metadata};
-  switch (receipt->status) {
-    case ReceiptStatus::Delivered:
-      // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
-      if (agent->session->capabilities.queue && line.proof < Proof::Submitted) return keep(*agent, place->second, line);
-      complete(*agent, *agent->mailbox.finish(*key), std::move(line));
-      break;
-    case ReceiptStatus::Failed:
-      if (receipt->code == protocol::kCancelled)
-        end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::Cancelled, std::move(line));
-      else if (receipt->retryable)
-        try_later(*agent, *agent->mailbox.finish(*key), std::move(line), 0);
-      else
-        end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::Failed, std::move(line));
-      break;
-    case ReceiptStatus::InDoubt:
-      line.proof = Proof::Written;
-      end_delivery(*agent, agent->mailbox.finish(*key)->parcel, DeliveryState::InDoubt, std::move(line));
-      break;
-    case ReceiptStatus::Accepted: return keep(*agent, place->second, std::move(line));
-    case ReceiptStatus::Deferred:
-      line.state = DeliveryState::Deferred;
-      if (receipt->available_at == 0) return keep(*agent, place->second, std::move(line));
-      put_off(*agent, *agent->mailbox.finish(*key), std::move(line), receipt->available_at);
-      break;
-  }
-  pump(*agent);
+  pump(agent);
 }
 
 // ---------------------------------------------------------------- what becomes of a delivery
@@ -151,10 +129,16 @@ void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line)
   if (news) enter(agent, item.parcel, std::move(line));
 }
 
+/// Nothing further happens to it by itself.
+void Core::settle_delivery(AgentState& agent, Key key) {
+  agent.mailbox.settled_one();
+  agent.asked_back.erase(key);
+  unseen_.add(Deed::Finished, key);
+}
+
 void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line) {
   const auto& delivery = item.parcel.delivery;
-  agent.mailbox.settled_one();
-  finished_.insert(delivery.key);
+  settle_delivery(agent, delivery.key);
   ++agent.received;
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
                         delivery.seq);
@@ -168,8 +152,7 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
 }
 
 void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState state, records::ChangeDelivery line) {
-  agent.mailbox.settled_one();
-  finished_.insert(parcel.delivery.key);
+  settle_delivery(agent, parcel.delivery.key);
   line.state = state;
   line.proof = std::max(line.proof, parcel.delivery.proof);
   enter(agent, parcel, std::move(line));
@@ -201,31 +184,6 @@ void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDeliv
   const WallMs at = line.available_at;
   enter(agent, item.parcel, std::move(line));
   when_saved([this, at] { arm_due(at); });  // before that the store would not find it
-}
-
-/// A delivery that has ended may still turn out to have been seen.
-void Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt) {
-  const auto done = std::ranges::find(agent.done, key, &Done::delivery);
-  const Proof proof = proof_named(receipt.proof);
-  if (done == agent.done.end() || receipt.status != ReceiptStatus::Delivered || proof <= done->proof) return;
-  done->proof = proof;
-  records::Delivery delivery;
-  delivery.key = key;
-  delivery.message = done->message;
-  records::Message message;  // its text is not kept for this
-  message.key = done->message;
-  message.from = done->from;
-  message.to = agent.name().value();
-  const Parcel parcel{std::move(delivery), std::make_shared<const records::Message>(std::move(message))};
-  enter(agent, parcel,
-        {.key = key,
-         .state = DeliveryState::Delivered,
-         .proof = proof,
-         .reason = receipt.reason,
-         .way = receipt.way,
-         .evidence = receipt.evidence,
-         .metadata = receipt.metadata});
-  if (proof == Proof::Seen) agent.done.erase(done);
 }
 
 // ---------------------------------------------------------------- telling

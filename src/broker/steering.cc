@@ -147,6 +147,7 @@ void Core::ask_held(Steering steering) {
   request.mode = steering.request.mode;
   request.after = steering.cursor;
   request.max_rows = kSteeringRows;
+  steering.look = unseen_.begin_look();
   emit(AskHeld{id, std::move(request)});
   steerings_.emplace(id, std::move(steering));
 }
@@ -154,7 +155,12 @@ void Core::ask_held(Steering steering) {
 void Core::flushed_page(QueryId id, Result<records::HeldPage> page) {
   auto node = steerings_.extract(id);
   if (node.empty()) return;
-  Steering steering = std::move(node.mapped());
+  const auto look = node.mapped().look;
+  flush(std::move(node.mapped()), std::move(page));
+  unseen_.end_look(look);
+}
+
+void Core::flush(Steering steering, Result<records::HeldPage> page) {
   if (!page) return answer_control(steering, Failure{page.error()});
   const auto wanted = records::key_of_delivery_id(steering.request.delivery_id);
   for (const auto& item : page->items) {
@@ -178,7 +184,7 @@ void Core::ask_dead(Steering steering) {
     if (!key)
       return answer_control(
           steering, fail(format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)));
-    query.delivery = *key;
+    query.deliveries = {*key};
   } else {
     query.to = request.agent;
     query.states = request.states.empty()
@@ -189,13 +195,14 @@ void Core::ask_dead(Steering steering) {
   }
   flush_changes();
   const QueryId id{next_query_++};
+  steering.look = unseen_.begin_look();
   emit(AskDead{id, std::move(query)});
   steerings_.emplace(id, std::move(steering));
 }
 
 void Core::steer_one(Steering steering, records::DeadLetter letter) {
   auto& delivery = letter.delivery;
-  const bool final = records::is_final(delivery.state) || finished_.contains(delivery.key);
+  const bool final = records::is_final(delivery.state) || unseen_.has(Deed::Finished, delivery.key);
   AgentState* to = find_agent(delivery.to.value());
   if (to == nullptr) return answer_control(steering, fail(unknown_recipient(delivery.to.value())));
   const auto refuse_it = [&](std::string_view what) {
@@ -213,14 +220,15 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       const std::string reason = steering.request.reason.empty()
                                      ? format("cancelled by {}", steering.by)
                                      : format("cancelled by {}: {}", steering.by, steering.request.reason);
-      if (to->mailbox.flight().contains(delivery.key)) {
+      if (to->mailbox.is_with_session(delivery.key)) {
         // Its session has it: only that one knows whether it has begun, and says what became of it.
         if (!to->session->capabilities.modes) return refuse_it("is in the hands of a session that cannot give it back");
-        take_back(*to, delivery.key, reason);
+        to->asked_back[delivery.key] = reason;
+        tell_cancelled(*to, delivery.key, reason);
         break;
       }
       to->mailbox.drop(delivery.key);
-      if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
+      if (delivery.hold != records::Hold::None && !unseen_.has(Deed::PutBack, delivery.key)) to->mailbox.let_go_one();
       const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
       pump(*to);
@@ -228,6 +236,7 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
     }
     default:
       if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
+      if (unseen_.has(Deed::Renewed, delivery.key)) return refuse_it("is being delivered anew already");
       steering.count = 0;
       redeliver(steering, letter);
       if (steering.count == 0)
@@ -237,19 +246,11 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
   answer_control_when_saved(std::move(steering));
 }
 
-void Core::take_back(AgentState& agent, Key key, std::string_view reason) {
-  if (!agent.mailbox.flight().contains(key)) return;
-  const auto order = protocol::write_cancel({.delivery_id = records::delivery_id(key), .reason = std::string{reason}});
-  for (const ConnectionId id : agent.connections) {
-    Connection* connection = find(id);
-    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
-      say(*connection, MessageType::Cancel, order);
-  }
-}
-
 void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
   AgentState* to = find_agent(letter.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending >= limits_.max_backlog) return;
+  if (unseen_.has(Deed::Renewed, letter.delivery.key)) return;
+  unseen_.add(Deed::Renewed, letter.delivery.key);
   records::Delivery fresh = letter.delivery;
   fresh.key = fresh.rank = next_key();
   fresh.seq = streams_.next(letter.message.topic, fresh.from, fresh.to, fresh.lane);
@@ -274,6 +275,10 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
   if (steering.ids.size() < kMaxToldIds) steering.ids.push_back(records::delivery_id(fresh.key));
   when_committed([this, fresh, old, message = std::make_shared<const records::Message>(letter.message)](Saving saving) {
     AgentState* recipient = find_agent(fresh.to.value());
+    if (saving == Saving::Done)
+      unseen_.stored(Deed::Renewed, old.key);
+    else
+      unseen_.undo(Deed::Renewed, old.key);
     if (recipient == nullptr) return;
     if (saving == Saving::Failed) return recipient->mailbox.settled_one();
     show_delivery(old, {message, fresh.to});
@@ -283,9 +288,18 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
 }
 
 void Core::dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
+  if (auto node = inquiries_.extract(id); !node.empty()) {
+    inquired(node.mapped(), std::move(letters));
+    return unseen_.end_look(node.mapped().look);
+  }
   auto node = steerings_.extract(id);
   if (node.empty()) return list_dead(id, std::move(letters));
-  Steering steering = std::move(node.mapped());
+  const auto look = node.mapped().look;
+  steer(std::move(node.mapped()), std::move(letters));
+  unseen_.end_look(look);
+}
+
+void Core::steer(Steering steering, Result<std::vector<records::DeadLetter>> letters) {
   if (!letters) return answer_control(steering, Failure{letters.error()});
   if (!steering.request.all) {
     if (letters->empty())

@@ -114,8 +114,8 @@ TEST_F(Steering, CancelAsksTheSessionForWhatItHasInHand) {
   EXPECT_EQ(last_reason("message-1"), "cancelled by a person: not needed");
   EXPECT_EQ(state("message-2"), DeliveryState::Delivered);
   EXPECT_EQ(receipts(world, alice), (Texts{"failed", "delivered/submitted"}));
-  world.receipt(bob, ids.at(0), R"("status":"delivered","proof":"seen")");
-  EXPECT_EQ(state("message-1"), DeliveryState::Cancelled) << "nothing more happens";
+  world.receipt(bob, ids.at(0), R"("status":"failed","reason":"what?")");
+  EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
 }
 
 TEST_F(Steering, CancelCannotReachIntoAPublishedClient) {

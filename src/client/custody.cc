@@ -25,16 +25,6 @@ bool proves_more(const Receipt& later, const Receipt& earlier) {
 
 }  // namespace
 
-bool keeps(const Receipt& receipt) {
-  return receipt.status == ReceiptStatus::Accepted ||
-         (receipt.status == ReceiptStatus::Deferred && receipt.available_at == 0);
-}
-
-bool gives_back(const Receipt& receipt) {
-  return (receipt.status == ReceiptStatus::Failed && receipt.retryable) ||
-         (receipt.status == ReceiptStatus::Deferred && receipt.available_at != 0);
-}
-
 std::vector<std::string> Custody::ids() const {
   std::vector<std::string> all;
   for (const auto& [id, place] : in_hand_) all.push_back(id);

@@ -23,11 +23,6 @@ namespace relay::client {
 
 inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
 
-/// Does the receipt keep the delivery with the session? All others end it or give it back.
-bool keeps(const protocol::Receipt& receipt);
-/// Does it give the delivery back, to come again later?
-bool gives_back(const protocol::Receipt& receipt);
-
 class Custody {
  public:
   [[nodiscard]] std::vector<std::string> ids() const;

@@ -200,6 +200,16 @@ std::string_view name_of(ReceiptStatus status) {
   std::unreachable();
 }
 
+bool keeps(const Receipt& receipt) {
+  return receipt.status == ReceiptStatus::Accepted ||
+         (receipt.status == ReceiptStatus::Deferred && receipt.available_at == 0);
+}
+
+bool gives_back(const Receipt& receipt) {
+  return (receipt.status == ReceiptStatus::Failed && receipt.retryable) ||
+         (receipt.status == ReceiptStatus::Deferred && receipt.available_at != 0);
+}
+
 Result<Receipt> parse_receipt(std::string_view payload) {
   Field status{"status"}, delivery{"deliveryId"}, message{"messageId"}, agent{"agent"}, proof{"proof"},
       reason{"reason"}, available{"availableAt"}, retryable{"retryable"}, code{"code"}, way{"way"},

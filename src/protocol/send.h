@@ -170,6 +170,9 @@ struct Receipt {
   std::string metadata = {};  // the session's own words: a JSON object as it came; passed on, not kept
   WallMs at = 0;              // when; set towards senders
 };
+/// Does it leave the delivery with the session, give it back to come again, or (neither) end it?
+bool keeps(const Receipt& receipt);
+bool gives_back(const Receipt& receipt);
 Result<Receipt> parse_receipt(std::string_view payload);
 std::string write_receipt(const Receipt& receipt);
 

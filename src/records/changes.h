@@ -21,9 +21,7 @@ struct AddDelivery {
   std::string reason = {};
   WallMs at = 0;  // 0: it came with its message
 };  // also writes the first line of its history
-/// Also writes one line of its history; unknown keys are ignored. A delivery that is Delivered changes no more but
-/// for a stronger proof; one that ran out of time (Expired, InDoubt) may still hear its session's last word, which was
-/// on its way; one that ended otherwise changes only to Cancelled (it was begun anew).
+/// Also writes one line of its history; unknown keys are ignored, and what may not change (below).
 struct ChangeDelivery {
   Key key;
   DeliveryState state{};
@@ -37,6 +35,18 @@ struct ChangeDelivery {
   std::optional<std::uint32_t> attempts = {};  // empty: as before
   std::string metadata = {};                   // of the session's own; told on, not kept
 };
+/// What was delivered only gains proof. What ended without its session (it ran out of time, somebody cancelled it) may
+/// still hear that one's last word, which was on its way: the agent got it, or perhaps. What ended otherwise is at most
+/// cancelled (it was begun anew).
+constexpr bool may_change(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
+  using enum DeliveryState;
+  if (!is_final(state)) return true;
+  if (state == Delivered) return to == Delivered && with > proof;
+  if (state == Cancelled) return to == Delivered || to == InDoubt;
+  if (state == Expired || state == InDoubt) return is_final(to) && to != state && to != Expired;
+  return to == Cancelled;
+}
+
 /// A delivery that is not final goes to the end of a queue: Queued, Stored, no hold, with these from now on. Writes a
 /// line of its history. Unknown keys and final deliveries are ignored.
 struct RequeueDelivery {

@@ -109,7 +109,7 @@ struct DeadQuery {
   std::vector<DeliveryState> states;  // empty: Dead, Failed, Expired, InDoubt
   Key before;                         // only older keys; 0: all
   std::size_t limit = 100;
-  Key delivery;  // only this one, in whatever state it is; 0: any
+  std::vector<Key> deliveries;  // only these, in whatever state they are, in this order; empty: any
 };
 struct DeadLetter {
   Delivery delivery;

@@ -138,7 +138,7 @@ void SessionRunner::tell(const std::string& id, MessageReceipt receipt) {
   if (const auto found = in_hand_.find(id); found != in_hand_.end()) {
     found->second.answered = true;
     found->second.patience.reset();
-    if (!client::keeps(receipt)) in_hand_.erase(found);
+    if (!protocol::keeps(receipt)) in_hand_.erase(found);
   }
   link_->report({.id = id}, std::move(receipt));
 }

@@ -221,10 +221,11 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
     bytes += size_of(message);
     letters.push_back({delivery, message, history.back()});
   };
-  if (query.delivery.value() > 0) {
-    if (tables_.deliveries.contains(query.delivery.value())) take(query.delivery.value());
-    return letters;
+  for (const Key key : query.deliveries) {
+    if (bytes >= kMaxAnswerBytes) break;
+    if (tables_.deliveries.contains(key.value())) take(key.value());
   }
+  if (!query.deliveries.empty()) return letters;
   const auto& keys = query.to.empty() ? tables_.dead() : tables_.dead_of(query.to);
   const auto& states = query.states;
   auto at = query.before.value() > 0 ? keys.lower_bound(query.before.value()) : keys.end();

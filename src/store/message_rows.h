@@ -38,17 +38,6 @@ constexpr int advancement(records::DeliveryState state) {
   return 0;
 }
 
-/// See records::ChangeDelivery: what was delivered only gains proof; what ran out of time while its session's last word
-/// was on its way ends by that word; what ended otherwise is at most cancelled.
-constexpr bool may_change(records::DeliveryState state, records::Proof proof, records::DeliveryState to,
-                          records::Proof with) {
-  using enum records::DeliveryState;
-  if (!is_final(state)) return true;
-  if (state == Delivered) return to == Delivered && with > proof;
-  if (state == Expired || state == InDoubt) return is_final(to) && to != state && to != Expired;
-  return state != Cancelled && to == Cancelled;
-}
-
 /// What DeadQuery finds.
 constexpr bool is_dead(records::DeliveryState state) {
   using enum records::DeliveryState;

@@ -71,17 +71,11 @@ Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs 
   return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
 }
 
-Result<std::vector<DeadLetter>> read_letters(Connection& connection, const Borrowed& rows, std::size_t limit) {
-  std::vector<DeadLetter> letters;
-  std::size_t bytes = 0;
-  while (letters.size() < limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) {
-    auto delivery = read_delivery(*rows.operator->(), 0);
-    auto message = read_message(*rows.operator->(), kDeliveryColumns);
-    bytes += size_of(message);
-    auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
-    letters.push_back({std::move(delivery), std::move(message), std::move(last)});
-  }
-  return letters;
+Result<DeadLetter> read_letter(Connection& connection, const Borrowed& row) {
+  auto delivery = read_delivery(*row.operator->(), 0);
+  auto message = read_message(*row.operator->(), kDeliveryColumns);
+  auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
+  return DeadLetter{std::move(delivery), std::move(message), std::move(last)};
 }
 
 }  // namespace
@@ -102,11 +96,20 @@ Result<HeldPage> select_held(Connection& connection, const HeldRequest& request)
 
 Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQuery& query) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
-  if (query.delivery.value() > 0) {
+  std::vector<DeadLetter> letters;
+  std::size_t bytes = 0;
+  const auto take = [&](const Borrowed& row) -> Result<void> {
+    letters.push_back(RELAY_TRY(read_letter(connection, row)));
+    bytes += size_of(letters.back().message);
+    return {};
+  };
+  for (const Key key : query.deliveries) {
+    if (bytes >= kMaxAnswerBytes) break;
     const auto row = RELAY_TRY(connection.use(RELAY_LETTERS("deliveries d") "d.key=?1"));
-    row->bind(query.delivery.value());
-    return read_letters(connection, row, 1);
+    row->bind(key.value());
+    if (RELAY_TRY(row->step())) RELAY_TRY(take(row));
   }
+  if (!query.deliveries.empty()) return letters;
   std::int64_t sender = 0, recipient = 0;
   for (const auto& [name, number] : {std::pair{&query.from, &sender}, std::pair{&query.to, &recipient}}) {
     if (name->empty()) continue;
@@ -119,7 +122,8 @@ Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQu
                                    : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
   rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
   if (recipient > 0) rows->bind_at(4, recipient);
-  return read_letters(connection, rows, query.limit);
+  while (letters.size() < query.limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) RELAY_TRY(take(rows));
+  return letters;
 }
 
 }  // namespace relay::store

@@ -116,12 +116,12 @@ Result<bool> SqliteWriter::update(const ChangeDelivery& change) {
     RELAY_TRY(stay->run());
     if (connection_.rows_changed() > 0) return true;
   }
-  // The condition is may_change() of message_rows.h.
+  // The condition is records::may_change().
   const auto move = RELAY_TRY(connection_.use(
       "UPDATE deliveries SET state=?2, proof=?3, wait=?4, available_at=?5, attempts=iif(?6<0,attempts,?6) WHERE key=?1"
       " AND (" RELAY_PENDING("") " OR (state=2 AND ?2=2 AND proof<?3) OR (" RELAY_DEAD(
           "") " AND ?2=6)"
-              " OR (state IN (5,7) AND ?2 IN (2,4,7,8) AND ?2<>state))"));
+              " OR (state IN (5,7) AND ?2 IN (2,4,7,8) AND ?2<>state) OR (state=6 AND ?2 IN (2,7)))"));
   move->bind(change.key.value(), number_of(change.state), number_of(change.proof), number_of(wait),
              wait == Wait::Time ? change.available_at : 0,
              change.attempts ? std::int64_t{*change.attempts} : std::int64_t{-1});

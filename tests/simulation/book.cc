@@ -14,14 +14,14 @@ using records::DeliveryState;
 using records::Hold;
 using S = DeliveryState;
 
-/// From the left to each of the right. Nothing follows Cancelled; what ended undelivered may only be begun anew, but what
-/// ran out of time while its session's last word was on its way ends by that word.
+/// From the left to each of the right. What ended undelivered may only be begun anew; but what ran out of time or was
+/// cancelled while its session's last word was on its way ends by that word.
 struct Steps {
   S from;
   std::array<S, 9> to;
   std::size_t count;
 };
-constexpr std::array<Steps, 8> kLegal{{
+constexpr std::array<Steps, 9> kLegal{{
     {S::Queued, {S::Accepted, S::Delivered, S::Deferred, S::Failed, S::Expired, S::Cancelled, S::InDoubt, S::Dead}, 8},
     {S::Accepted,
      {S::Accepted, S::Delivered, S::Deferred, S::Failed, S::Expired, S::Cancelled, S::InDoubt, S::Dead},
@@ -34,6 +34,7 @@ constexpr std::array<Steps, 8> kLegal{{
     {S::Expired, {S::Cancelled, S::Delivered, S::Failed, S::InDoubt, S::Dead}, 5},
     {S::InDoubt, {S::Cancelled, S::Delivered, S::Failed, S::Dead}, 4},
     {S::Dead, {S::Cancelled}, 1},
+    {S::Cancelled, {S::Delivered, S::InDoubt}, 2},
 }};
 
 std::string named(const Row& row) {
@@ -73,10 +74,10 @@ Book::Verdict Book::change(const records::ChangeDelivery& change, Moment now) {
   if (records::is_final(from) && from != S::Delivered && !is_legal(from, change.state))
     return std::nullopt;  // too late
   if (from == S::Delivered && (change.state != S::Delivered || change.proof <= delivery.proof)) return std::nullopt;
-  if (from == S::Cancelled) return std::nullopt;
   if (!is_legal(from, change.state))
     return format("{} goes from {} to {}", named(*row), name_of(from), name_of(change.state));
-  if (delivery.hold != Hold::None && change.state != S::Expired && change.state != S::Cancelled)
+  const bool lets_go = records::is_final(change.state) && change.state != S::Failed && change.state != S::Dead;
+  if (delivery.hold != Hold::None && !lets_go)
     return format("{} is held and becomes {}", named(*row), name_of(change.state));
   const auto failures = change.attempts.value_or(delivery.attempts);
   if (failures < delivery.attempts || failures > delivery.attempts + 1)

@@ -374,8 +374,12 @@ void Ledger::on_expired(const records::ExpireResult& result) {
 bool Ledger::happened(store::MessageStore& store, Key newest) const {
   Key made;
   const records::ChangeDelivery* last = nullptr;
+  Key expired;
   for (const auto& deed : doubtful_) {
-    if (std::holds_alternative<records::ExpireResult>(deed)) continue;
+    if (const auto* late = std::get_if<records::ExpireResult>(&deed)) {
+      if (!late->expired.empty()) expired = late->expired.front().delivery;
+      continue;
+    }
     const auto& change = std::get<records::Change>(deed);
     if (const auto* message = std::get_if<records::AddMessage>(&change)) made = std::max(made, message->message.key);
     if (const auto* added = std::get_if<records::AddDelivery>(&change)) made = std::max(made, added->delivery.key);
@@ -387,11 +391,12 @@ bool Ledger::happened(store::MessageStore& store, Key newest) const {
     }
   }
   if (made != Key{}) return newest >= made;
-  if (last == nullptr) return true;  // nothing that the book would know
+  if (last == nullptr && expired == Key{}) return true;  // nothing that the book would know
   records::DeadQuery asked;
-  asked.delivery = last->key;
+  asked.deliveries = {last != nullptr ? last->key : expired};
   const auto shown = store.dead(asked);
   if (!shown || shown->empty()) return false;
+  if (last == nullptr) return records::is_final(shown->front().delivery.state);
   const auto& line = shown->front().last;
   return line.state == last->state && line.proof == last->proof && line.reason == last->reason && line.at == last->at;
 }

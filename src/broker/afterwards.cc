@@ -1,0 +1,191 @@
+// Afterwards: what sessions say of deliveries that are not in flight. They may have ended while the word was on its way,
+// or while their session was away; what they are now is read from the store first.
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+
+using protocol::MessageType;
+using protocol::ReceiptStatus;
+using records::DeliveryState;
+using records::Hold;
+using records::Proof;
+
+namespace {
+
+constexpr std::size_t kMaxLateWords = 2 * protocol::kMaxInflight;  // of one agent, not looked up yet
+constexpr std::size_t kInquiryRows = 128;                          // of one look
+constexpr Millis kInquiryRetryDelay{1'000};
+
+Proof proof_named(std::string_view name) {
+  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
+    if (name_of(proof) == name) return proof;
+  }
+  return Proof::Accepted;
+}
+
+}  // namespace
+
+records::ChangeDelivery Core::line_of(Key key, const protocol::Receipt& receipt) {
+  return {.key = key,
+          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : proof_named(receipt.proof),
+          .reason = receipt.reason,
+          .way = receipt.way,
+          .evidence = receipt.evidence,
+          .metadata = receipt.metadata};
+}
+
+std::optional<DeliveryState> Core::end_of(const AgentState& agent, const protocol::Receipt& receipt) {
+  if (protocol::keeps(receipt) || protocol::gives_back(receipt)) return std::nullopt;
+  switch (receipt.status) {
+    case ReceiptStatus::Delivered:
+      // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
+      if (agent.session->capabilities.queue && proof_named(receipt.proof) < Proof::Submitted) return std::nullopt;
+      return DeliveryState::Delivered;
+    case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
+    case ReceiptStatus::Failed:
+      if (receipt.code == protocol::kCancelled) return DeliveryState::Cancelled;
+      return receipt.code == name_of(protocol::Refusal::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
+    case ReceiptStatus::Accepted:
+    case ReceiptStatus::Deferred: break;
+  }
+  return std::nullopt;
+}
+
+void Core::hear_afterwards(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  const auto end = end_of(agent, receipt);
+  if (!end && !protocol::gives_back(receipt)) return;  // it keeps what it has
+  // What it had in hand of an earlier connection it has no more. Given back, it is sent once more and answered the same.
+  (void)agent.mailbox.finish(key);
+  if (end && !strengthen(agent, key, receipt)) {
+    if (agent.late_words.size() < kMaxLateWords)
+      agent.late_words.emplace_back(key, receipt);
+    else
+      note(Note::Level::Warn, format("{} says more of what is over than can be looked up", agent.name().value()));
+    inquire(agent);
+  }
+  pump(agent);
+}
+
+/// A delivery that ended well, a moment ago, may turn out to have been seen; false: it is not one of those.
+bool Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt) {
+  const auto done = std::ranges::find(agent.done, key, &Done::delivery);
+  if (done == agent.done.end()) return false;
+  auto line = line_of(key, receipt);
+  if (receipt.status != ReceiptStatus::Delivered || line.proof <= done->proof) return true;
+  done->proof = line.proof;
+  records::Delivery delivery;
+  delivery.key = key;
+  delivery.message = done->message;
+  records::Message message;  // its text is not kept for this
+  message.key = done->message;
+  message.from = done->from;
+  message.to = agent.name().value();
+  line.state = DeliveryState::Delivered;
+  const bool seen = line.proof == Proof::Seen;
+  enter(agent, {std::move(delivery), std::make_shared<const records::Message>(std::move(message))}, std::move(line));
+  if (seen) agent.done.erase(done);
+  return true;
+}
+
+// ---------------------------------------------------------------- looking it up
+
+void Core::inquire(AgentState& agent) {
+  if (agent.inquiring || (agent.late_words.empty() && agent.unchecked.empty())) return;
+  std::set<Key> wanted;
+  for (const auto& [key, word] : agent.late_words) wanted.insert(key);
+  wanted.insert(agent.unchecked.begin(), agent.unchecked.end());
+  records::DeadQuery query;
+  for (const Key key : wanted) {
+    if (query.deliveries.size() == kInquiryRows) break;
+    query.deliveries.push_back(key);
+  }
+  agent.inquiring = true;
+  flush_changes();
+  const QueryId id{next_query_++};
+  inquiries_.emplace(id, Inquiry{agent.name(), query.deliveries, unseen_.begin_look()});
+  emit(AskDead{id, std::move(query)});
+}
+
+void Core::inquired(const Inquiry& inquiry, Result<std::vector<records::DeadLetter>> letters) {
+  AgentState* agent = find_agent(inquiry.agent.value());
+  if (agent == nullptr) return;
+  agent->inquiring = false;
+  if (!letters) {
+    note(Note::Level::Warn,
+         format("the deliveries of {} could not be read: {}", inquiry.agent.value(), letters.error().message()));
+    timers_.arm(now_.steady + kInquiryRetryDelay, {.kind = TimerKind::ReloadRetry, .name = inquiry.agent.value()});
+    return;
+  }
+  // An answer may be short because its letters are long: what lies behind the last of them is asked for again.
+  const Key looked_up = letters->empty() ? inquiry.deliveries.back() : letters->back().delivery.key;
+  const auto words = std::exchange(agent->late_words, {});
+  for (const auto& word : words)
+    if (word.first > looked_up || !std::ranges::binary_search(inquiry.deliveries, word.first))
+      agent->late_words.push_back(word);
+  for (auto& letter : *letters) {
+    for (const auto& [key, word] : words)
+      if (key == letter.delivery.key) take_late_word(*agent, letter, word);
+    if (agent->unchecked.contains(letter.delivery.key)) check_in_hand(*agent, letter);
+  }
+  for (const Key key : inquiry.deliveries) {
+    if (key > looked_up) break;
+    const bool known = std::ranges::any_of(*letters, [&](const auto& letter) { return letter.delivery.key == key; });
+    if (agent->unchecked.erase(key) > 0 && !known) (void)agent->mailbox.finish(key);  // nobody knows it any more
+  }
+  inquire(*agent);
+  pump(*agent);
+}
+
+void Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word) {
+  auto& delivery = letter.delivery;
+  const Key key = delivery.key;
+  if (delivery.to != agent.name() || !agent.session) return;
+  if (agent.mailbox.flight().contains(key)) return hear(agent, key, word);  // it was sent again meanwhile
+  const auto end = end_of(agent, word);
+  if (!end || unseen_.has(Deed::Finished, key)) return;
+  const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
+  if (!arrived && (delivery.hold != Hold::None || records::is_final(delivery.state))) return;
+  auto line = line_of(key, word);
+  Parcel parcel{delivery, std::make_shared<const records::Message>(letter.message)};
+  if (!records::is_final(delivery.state)) {
+    // Its session has had it and has no more, though it lies in a queue.
+    agent.mailbox.drop(key);
+    if (delivery.hold != Hold::None && !unseen_.has(Deed::PutBack, key)) agent.mailbox.let_go_one();
+    if (*end == DeliveryState::Delivered)
+      complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(line));
+    else
+      end_delivery(agent, parcel, *end, std::move(line));
+    return;
+  }
+  line.proof = std::max(line.proof, delivery.proof);
+  if (!records::may_change(delivery.state, delivery.proof, *end, line.proof)) return;
+  delivery.state = line.state = *end;  // for the next word about it
+  delivery.proof = line.proof;
+  enter(agent, parcel, std::move(line));
+}
+
+/// What ended while its session was away, that one does not know.
+void Core::check_in_hand(AgentState& agent, const records::DeadLetter& letter) {
+  const auto& delivery = letter.delivery;
+  const bool over =
+      delivery.to != agent.name() || records::is_final(delivery.state) || unseen_.has(Deed::Finished, delivery.key);
+  if (!over) return agent.mailbox.stands_in(delivery.key, delivery.lane, delivery.from);
+  if (agent.mailbox.flight().contains(delivery.key)) return;
+  (void)agent.mailbox.finish(delivery.key);
+  tell_cancelled(agent, delivery.key, letter.last.reason.empty() ? name_of(delivery.state) : letter.last.reason);
+}
+
+void Core::tell_cancelled(AgentState& agent, Key key, std::string_view reason) {
+  const auto order = protocol::write_cancel({.delivery_id = records::delivery_id(key), .reason = std::string{reason}});
+  for (const ConnectionId id : agent.connections) {
+    Connection* connection = find(id);
+    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
+      say(*connection, MessageType::Cancel, order);
+  }
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,61 @@
+/// What was done to deliveries and a look into the store may not show yet.
+///
+/// Why: the store is asked (what is held, what is dead, what has expired) and answers later, perhaps as it was before a
+///   commit that has ended by now. Whoever acts on such an answer asks here first whether the row is out of date.
+/// Invariant: a deed is known from the moment it is decided until it is stored and no look is under way that began
+///   before that. Bounded by what is being stored and what was stored during the oldest look.
+/// Threading: the broker's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "protocol/names.h"
+
+namespace relay::broker {
+
+enum class Deed : std::uint8_t { Finished, PutBack, Renewed };
+
+class Unseen {
+ public:
+  using Look = std::uint64_t;
+
+  void add(Deed deed, Key delivery) { ++deeds_[{deed, delivery}]; }
+  /// It could not be stored, and is not tried again.
+  void undo(Deed deed, Key delivery) { drop({deed, delivery}); }
+  void stored(Deed deed, Key delivery) {
+    if (!deeds_.contains({deed, delivery})) return;
+    if (looks_.empty()) return drop({deed, delivery});
+    stored_.push_back({next_, {deed, delivery}});
+  }
+  [[nodiscard]] bool has(Deed deed, Key delivery) const { return deeds_.contains({deed, delivery}); }
+
+  Look begin_look() {
+    looks_.insert(++next_);
+    return next_;
+  }
+  void end_look(Look look) {
+    looks_.erase(look);
+    while (!stored_.empty() && (looks_.empty() || stored_.front().first < *looks_.begin())) {
+      drop(stored_.front().second);
+      stored_.pop_front();
+    }
+  }
+
+ private:
+  using Entry = std::pair<Deed, Key>;
+  void drop(const Entry& entry) {
+    const auto place = deeds_.find(entry);
+    if (place != deeds_.end() && --place->second == 0) deeds_.erase(place);
+  }
+
+  std::map<Entry, unsigned> deeds_;
+  std::deque<std::pair<Look, Entry>> stored_;  // with the newest look that may have missed it
+  std::set<Look> looks_;                       // under way
+  Look next_ = 0;
+};
+
+}  // namespace relay::broker
