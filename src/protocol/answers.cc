@@ -168,13 +168,14 @@ std::string write_delivery(const DeliveryBlock& block) {
   if (block.mode) writer.field("mode", name_of(*block.mode));
   if (block.attempt > 1) writer.field("attempt", block.attempt);
   if (block.reason) writer.field("reason", name_of(*block.reason));
+  if (block.expires_at) writer.field("expiresAt", *block.expires_at);
   return writer.take();
 }
 
 Result<DeliveryView> parse_delivery(std::string_view delivery) {
   Field seq{"seq"}, session{"session_id"}, original_to{"originalTo"}, message{"messageId"}, lane{"lane"}, mode{"mode"},
-      attempt{"attempt"}, reason{"reason"};
-  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason}));
+      attempt{"attempt"}, reason{"reason"}, expires{"expiresAt"};
+  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason, &expires}));
   DeliveryView view;
   view.seq = RELAY_TRY(seq_in(seq));
   view.session_id = RELAY_TRY(text_in(session, kMaxIdBytes));
@@ -186,6 +187,7 @@ Result<DeliveryView> parse_delivery(std::string_view delivery) {
   view.mode = delivery_mode_named(RELAY_TRY(text_in(mode, kMaxKindBytes)));
   view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(seq_in(attempt)), 1, kMaxAttempts));
   view.reason = delivery_reason_named(RELAY_TRY(text_in(reason, kMaxKindBytes)));
+  if (expires.present()) view.expires_at = RELAY_TRY(time_in(expires));
   return view;
 }
 

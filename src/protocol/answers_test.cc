@@ -111,7 +111,11 @@ TEST(DeliveryBlock, ComesBackAsItWasWritten) {
   EXPECT_EQ(view.session_id, "s");
   EXPECT_EQ(view.original_to, "*");
   EXPECT_EQ(view.message_id, "7kq2m9xa");
-  for (const auto* bad : {R"({"seq":"x"})", R"({"session_id":5})", R"({"originalTo":[]})", "5"}) {
+  EXPECT_FALSE(view.expires_at);
+  for (const WallMs end : {WallMs{0}, WallMs{1'790'000'000'000}})
+    EXPECT_EQ(parse_delivery(write_delivery({.seq = 1, .session_id = "s", .expires_at = end}))->expires_at, end);
+  for (const auto* bad :
+       {R"({"seq":"x"})", R"({"session_id":5})", R"({"originalTo":[]})", "5", R"({"expiresAt":-1})"}) {
     EXPECT_FALSE(parse_delivery(bad)) << bad;
   }
 }

@@ -135,6 +135,7 @@ struct DeliveryBlock {
   std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender wished
   std::uint32_t attempt = 1;
   std::optional<DeliveryReason> reason = {};  // only when it does not follow from the message
+  std::optional<WallMs> expires_at = {};      // only when it does not follow from the message; 0: never
 };
 std::string write_delivery(const DeliveryBlock& block);
 struct DeliveryView {
@@ -146,6 +147,7 @@ struct DeliveryView {
   std::optional<DeliveryMode> mode = {};  // in place of the one its sender wished
   std::uint32_t attempt = 1;
   std::optional<DeliveryReason> reason = {};
+  std::optional<WallMs> expires_at = {};  // in place of the message's own end; 0: never
 };
 Result<DeliveryView> parse_delivery(std::string_view delivery);
 
