@@ -80,13 +80,9 @@ bool Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& recei
   records::Delivery delivery;
   delivery.key = key;
   delivery.message = done->message;
-  records::Message message;  // its text is not kept for this
-  message.key = done->message;
-  message.from = done->from;
-  message.to = agent.name().value();
   line.state = DeliveryState::Delivered;
   const bool seen = line.proof == Proof::Seen;
-  enter(agent, {std::move(delivery), std::make_shared<const records::Message>(std::move(message))}, std::move(line));
+  enter(agent, {std::move(delivery), heading_of(done->message, done->from, agent.name())}, std::move(line));
   if (seen) agent.done.erase(done);
   return true;
 }
@@ -148,13 +144,13 @@ void Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const 
   const auto end = end_of(agent, word);
   if (!end || unseen_.has(Deed::Finished, key)) return;
   const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
-  if (!arrived && (delivery.hold != Hold::None || records::is_final(delivery.state))) return;
+  if (!arrived && (is_held(delivery) || records::is_final(delivery.state))) return;
   auto line = line_of(key, word);
   Parcel parcel{delivery, std::make_shared<const records::Message>(letter.message)};
   if (!records::is_final(delivery.state)) {
     // Its session has had it and has no more, though it lies in a queue.
     agent.mailbox.drop(key);
-    if (delivery.hold != Hold::None && !unseen_.has(Deed::PutBack, key)) agent.mailbox.let_go_one();
+    if (is_held(delivery)) agent.mailbox.let_go_one();
     if (*end == DeliveryState::Delivered)
       complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(line));
     else

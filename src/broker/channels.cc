@@ -176,6 +176,9 @@ void Core::on_channel_message(Connection& connection, const protocol::Envelope& 
     AgentState* agent = name == connection.agent ? nullptr : find_agent(name.value());
     if (agent != nullptr && hears_channel(*agent, wanted->channel)) audience.push_back(agent);
   }
+  sending.to = wanted->channel;
+  if (const auto objection = objection_to(sending, audience))
+    return refuse(sending, objection->refusal, objection->sentence);
   accept(sending, wanted->channel, audience, Carriage::ChannelMessage);
 }
 

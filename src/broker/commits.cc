@@ -106,6 +106,8 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
     const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
     if (saving == Saving::Done && finished != nullptr && records::is_final(finished->state))
       unseen_.stored(Deed::Finished, finished->key);
+    if (saving == Saving::Done && finished != nullptr && finished->hold == records::Hold::Time)
+      unseen_.stored(Deed::PutOff, finished->key);
     if (saving == Saving::Failed)
       unsaved_.emplace_back(std::move(*save));
     else if (finished != nullptr && save->news)

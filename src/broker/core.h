@@ -33,6 +33,7 @@
 #include "broker/streams.h"
 #include "broker/timers.h"
 #include "broker/unseen.h"
+#include "protocol/contract.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
 #include "protocol/json_writer.h"
@@ -222,6 +223,7 @@ class Core {
     protocol::SendView view;
     protocol::SendMeta meta;
     std::optional<std::uint64_t> number;  // within its outbox
+    std::string_view to = envelope.to;    // a name, `*`, a channel
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
   struct Objection {
@@ -297,6 +299,10 @@ class Core {
   void look_for_due();
   /// Gives a delivery a new place at the end of a queue, once that is saved; false when it has ended meanwhile.
   bool put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason);
+  /// Does it wait for a time or a word? The row may be older than what was decided meanwhile.
+  [[nodiscard]] bool is_held(const records::Delivery& row) const;
+  /// A message as far as it is known without its text.
+  static std::shared_ptr<const records::Message> heading_of(Key key, const AgentName& from, const AgentName& to);
   [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
   [[nodiscard]] bool has_room(const AgentState& agent);
 
@@ -308,6 +314,17 @@ class Core {
   };
   [[nodiscard]] Gate gate(const AgentState& agent, protocol::Lane lane) const;
   [[nodiscard]] static std::string why_closed(const AgentState& agent, protocol::Lane lane, Closed closed);
+  /// A look at what waits in lanes that a session cannot serve.
+  struct Unable {
+    AgentName agent;
+    protocol::DeliveryMode mode{};
+    Key cursor = {};
+    Unseen::Look look = 0;
+  };
+  void tell_unable(AgentState& agent);
+  void ask_unable(Unable unable);
+  void defer_unable(AgentState& agent, const records::Delivery& delivery);
+  void unable_page(Unable unable, const Result<records::HeldPage>& page);
   [[nodiscard]] OpenUpTo open_lanes(const AgentState& agent) const;
   /// In words, for a delivery that is not final.
   [[nodiscard]] std::string why_it_waits(const records::Delivery& delivery, std::string_view last_reason);
@@ -335,6 +352,7 @@ class Core {
     std::map<Key, AgentName> open;  // deliveries without an end yet
     bool steps = false;             // every change is told, not only the end
     std::set<Key> delivered = {};   // of the open ones, those that may still be seen
+    bool followed = false;          // all of the open ones are
   };
   /// A RECEIPT to whoever asked for one.
   void tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code = {});
@@ -386,7 +404,7 @@ class Core {
   void steer(Steering steering, Result<std::vector<records::DeadLetter>> letters);
   void steer_one(Steering steering, records::DeadLetter letter);
   void redeliver(Steering& steering, const records::DeadLetter& letter);
-  void answer_control(const Steering& steering, const Result<void>& outcome);
+  void answer_control(const Steering& steering, const std::optional<Objection>& objection = {});
   void answer_control_when_saved(Steering steering);
 
   // --- channels.cc
@@ -479,7 +497,8 @@ class Core {
   void watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows);
   void show_watchers(const records::Message& message);
   void show_delivery(const records::ChangeDelivery& line, const News& news);
-  void show_put_back(Key delivery, const AgentName& to, std::string_view reason);
+  void show_put_back(const records::ChangeDelivery& line, const News& news);
+  protocol::DeliveryEvent event_of(const records::ChangeDelivery& line, const News& news);
   void show_live(bool Watch::* wanted, const std::string& payload);
   [[nodiscard]] bool anybody_watches(bool Watch::* wanted);
 
@@ -543,6 +562,7 @@ class Core {
   QueryId due_query_{};
   std::map<QueryId, Steering> steerings_;
   std::map<QueryId, Inquiry> inquiries_;
+  std::map<QueryId, Unable> unable_;
   Loops loops_;
   Unseen unseen_;
   std::multimap<AgentName, Unseen::Look> page_looks_;  // whose mail is being read

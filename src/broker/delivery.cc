@@ -16,6 +16,7 @@ using records::Proof;
 namespace {
 
 constexpr Millis kReloadRetryDelay{1'000};
+constexpr std::size_t kSmallestPage = 8;  // of one flow, however much is ready of others
 
 /// Wall time may jump, steady time may not: an expiry further off than this is looked at again in between.
 constexpr Millis kLongestExpiryWait{3'600'000};
@@ -34,8 +35,6 @@ std::string spliced_members(const records::Delivery& delivery, const records::Me
   return members;
 }
 
-constexpr std::string_view kReasonExpired = "it expired before it could be delivered";
-
 protocol::DeliveryMode wished_mode(const records::Message& message) {
   if (message.payload_meta.find("\"delivery\"") == std::string::npos) return protocol::DeliveryMode::OnIdle;
   const auto meta = protocol::parse_send_meta(message.payload_meta);
@@ -43,6 +42,14 @@ protocol::DeliveryMode wished_mode(const records::Message& message) {
 }
 
 }  // namespace
+
+std::shared_ptr<const records::Message> Core::heading_of(Key key, const AgentName& from, const AgentName& to) {
+  records::Message message;
+  message.key = key;
+  message.from = from;
+  message.to = to.value();
+  return std::make_shared<const records::Message>(std::move(message));
+}
 
 DoneWhen Core::done_rule(const AgentState& agent, const Parcel& parcel) {
   const Connection* first = find(agent.connections.front());
@@ -68,13 +75,15 @@ void Core::pump(AgentState& agent) {
     deliver(agent, *item);
   }
   if (auto page = agent.mailbox.begin_load(open)) {
+    // What is ready already counts: with many flows each has its page, but never an empty one.
+    const std::size_t most_spared = limits_.max_page_rows - std::min(limits_.max_page_rows, kSmallestPage);
     flush_changes();
     page_looks_.emplace(agent.name(), unseen_.begin_look());
     emit(LoadBacklog{{.to = agent.name(),
                       .lane = page->lane,
                       .from = std::move(page->from),
                       .after = page->after,
-                      .max_rows = limits_.max_page_rows,
+                      .max_rows = limits_.max_page_rows - std::min(agent.mailbox.ready_count(), most_spared),
                       .max_bytes = limits_.max_page_bytes}});
   }
 }
@@ -87,7 +96,7 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     // ones of its stream, and be taken for a repetition.
     const auto late = agent.mailbox.finish(delivery.key);
     return end_delivery(agent, late->parcel, records::state_when_late(late->parcel.delivery.proof),
-                        {.key = late->parcel.delivery.key, .reason = std::string{kReasonExpired}});
+                        {.key = late->parcel.delivery.key, .reason = std::string{records::kReasonExpired}});
   }
   for (const auto& position : agent.resume_positions) {
     const bool topic_fits =
@@ -142,6 +151,7 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
       .lane = delivery.lane,
       .mode = wished_mode(message) == delivery.lane.mode ? std::nullopt : std::optional{delivery.lane.mode},
       .attempt = delivery.attempts + 1,
+      .expires_at = agent.session->capabilities.modes ? std::optional{delivery.expires_at} : std::nullopt,
   });
   return protocol::write_envelope({
       .type = channel ? MessageType::ChannelMessage : MessageType::Deliver,
@@ -233,19 +243,15 @@ void Core::expired(records::ExpireResult result) {
   for (const auto& gone : result.expired) {
     if (unseen_.has(Deed::Finished, gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
-      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, kReasonExpired);
+      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, records::kReasonExpired);
       to->mailbox.drop(gone.delivery);
       to->mailbox.settled_one();
       if (gone.hold != records::Hold::None) to->mailbox.let_go_one();
       pump(*to);
     }
     // Said by the store itself, so there is nothing to save: only to tell.
-    records::Message message;
-    message.key = gone.message;
-    message.from = gone.from;
-    message.to = gone.to.value();
-    tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = std::string{kReasonExpired}},
-         {std::make_shared<const records::Message>(std::move(message)), gone.to, protocol::Refusal::Expired});
+    tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = std::string{records::kReasonExpired}},
+         {heading_of(gone.message, gone.from, gone.to), gone.to, protocol::Refusal::Expired});
   }
   unseen_.end_look(*std::exchange(expiring_, std::nullopt));
   if (known != 0) arm_expiry(known);
@@ -274,6 +280,11 @@ void Core::look_for_due() {
 }
 
 void Core::held(QueryId id, Result<records::HeldPage> page) {
+  if (auto node = unable_.extract(id); !node.empty()) {
+    const auto look = node.mapped().look;
+    unable_page(std::move(node.mapped()), page);
+    return unseen_.end_look(look);
+  }
   if (id != due_query_) return flushed_page(id, std::move(page));
   const auto look = *std::exchange(asking_due_, std::nullopt);
   if (!page) {
@@ -289,36 +300,41 @@ void Core::held(QueryId id, Result<records::HeldPage> page) {
   if (page->more || page->next_due != 0) arm_due(page->more ? now_.wall : page->next_due);
 }
 
+bool Core::is_held(const records::Delivery& row) const {
+  const bool off = unseen_.has(Deed::PutOff, row.key), back = unseen_.has(Deed::PutBack, row.key);
+  return off == back ? row.hold != records::Hold::None : off;
+}
+
 bool Core::put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
   AgentState* to = find_agent(delivery.to.value());
   if (to == nullptr || to->removing || unseen_.has(Deed::Finished, delivery.key) ||
       unseen_.has(Deed::PutBack, delivery.key))
     return false;
   unseen_.add(Deed::PutBack, delivery.key);
-  const Key rank = next_key();
-  const Seq seq = streams_.next(topic, delivery.from, delivery.to, lane);
-  save_eventually(records::SetStream{{topic, delivery.from, delivery.to, lane, seq, Seq{}}});  // saved again with it
-  save_eventually(records::RequeueDelivery{delivery.key, lane, rank, seq, now_.wall, reason});
   if (delivery.hold != records::Hold::None) to->mailbox.let_go_one();
-  when_saved([this, key = delivery.key, name = delivery.to, from = delivery.from, lane, rank, seq,
-              reason = std::move(reason)] {
-    AgentState* agent = find_agent(name.value());
-    unseen_.stored(Deed::PutBack, key);
-    if (agent == nullptr || unseen_.has(Deed::Finished, key)) return;
-    show_put_back(key, name, reason);
-    if (auto in_hand = agent->mailbox.finish(key)) {
+  records::Delivery moved = delivery;
+  moved.lane = lane;
+  moved.rank = next_key();
+  moved.seq = streams_.next(topic, delivery.from, delivery.to, lane);
+  moved.state = DeliveryState::Queued;
+  moved.proof = Proof::Stored;
+  moved.hold = records::Hold::None;
+  save_eventually(records::SetStream{{topic, moved.from, moved.to, lane, moved.seq, Seq{}}});  // saved again with it
+  save_eventually(records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, now_.wall, reason});
+  when_saved([this, moved = std::move(moved), reason = std::move(reason)] {
+    AgentState* agent = find_agent(moved.to.value());
+    unseen_.stored(Deed::PutBack, moved.key);
+    if (agent == nullptr || unseen_.has(Deed::Finished, moved.key)) return;
+    show_put_back({.key = moved.key, .at = now_.wall, .reason = reason},
+                  {heading_of(moved.message, moved.from, moved.to), moved.to});
+    if (auto in_hand = agent->mailbox.finish(moved.key)) {
       // Its session has it already, and hears only where it belongs now.
-      auto& moved = in_hand->parcel.delivery;
-      moved.lane = lane;
-      moved.rank = rank;
-      moved.seq = seq;
-      moved.state = DeliveryState::Queued;
-      moved.proof = Proof::Stored;
-      agent->mailbox.committed(std::move(in_hand->parcel), limits_.max_page_rows);
+      agent->mailbox.committed({moved, std::move(in_hand->parcel.message)}, limits_.max_page_rows);
     } else {
-      agent->mailbox.drop(key);
-      agent->mailbox.moved(key, rank);
-      agent->mailbox.expect(lane, from);
+      agent->mailbox.drop(moved.key);
+      agent->mailbox.moved(moved.key, moved.rank);
+      agent->mailbox.expect(moved.lane, moved.from);
+      if (gate(*agent, moved.lane).closed == Closed::Unsupported) defer_unable(*agent, moved);
     }
     pump(*agent);
   });

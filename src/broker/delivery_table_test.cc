@@ -30,7 +30,7 @@ class Rules {
       return add({"[time]", "E"});
     }
     if (case_.fault == Fault::Restart && !at_once) restart();
-    if (case_.standing == Standing::Offline) add({"[back]"});
+    if (case_.standing == Standing::Offline) come_back();
     if (case_.standing == Standing::Paused) add({"[unpause]"});
     if (case_.fault == Fault::Held) flush();
     if (way_ == Way::Never) return add({"…"});
@@ -50,7 +50,7 @@ class Rules {
         {Open, Never, Never, Open, Kept},                      // PTY host
         {Open, Open, Open, Open, Kept},                        // native host
         {Open, AtBoundary, AtBoundary, WhenIdle, AfterFlush},  // callback session
-        {Never, Never, Never, Open, Open},                     // pull session: fetching is the word
+        {Open, Open, Open, Open, Open},                        // pull session: fetching is the word
         {Open, Never, Never, Open, AfterFlush},                // published client
     }};
     return kWays.at(static_cast<std::size_t>(situation.kind)).at(static_cast<std::size_t>(situation.mode));
@@ -69,11 +69,17 @@ class Rules {
     add({"q"});
     if (case_.standing == Standing::Offline) return false;
     const bool paused = case_.standing == Standing::Paused;
-    if (paused || shut()) add({way_ == Way::Never && !paused ? "du" : "d"});
+    if (paused || shut()) add({way_ == Way::Never ? "du" : "d"});
     return !paused && !shut();
+  }
+  /// What it cannot do is told as soon as it is there.
+  void come_back() {
+    add({"[back]"});
+    if (way_ == Way::Never && case_.fault != Fault::Held) add({"du"});
   }
   void flush() {
     add({"[flush]", "q"});
+    if (way_ == Way::Never) add({"du"});
     if (way_ == Way::Kept) way_ = Way::Open;
     if (way_ == Way::AfterFlush) way_ = case_.kind == Kind::Callback ? Way::WhenIdle : Way::Open;
   }

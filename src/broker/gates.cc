@@ -6,6 +6,7 @@ namespace relay::broker {
 
 using protocol::DeliveryMode;
 using protocol::Lane;
+using records::DeliveryState;
 
 namespace {
 
@@ -18,12 +19,12 @@ bool is_safe(std::string_view state) { return state == "idle" || state == "waiti
 
 Core::Gate Core::gate(const AgentState& agent, Lane lane) const {
   if (!agent.connected() || !agent.session) return {.closed = Closed::Away};
-  if (agent.record.paused) return {.closed = Closed::Paused};
   const protocol::Capabilities& can = agent.session->capabilities;
   const auto& modes = agent.activity.modes ? agent.activity.modes : can.modes;
-  if (lane.mode == DeliveryMode::Manual)
-    return {.closed = can.queue && modes && modes->has(lane.mode) ? Closed::No : Closed::Manual};
-  if (modes ? !modes->has(lane.mode) : is_boundary(lane.mode)) return {.closed = Closed::Unsupported};
+  const bool manual = lane.mode == DeliveryMode::Manual;
+  if (!manual && (modes ? !modes->has(lane.mode) : is_boundary(lane.mode))) return {.closed = Closed::Unsupported};
+  if (agent.record.paused) return {.closed = Closed::Paused};
+  if (manual) return {.closed = can.queue && modes && modes->has(lane.mode) ? Closed::No : Closed::Manual};
   if (can.queue || lane.mode == DeliveryMode::Immediate) return {};
   if (is_boundary(lane.mode)) {
     const auto told = agent.boundaries.find(lane.mode);
@@ -49,6 +50,50 @@ std::string Core::why_closed(const AgentState& agent, Lane lane, Closed closed) 
     case Closed::Busy: return format("its session is {}", agent.activity.state);
   }
   std::unreachable();
+}
+
+/// What waits in a lane that the session cannot serve: its senders are told, each once.
+void Core::tell_unable(AgentState& agent) {
+  if (!agent.mailbox.connected()) return;
+  for (const auto mode : protocol::kDeliveryModes)
+    if (agent.mailbox.waits(mode) && gate(agent, {mode}).closed == Closed::Unsupported)
+      ask_unable({.agent = agent.name(), .mode = mode});
+}
+
+void Core::ask_unable(Unable unable) {
+  flush_changes();
+  const QueryId id{next_query_++};
+  records::HeldRequest request;
+  request.to = unable.agent;
+  request.mode = unable.mode;
+  request.in_line = true;
+  request.after = unable.cursor;
+  unable.look = unseen_.begin_look();
+  unable_.emplace(id, std::move(unable));
+  emit(AskHeld{id, std::move(request)});
+}
+
+void Core::defer_unable(AgentState& agent, const records::Delivery& delivery) {
+  enter(agent, {delivery, heading_of(delivery.message, delivery.from, delivery.to)},
+        {.key = delivery.key,
+         .state = DeliveryState::Deferred,
+         .reason = why_closed(agent, delivery.lane, Closed::Unsupported)},
+        protocol::Refusal::Unsupported);
+}
+
+void Core::unable_page(Unable unable, const Result<records::HeldPage>& page) {
+  AgentState* agent = find_agent(unable.agent.value());
+  if (agent == nullptr || !page) return;  // told when it comes next
+  for (const auto& item : page->items) {
+    const auto& delivery = item.delivery;
+    unable.cursor = delivery.key;
+    if (delivery.state != DeliveryState::Queued || is_held(delivery) || agent->mailbox.is_with_session(delivery.key) ||
+        unseen_.has(Deed::Finished, delivery.key) || unseen_.has(Deed::PutBack, delivery.key) ||
+        gate(*agent, delivery.lane).closed != Closed::Unsupported)
+      continue;
+    defer_unable(*agent, delivery);
+  }
+  if (page->more) ask_unable(std::move(unable));
 }
 
 OpenUpTo Core::open_lanes(const AgentState& agent) const {

@@ -103,6 +103,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   if (resumes) {
     for (const auto& id : hello->in_hand)
       if (const auto key = records::key_of_delivery_id(id)) agent->in_hand.insert(*key);
+    if (!hello->state.empty()) agent->activity.state = hello->state;
     agent->resume_token = hello->resume_token;
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);
@@ -261,6 +262,7 @@ void Core::activate(Connection& connection, AgentState& agent) {
     agent.unchecked = agent.in_hand;
     agent.mailbox.connect(connection.capabilities.max_inflight, std::exchange(agent.in_hand, {}));
     inquire(agent);
+    tell_unable(agent);
   }
   note(Note::Level::Info, format("{} is here (pid {})", agent.name().value(), connection.peer.pid));
   if (agent.record.paused) tell_paused(agent);

@@ -67,6 +67,13 @@ void Mailbox::disconnect() {
   std::erase_if(flows_, [](const auto& entry) { return !entry.second.more_in_store; });
 }
 
+bool Mailbox::waits(DeliveryMode mode) const {
+  return std::ranges::any_of(flows_, [&](const auto& entry) {
+    const auto& [key, flow] = entry;
+    return lane_at(key.turn).mode == mode && (flow.more_in_store || flow.loading || !flow.ready.empty());
+  });
+}
+
 void Mailbox::expect(Lane lane, const AgentName& from) { flow(lane, from).more_in_store = true; }
 
 void Mailbox::moved(Key key, Key rank) {

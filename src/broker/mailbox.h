@@ -66,6 +66,8 @@ class Mailbox {
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
+  /// Does anything of this mode wait that is not with the session?
+  [[nodiscard]] bool waits(protocol::DeliveryMode mode) const;
   /// Something of this flow lies in the store.
   void expect(protocol::Lane lane, const AgentName& from);
   /// A delivery that is not here has another rank now. A page that is under way may show it where it was: told later, but

@@ -93,7 +93,8 @@ struct AgentState {
   std::vector<std::pair<Key, protocol::Receipt>> late_words;  // about what is not in flight; bounded
   bool inquiring = false;                                     // the store is asked about some of these
   std::map<Key, std::string> asked_back;                      // from its session, which has not answered → why
-  std::deque<Done> done;                                      // newest last, bounded
+  std::map<Key, WallMs> failing_since;  // of those that are tried again, as far as this daemon knows
+  std::deque<Done> done;                // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;

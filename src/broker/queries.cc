@@ -431,7 +431,9 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   if (told.capabilities.empty()) told.capabilities = std::move(agent->activity.capabilities);  // said once is enough
   if (!told.modes) told.modes = agent->activity.modes;
   if (told.boundary) agent->boundaries[*told.boundary] = newest_;  // what is here by now is for this moment
+  const bool other_modes = told.modes != agent->activity.modes;
   agent->activity = std::move(told);
+  if (other_modes) tell_unable(*agent);
   pump(*agent);
 }
 

@@ -133,6 +133,7 @@ void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line)
 void Core::settle_delivery(AgentState& agent, Key key) {
   agent.mailbox.settled_one();
   agent.asked_back.erase(key);
+  agent.failing_since.erase(key);
   unseen_.add(Deed::Finished, key);
 }
 
@@ -164,7 +165,8 @@ void Core::try_later(AgentState& agent, const InFlight& item, records::ChangeDel
   line.attempts = failures;
   const std::string why = std::exchange(line.reason, {});
   const auto pause = std::clamp(wait_ms, pause_after(failures), protocol::kLongestRetryMs);
-  const bool too_old = now_.wall + pause > item.parcel.message->ts + protocol::kMaxRetryAgeMs;
+  const WallMs since = agent.failing_since.try_emplace(delivery.key, now_.wall).first->second;
+  const bool too_old = now_.wall + pause > since + protocol::kMaxRetryAgeMs;
   if (failures >= protocol::kMaxAttempts || too_old) {
     line.reason = failures >= protocol::kMaxAttempts ? format("given up after {} tries; the last: {}", failures, why)
                                                      : format("given up after a day of tries; the last: {}", why);
@@ -181,6 +183,7 @@ void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDeliv
   line.available_at = std::clamp(until, now_.wall + 1, now_.wall + protocol::kMaxTtlMs);
   line.proof = Proof::Stored;
   ++agent.mailbox.held;
+  unseen_.add(Deed::PutOff, line.key);
   const WallMs at = line.available_at;
   enter(agent, item.parcel, std::move(line));
   when_saved([this, at] { arm_due(at); });  // before that the store would not find it
@@ -228,17 +231,19 @@ void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::op
   }
   if (!ends) return;
   if (may_be_seen && sender != nullptr) {
-    if (!entry.delivered.insert(line.key).second || entry.delivered.size() < entry.open.size()) return;
-    sender->followed.push_back(message);
-    if (sender->followed.size() <= kMaxFollowed) return;
-    const auto oldest = receipts_.find(sender->followed.front());
-    sender->followed.pop_front();
-    if (oldest != receipts_.end() && oldest->second.connection == sender->id) end_receipts(oldest);
-    return;
+    entry.delivered.insert(line.key);
+  } else {
+    entry.delivered.erase(line.key);
+    entry.open.erase(open);
   }
-  entry.open.erase(open);
-  entry.delivered.erase(line.key);
-  if (entry.open.empty()) end_receipts(awaited);
+  if (entry.open.empty()) return end_receipts(awaited);
+  // Nothing but proof may come of it now, which is waited for as long as there is room.
+  if (sender == nullptr || entry.delivered.size() < entry.open.size() || std::exchange(entry.followed, true)) return;
+  sender->followed.push_back(message);
+  if (sender->followed.size() <= kMaxFollowed) return;
+  const auto oldest = receipts_.find(sender->followed.front());
+  sender->followed.pop_front();
+  if (oldest != receipts_.end() && oldest->second.connection == sender->id) end_receipts(oldest);
 }
 
 void Core::end_receipts(std::map<Key, AwaitedReceipts>::iterator awaited) {

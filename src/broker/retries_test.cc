@@ -43,19 +43,24 @@ TEST(Retries, ComeLaterAndLaterWithTheSameIdAndANewNumber) {
   EXPECT_TRUE(given(world, bob).empty());
 }
 
-TEST(Retries, EndADayAfterTheMessage) {
+TEST(Retries, EndADayAfterTheFirst) {
   World world{no_heartbeat()};
   const auto alice = join_sender(world);
-  const auto bob = join_host(world);
+  auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");
   const auto id = given(world, bob).at(0);
   world.receipt(bob, id, R"("status":"accepted")");
-  world.pass(std::chrono::hours{24});
+  world.pass(std::chrono::hours{24});  // it was not tried yet
   world.receipt(bob, id, kFailed);
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::Deferred);
+  world.leave(bob);
+  world.pass(std::chrono::hours{24});
+  bob = join_host(world);
+  world.receipt(bob, given(world, bob).at(0), kFailed);
   const auto entry = ledger(world, "message-1");
   EXPECT_EQ(entry.delivery.state, records::DeliveryState::Dead);
   EXPECT_EQ(entry.history.back().reason, "given up after a day of tries; the last: no luck");
-  EXPECT_EQ(entry.delivery.attempts, 1u);
+  EXPECT_EQ(entry.delivery.attempts, 2u);
 }
 
 TEST(Retries, WaitAsLongAsARefusalAsksForButNotForEver) {

@@ -171,7 +171,7 @@ bool Core::wished_before(Sending& sending) {
 }
 
 std::optional<Core::Objection> Core::objection_to(const Sending& sending, const std::vector<AgentState*>& audience) {
-  const std::string_view to = sending.envelope.to;
+  const std::string_view to = sending.to;
   if (audience.size() == 1 && audience.front()->name().value() == to &&
       decide(audience.front()->record.policy, sending.from.value()) == protocol::PolicyAction::Refuse)
     return Objection{Refusal::Refused, format("{} takes no messages from {}; a person can change that with "
@@ -194,7 +194,7 @@ Loops::Sent Core::loop_view(const Sending& sending) const {
   const bool asks = sending.meta.sync && sending.meta.sync->blocking;
   const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
   return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
-          .to = sending.envelope.to,
+          .to = sending.to,
           .body = sending.view.body,
           .reply_to = sending.meta.reply_to,
           .thread = sending.view.thread,

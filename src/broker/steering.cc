@@ -12,6 +12,7 @@ using protocol::ControlAction;
 using protocol::ErrorCode;
 using protocol::JsonWriter;
 using protocol::MessageType;
+using protocol::Refusal;
 using records::DeliveryState;
 
 namespace {
@@ -46,16 +47,20 @@ bool ended_undelivered(DeliveryState state) {
 // ---------------------------------------------------------------- CONTROL
 
 void Core::on_control(Connection& connection, const protocol::Envelope& envelope) {
+  if (connection.open_queries >= limits_.max_open_queries)
+    return error(connection, ErrorCode::Busy,
+                 format("{} questions are open already; wait for an answer", connection.open_queries));
+  ++connection.open_queries;  // until it is answered
   Steering steering{.connection = connection.id,
                     .request_id = std::string{envelope.id},
                     .by = connection.query_only ? "a person" : connection.agent.value(),
                     .request = {}};
   auto request = protocol::parse_control(envelope.payload);
-  if (!request) return answer_control(steering, Failure{request.error()});
+  if (!request) return answer_control(steering, {{Refusal::BadRequest, request.error().message()}});
   steering.request = *std::move(request);
   AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
   if (agent == nullptr && !steering.request.agent.empty())
-    return answer_control(steering, fail(unknown_recipient(steering.request.agent)));
+    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(steering.request.agent)}});
   switch (steering.request.action) {
     case ControlAction::Flush: return ask_held(std::move(steering));
     case ControlAction::Retry:
@@ -66,19 +71,21 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
     case ControlAction::Policy: return set_policy(std::move(steering), *agent);
     case ControlAction::ResetLoop:
       steering.count = loops_.reset(steering.request.from, steering.request.to);
-      return answer_control(steering, {});
+      return answer_control(steering);
   }
 }
 
-void Core::answer_control(const Steering& steering, const Result<void>& outcome) {
+void Core::answer_control(const Steering& steering, const std::optional<Objection>& objection) {
   Connection* connection = find(steering.connection);
-  if (connection == nullptr || connection->phase != Phase::Active) return;
+  if (connection == nullptr) return;
+  --connection->open_queries;
+  if (connection->phase != Phase::Active) return;
   const auto& request = steering.request;
   JsonWriter payload;
-  payload.field("replyTo", steering.request_id).field("success", outcome.has_value());
+  payload.field("replyTo", steering.request_id).field("success", !objection);
   payload.field("action", name_of(request.action)).optional("agent", request.agent);
-  if (!outcome) {
-    payload.field("error", outcome.error().message());
+  if (objection) {
+    payload.field("error", objection->sentence).field("code", name_of(objection->refusal));
   } else if (request.action == ControlAction::Policy) {
     const AgentState* agent = find_agent(request.agent);
     payload.raw("rules",
@@ -96,10 +103,11 @@ void Core::answer_control(const Steering& steering, const Result<void>& outcome)
 
 void Core::answer_control_when_saved(Steering steering) {
   when_committed([this, steering = std::move(steering)](Saving saving) {
-    if (saving == Saving::Done) return answer_control(steering, {});
+    if (saving == Saving::Done) return answer_control(steering);
     const bool gone = steering.request.action == ControlAction::Redeliver;
-    answer_control(steering, fail(gone ? "it could not be stored; try again"
-                                       : "it could not be stored yet, and is tried again; see `agent-relay status`"));
+    answer_control(steering, {{Refusal::Storage,
+                               gone ? "it could not be stored; try again"
+                                    : "it could not be stored yet, and is tried again; see `agent-relay status`"}});
   });
 }
 
@@ -131,7 +139,7 @@ void Core::tell_paused(AgentState& agent) {
 }
 
 void Core::set_policy(Steering steering, AgentState& agent) {
-  if (!steering.request.rules) return answer_control(steering, {});
+  if (!steering.request.rules) return answer_control(steering);
   agent.record.policy = *steering.request.rules;
   save_eventually(records::PutAgent{agent.record});
   answer_control_when_saved(std::move(steering));
@@ -161,7 +169,7 @@ void Core::flushed_page(QueryId id, Result<records::HeldPage> page) {
 }
 
 void Core::flush(Steering steering, Result<records::HeldPage> page) {
-  if (!page) return answer_control(steering, Failure{page.error()});
+  if (!page) return answer_control(steering, {{Refusal::Storage, page.error().message()}});
   const auto wanted = records::key_of_delivery_id(steering.request.delivery_id);
   for (const auto& item : page->items) {
     steering.cursor = item.delivery.key;
@@ -183,7 +191,8 @@ void Core::ask_dead(Steering steering) {
     const auto key = records::key_of_delivery_id(request.delivery_id);
     if (!key)
       return answer_control(
-          steering, fail(format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)));
+          steering, {{Refusal::BadRequest,
+                      format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)}});
     query.deliveries = {*key};
   } else {
     query.to = request.agent;
@@ -204,10 +213,12 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
   auto& delivery = letter.delivery;
   const bool final = records::is_final(delivery.state) || unseen_.has(Deed::Finished, delivery.key);
   AgentState* to = find_agent(delivery.to.value());
-  if (to == nullptr) return answer_control(steering, fail(unknown_recipient(delivery.to.value())));
+  if (to == nullptr)
+    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(delivery.to.value())}});
   const auto refuse_it = [&](std::string_view what) {
-    answer_control(steering,
-                   fail(format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))));
+    answer_control(
+        steering,
+        {{Refusal::Stale, format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))}});
   };
   steering.count = 1;
   switch (steering.request.action) {
@@ -228,7 +239,7 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
         break;
       }
       to->mailbox.drop(delivery.key);
-      if (delivery.hold != records::Hold::None && !unseen_.has(Deed::PutBack, delivery.key)) to->mailbox.let_go_one();
+      if (is_held(delivery)) to->mailbox.let_go_one();
       const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
       pump(*to);
@@ -240,8 +251,8 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       steering.count = 0;
       redeliver(steering, letter);
       if (steering.count == 0)
-        return answer_control(steering, fail(format("{} messages wait for {} already; try again later",
-                                                    to->mailbox.pending, delivery.to.value())));
+        return answer_control(steering, {{Refusal::Busy, format("{} messages wait for {} already; try again later",
+                                                                to->mailbox.pending, delivery.to.value())}});
   }
   answer_control_when_saved(std::move(steering));
 }
@@ -300,10 +311,11 @@ void Core::dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
 }
 
 void Core::steer(Steering steering, Result<std::vector<records::DeadLetter>> letters) {
-  if (!letters) return answer_control(steering, Failure{letters.error()});
+  if (!letters) return answer_control(steering, {{Refusal::Storage, letters.error().message()}});
   if (!steering.request.all) {
     if (letters->empty())
-      return answer_control(steering, fail(format("no delivery is called {}", steering.request.delivery_id)));
+      return answer_control(steering,
+                            {{Refusal::BadRequest, format("no delivery is called {}", steering.request.delivery_id)}});
     steering.count = 0;
     return steer_one(std::move(steering), std::move(letters->front()));
   }

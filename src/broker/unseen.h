@@ -17,7 +17,7 @@
 
 namespace relay::broker {
 
-enum class Deed : std::uint8_t { Finished, PutBack, Renewed };
+enum class Deed : std::uint8_t { Finished, PutOff, PutBack, Renewed };
 
 class Unseen {
  public:

@@ -10,13 +10,14 @@ namespace relay::broker {
 
 using protocol::ErrorCode;
 using protocol::MessageType;
+using records::DeliveryState;
 
 namespace {
 
 constexpr std::size_t kWatchPageRows = 200;
 constexpr Millis kWatchRetryDelay{1'000};
 
-std::string event_of(const records::Message& message) {
+std::string stored_event(const records::Message& message) {
   const auto view = protocol::parse_send(message.payload);
   protocol::JsonWriter payload;
   payload.field("type", "message.stored").field("key", message.key.value());
@@ -27,11 +28,24 @@ std::string event_of(const records::Message& message) {
   return payload.take();
 }
 
-void write_identity(protocol::JsonWriter& out, std::string_view member, const std::string& name,
-                    const AgentState* agent) {
+protocol::AgentKind kind_of(const AgentState* agent) {
   const bool person = agent != nullptr && agent->record.entity == protocol::EntityType::User;
-  out.begin_object(member).field("id", name).field("name", name).field("handle", "@" + name);
-  out.field("kind", person ? "human" : "agent").end();
+  return person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
+}
+
+protocol::DeliveryEventType type_of(DeliveryState state) {
+  switch (state) {
+    case DeliveryState::Queued: return protocol::DeliveryEventType::Created;
+    case DeliveryState::Accepted: return protocol::DeliveryEventType::Accepted;
+    case DeliveryState::Delivered: return protocol::DeliveryEventType::Delivered;
+    case DeliveryState::Deferred: return protocol::DeliveryEventType::Deferred;
+    case DeliveryState::Failed: return protocol::DeliveryEventType::Failed;
+    case DeliveryState::Expired: return protocol::DeliveryEventType::Expired;
+    case DeliveryState::Cancelled: return protocol::DeliveryEventType::Cancelled;
+    case DeliveryState::InDoubt: return protocol::DeliveryEventType::InDoubt;
+    case DeliveryState::Dead: return protocol::DeliveryEventType::Dead;
+  }
+  std::unreachable();
 }
 
 bool wants(const std::vector<std::string>& types, std::string_view type) {
@@ -80,7 +94,7 @@ void Core::watch_page(Connection& connection, QueryId id, Result<std::vector<rec
   watch.page.reset();
   for (const auto& row : *rows) {
     watch.cursor = row.message.key;
-    say(connection, MessageType::AgentEvent, event_of(row.message));
+    say(connection, MessageType::AgentEvent, stored_event(row.message));
   }
   if (rows->size() < kWatchPageRows && !watch.missed)
     watch.live = true;
@@ -101,7 +115,7 @@ void Core::show_watchers(const records::Message& message) {
       watch.missed = true;
       continue;
     }
-    if (text.empty()) text = event_of(message);
+    if (text.empty()) text = stored_event(message);
     watch.cursor = message.key;
     say(*connection, MessageType::AgentEvent, text);
   }
@@ -123,38 +137,40 @@ void Core::show_live(bool Watch::* wanted, const std::string& payload) {
   }
 }
 
-void Core::show_put_back(Key delivery, const AgentName& to, std::string_view reason) {
+protocol::DeliveryEvent Core::event_of(const records::ChangeDelivery& line, const News& news) {
+  const auto& message = *news.message;
+  protocol::DeliveryEvent event{
+      .type = type_of(line.state),
+      .delivery_id = records::delivery_id(line.key),
+      .message = protocol::message_from({.id = records::short_id(message.key),
+                                         .from = message.from.value(),
+                                         .to = message.to,
+                                         .payload = message.payload.empty() ? std::string_view{"{}"} : message.payload,
+                                         .at = message.ts,
+                                         .from_kind = kind_of(find_agent(message.from.value()))}),
+      .agent = protocol::identity_of(news.to.value(), kind_of(find_agent(news.to.value()))),
+      .at = line.at,
+      .state = std::string{name_of(line.state)},
+      .proof = std::string{name_of(line.proof)},
+      .reason = line.reason,
+      .available_at = line.available_at,
+      .retryable = line.attempts && line.hold == records::Hold::Time,
+      .way = line.way,
+      .evidence = line.evidence};
+  event.message.truncated = message.payload.empty();  // the text is not at hand
+  return event;
+}
+
+void Core::show_put_back(const records::ChangeDelivery& line, const News& news) {
   if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
-  protocol::JsonWriter payload;
-  payload.field("type", "delivery.queued").field("deliveryId", records::delivery_id(delivery)).field("at", now_.wall);
-  payload.field("state", "queued").field("proof", "stored").optional("reason", reason);
-  write_identity(payload, "agent", to.value(), find_agent(to.value()));
-  show_live(&Watch::deliveries, payload.take());
+  auto event = event_of(line, news);
+  event.type = protocol::DeliveryEventType::Queued;
+  show_live(&Watch::deliveries, protocol::write_delivery_event(event));
 }
 
 void Core::show_delivery(const records::ChangeDelivery& line, const News& news) {
   if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
-  const auto& message = *news.message;
-  const auto view = protocol::parse_send(message.payload.empty() ? std::string_view{"{}"} : message.payload);
-  const bool created = line.state == records::DeliveryState::Queued;
-  protocol::JsonWriter payload;
-  payload.field("type", format("delivery.{}", created ? "created" : name_of(line.state)));
-  payload.field("deliveryId", records::delivery_id(line.key)).field("at", line.at);
-  payload.field("state", name_of(line.state)).field("proof", name_of(line.proof));
-  payload.optional("reason", line.reason).optional("way", line.way).optional("evidence", line.evidence);
-  if (line.available_at != 0) payload.field("availableAt", line.available_at);
-  if (line.attempts) payload.field("retryable", line.hold == records::Hold::Time);
-  write_identity(payload, "agent", news.to.value(), find_agent(news.to.value()));
-  payload.begin_object("message").field("id", records::short_id(message.key)).field("createdAt", message.ts);
-  write_identity(payload, "from", message.from.value(), find_agent(message.from.value()));
-  payload.begin_object("target");
-  if (message.to.starts_with('#'))
-    payload.field("type", "channel").field("channel", message.to);
-  else
-    payload.field("type", "dm").field("agent", message.to);
-  payload.end();
-  payload.raw("text", view && !view->body.empty() ? view->body : "\"\"").optional("thread", message.thread).end();
-  show_live(&Watch::deliveries, payload.take());
+  show_live(&Watch::deliveries, protocol::write_delivery_event(event_of(line, news)));
 }
 
 }  // namespace relay::broker

@@ -39,6 +39,7 @@ std::string write_hello(const protocol::Hello& hello) {
       for (const auto& id : hello.in_hand) writer.element(id);
       writer.end();
     }
+    if (!hello.resume_token.empty()) writer.optional("state", hello.state);
     writer.end();
   }
   return writer.take();

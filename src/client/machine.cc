@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "client/hello_frame.h"
 #include "protocol/limits.h"
+#include "protocol/requests.h"
 
 namespace relay::client {
 namespace {
@@ -204,6 +205,8 @@ void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_
 
 Result<void> Link::Machine::say(MessageType type, std::string_view payload, std::string_view topic,
                                 std::string_view to) {
+  if (type == MessageType::SessionState)  // a daemon that was restarted hears it with the greeting
+    if (const auto told = protocol::parse_session_state(payload)) options_.hello.state = told->state;
   if (state_ != LinkState::Ready) return fail(Errc::NotReady, "the daemon is not connected; try again later");
   if (payload.size() + topic.size() + to.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
     return fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed", protocol::name_of(type),

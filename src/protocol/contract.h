@@ -141,9 +141,10 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
 
 using MessageReceipt = Receipt;
 
-/// The seed's five, and the ends that are neither delivered nor failed.
+/// The contract's five, that it waits in line again, and the ends that are neither delivered nor failed.
 enum class DeliveryEventType : std::uint8_t {
   Created,
+  Queued,
   Accepted,
   Delivered,
   Deferred,

@@ -10,9 +10,10 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::Accepted, DeliveryEventType::Delivered,
-                               DeliveryEventType::Deferred,  DeliveryEventType::Failed,   DeliveryEventType::Expired,
-                               DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,  DeliveryEventType::Dead};
+constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::Queued,    DeliveryEventType::Accepted,
+                               DeliveryEventType::Delivered, DeliveryEventType::Deferred,  DeliveryEventType::Failed,
+                               DeliveryEventType::Expired,   DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,
+                               DeliveryEventType::Dead};
 
 class Looker final : public MemberVisitor {
  public:
@@ -54,6 +55,7 @@ RelayMessage abridged(const RelayMessage& whole) {
 std::string_view name_of(DeliveryEventType type) {
   switch (type) {
     case DeliveryEventType::Created: return "delivery.created";
+    case DeliveryEventType::Queued: return "delivery.queued";
     case DeliveryEventType::Accepted: return "delivery.accepted";
     case DeliveryEventType::Delivered: return "delivery.delivered";
     case DeliveryEventType::Deferred: return "delivery.deferred";

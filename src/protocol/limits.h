@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxShadowTriggers = 16;
 
 // Delivery.
 inline constexpr std::uint32_t kMaxAttempts = 8;                    // failures before a delivery is dead
-inline constexpr std::int64_t kMaxRetryAgeMs = 24LL * 3600 * 1000;  // nor is anything tried again after that
+inline constexpr std::int64_t kMaxRetryAgeMs = 24LL * 3600 * 1000;  // nor is anything tried again that long after it failed first
 inline constexpr std::int64_t kFirstRetryMs = 1'000;                // doubled with every failure, up to
 inline constexpr std::int64_t kLongestRetryMs = 300'000;
 inline constexpr std::size_t kMaxEvidenceBytes = 256;

@@ -90,6 +90,7 @@ struct HeldRequest {
   WallMs due_by = 0;  // those of Hold::Time whose time has come; with `to`: ignored
   AgentName to;       // those of this agent, whatever holds them, and those that wait in the manual lanes
   std::optional<protocol::DeliveryMode> mode;  // with `to`: only of this mode
+  bool in_line = false;                        // with `to` and `mode`: instead, those that nothing holds
   Key after;                                   // with `to`: only newer keys
   std::size_t max_rows = 1'000;
 };

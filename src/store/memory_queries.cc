@@ -204,7 +204,8 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   const auto& pending = tables_.pending_of(request.to.value());
   for (auto at = pending.upper_bound(request.after.value()); at != pending.end() && !page.more; ++at) {
     const auto& delivery = tables_.deliveries.at(*at).delivery;
-    if (delivery.hold == Hold::None && delivery.lane.mode != protocol::DeliveryMode::Manual) continue;
+    const bool held = delivery.hold != Hold::None || delivery.lane.mode == protocol::DeliveryMode::Manual;
+    if (request.in_line ? delivery.hold != Hold::None : !held) continue;
     if (request.mode && *request.mode != delivery.lane.mode) continue;
     page.more = full();
     if (!page.more) take(delivery);

@@ -44,7 +44,6 @@ constexpr bool is_dead(records::DeliveryState state) {
   return is_final(state) && state != Delivered && state != Cancelled;
 }
 
-inline constexpr const char* kReasonExpired = "its time ran out";
 inline constexpr const char* kReasonRemoved = "the agent was removed";
 
 inline std::size_t size_of(const records::Message& message) {

@@ -40,6 +40,24 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
   HeldPage page;
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
   if (!recipient) return page;
+  const auto mode = request.mode ? std::int64_t{protocol::code_of({*request.mode}) / 2} : std::int64_t{-1};
+  const auto read = [&](const Borrowed& rows) -> Result<void> {
+    while (RELAY_TRY(rows->step())) {
+      page.more = page.items.size() >= max_rows;
+      if (!page.more) page.items.push_back(read_held(rows));
+    }
+    return {};
+  };
+  if (request.in_line && request.mode) {
+    const auto rows = RELAY_TRY(connection.use(
+        "SELECT " RELAY_DELIVERY_COLUMNS
+        ",m.topic FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES
+        "WHERE d.key>?2 AND d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 AND "
+        "lane IN (2*?3,2*?3+1) AND " RELAY_IN_LANE("") ") ORDER BY d.key LIMIT ?4"));
+    rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
+    RELAY_TRY(read(rows));
+    return page;
+  }
   static_assert(protocol::kLanes == 10, "the manual lanes are the last two, as the statement below says");
   const auto rows = RELAY_TRY(
       connection.use("SELECT " RELAY_DELIVERY_COLUMNS
@@ -48,12 +66,8 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
                      "SELECT key FROM deliveries INDEXED BY deliveries_held WHERE recipient=?1 AND " RELAY_HELD(
                          "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 "
                              "AND lane>7 AND " RELAY_IN_LANE("") ") ORDER BY d.key LIMIT ?4"));
-  const auto mode = request.mode ? std::int64_t{protocol::code_of({*request.mode}) / 2} : std::int64_t{-1};
   rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
-  while (RELAY_TRY(rows->step())) {
-    page.more = page.items.size() >= max_rows;
-    if (!page.more) page.items.push_back(read_held(rows));
-  }
+  RELAY_TRY(read(rows));
   return page;
 }
 

@@ -62,6 +62,14 @@ Alarm::Heard Alarm::heard(const Session& session, std::string_view last) {
   return all;
 }
 
+/// A greeting tells the newest state, without a number.
+bool Alarm::said_since(const Session& session, std::string_view last, std::string_view state) {
+  std::size_t count = 0;
+  std::from_chars(last.data(), last.data() + last.size(), count);
+  const auto first = session.told.begin() + static_cast<std::ptrdiff_t>(std::min(count, session.told.size()));
+  return std::any_of(first, session.told.end(), [&](const Told& told) { return told.state == state; });
+}
+
 bool Alarm::is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const {
   const auto& able = session.able;
   const auto& modes = heard.modes ? heard.modes : able.modes;
@@ -115,7 +123,8 @@ std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& r
     const auto paused = paused_.find(name);
     if ((paused != paused_.end() && paused->second) || in_hand[name] + session.kept.size() >= session.able.window)
       continue;
-    const auto known = heard(session, entry.reason);
+    auto known = heard(session, entry.reason);
+    if (said_since(session, entry.reason, entry.state)) known.state = entry.state;
     for (const auto& [flow, row] : first) {
       const auto& delivery = row->delivery;
       if (std::get<0>(flow) != name || delivery.expires_at <= now.wall || !is_open(session, known, delivery)) continue;

@@ -5,7 +5,8 @@
 /// closed for a reason that holds, or it is held and its time has not come, or it is behind others of a full window.
 /// Whether a lane is open is derived here from what the sessions said, not asked of the broker.
 ///
-/// What the daemon has heard of a session is read from its roster: each SESSION_STATE carries its number as `reason`.
+/// What the daemon has heard of a session is read from its roster: each SESSION_STATE carries its number as `reason`; the
+/// state in a greeting carries none, and must be one that was told since.
 /// Ownership: borrows the book. Threading: one thread.
 #pragma once
 
@@ -84,6 +85,7 @@ class Alarm {
     std::optional<protocol::Modes> modes;
     std::map<protocol::DeliveryMode, Key> boundaries;
   };
+  [[nodiscard]] static bool said_since(const Session& session, std::string_view last, std::string_view state);
   [[nodiscard]] static Heard heard(const Session& session, std::string_view last);
   [[nodiscard]] bool is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const;
   [[nodiscard]] bool in_flight(const Session& session, const records::Delivery& delivery) const;

@@ -26,7 +26,9 @@ std::string capabilities_of(Kind kind) {
                     R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"],"queue":true})");
     case Kind::Callback:
       return format(kOurs, R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"]})");
-    case Kind::Pull: return format(kOurs, R"({"modes":["on-idle","manual"],"queue":true})");
+    case Kind::Pull:
+      return format(kOurs,
+                    R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"],"queue":true})");
     case Kind::Published: return R"("capabilities":{"ack":true,"resume":true,"max_inflight":64})";
   }
   std::unreachable();

@@ -1,0 +1,148 @@
+// What sessions say of deliveries that are not in flight, and what they are told of those that ended while they were away.
+#include <gtest/gtest.h>
+
+#include "broker/testing/sessions.h"
+#include "records/short_id.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+using records::DeliveryState;
+
+constexpr auto kShown = R"("status":"delivered","proof":"submitted")";
+
+struct Afterwards : ::testing::Test {
+  World world{no_heartbeat()};
+  ConnectionId alice = join_sender(world), person = world.join_person();
+  ConnectionId bob = join_host(world);
+  std::string token = text(payload(world.heard(bob, "WELCOME").at(0)), "resume_token");
+
+  std::string send(const std::string& id, const std::string& more = {}) {
+    world.send(alice, id, "Bob", "hi", more);
+    return given(world, bob).at(0);
+  }
+  void resume(const std::string& in_hand) {
+    bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}","in_hand":[{}]}})", token, in_hand));
+  }
+  Frame cancel(const std::string& id) {
+    return world.control(person, format(R"("action":"cancel","deliveryId":"{}")", id));
+  }
+  DeliveryState state(const std::string& id) { return ledger(world, id).delivery.state; }
+};
+
+TEST_F(Afterwards, WhatExpiredWhileItsLastWordWasOnItsWayWasDelivered) {
+  const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.pass(2s);
+  EXPECT_EQ(state("message-1"), DeliveryState::Expired);
+  EXPECT_EQ(world.heard(bob, "CANCEL").size(), 1u);
+  world.receipt(bob, id, kShown);
+  EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
+  world.receipt(bob, id, R"("status":"failed","code":"CANCELLED")");
+  EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
+}
+
+TEST_F(Afterwards, ThatItGivesUpWhatHasExpiredChangesNothing) {
+  const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
+  world.pass(2s);
+  world.receipt(bob, id, R"("status":"failed","code":"CANCELLED","reason":"its time ran out")");
+  EXPECT_EQ(lines_of(ledger(world, "message-1")), (Texts{"queued", "expired"}));
+}
+
+TEST_F(Afterwards, ASessionMayLetSomethingExpireItself) {
+  const auto id = send("message-1");
+  world.receipt(bob, id, R"("status":"failed","code":"EXPIRED","reason":"its time ran out")");
+  EXPECT_EQ(state("message-1"), DeliveryState::Expired);
+  EXPECT_EQ(receipts(world, alice), Texts{"failed EXPIRED"});
+}
+
+TEST_F(Afterwards, WhatWasCancelledWhileItsSessionWasAwayIsTakenBackWhenItResumes) {
+  const auto kept = send("message-1"), dropped = send("message-2"), brought = send("message-3");
+  for (const auto& id : {kept, dropped, brought}) world.receipt(bob, id, R"("status":"accepted")");
+  world.leave(bob);
+  cancel(dropped);
+  cancel(brought);
+  EXPECT_EQ(state("message-3"), DeliveryState::Cancelled);
+  resume(format(R"("{}","{}","{}")", kept, dropped, brought));
+  Texts orders, given;
+  for (const auto& frame : world.heard(bob)) {
+    if (text(frame, "type") == "CANCEL") orders.push_back(text(payload(frame), "deliveryId"));
+    if (text(frame, "type") == "DELIVER") given.push_back(text(frame, "id"));
+  }
+  EXPECT_EQ(orders, (Texts{dropped, brought}));
+  EXPECT_EQ(given, Texts{kept});
+  world.receipt(bob, brought, kShown);
+  EXPECT_EQ(state("message-3"), DeliveryState::Delivered) << "it knows better";
+  EXPECT_EQ(state("message-2"), DeliveryState::Cancelled);
+}
+
+TEST_F(Afterwards, WhatWasAskedBackEndsWhenItsSessionLeavesWithoutAWord) {
+  const auto id = send("message-1");
+  cancel(id);
+  EXPECT_EQ(state("message-1"), DeliveryState::Queued);
+  world.leave(bob);
+  EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
+  bob = join_host(world);
+  EXPECT_TRUE(given(world, bob).empty());
+}
+
+TEST_F(Afterwards, AWordAboutWhatWasNotSentAgainYetCounts) {
+  const auto id = send("message-1");
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.leave(bob);
+  world.control(person, R"("action":"pause","agent":"Bob")");  // so it is not sent again
+  resume(format(R"("{}")", id));
+  EXPECT_TRUE(given(world, bob).empty());
+  world.receipt(bob, id, kShown);
+  EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
+  world.control(person, R"("action":"unpause","agent":"Bob")");
+  EXPECT_TRUE(given(world, bob).empty());
+  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+}
+
+TEST_F(Afterwards, SomebodyElsesDeliveryIsNotItsToSpeakOf) {
+  const auto carol = join_host(world, "Carol");
+  const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
+  world.pass(2s);
+  world.receipt(carol, id, kShown);
+  EXPECT_EQ(state("message-1"), DeliveryState::Expired);
+}
+
+TEST_F(Afterwards, AnAcknowledgementOfAQueueIsNotYetADelivery) {
+  world.send(alice, "message-1", "Bob", "hi");
+  world.ack(bob, world.heard(bob, "DELIVER").at(0));
+  EXPECT_EQ(state("message-1"), DeliveryState::Accepted);
+}
+
+TEST_F(Afterwards, OneIsDeliveredAnewOnlyOnceHoweverOftenItIsAsked) {
+  const auto id = send("message-1");
+  world.receipt(bob, id, R"("status":"failed","reason":"no way")");
+  const auto redeliver = format(R"("action":"redeliver","deliveryId":"{}")", id);
+  world.hold_commits();
+  for (int i = 0; i < 2; ++i)
+    world.say(person, format(R"({{"v":1,"type":"CONTROL","id":"q{}","ts":1,"payload":{{{}}}}})", i, redeliver));
+  world.release_commits();
+  EXPECT_EQ(given(world, bob).size(), 1u);
+  Texts answers;
+  for (const auto& answer : world.heard(person, "CONTROL_RESULT"))
+    answers.push_back(bool_member(payload(answer), "success").value_or(false) ? "done" : text(payload(answer), "code"));
+  std::ranges::sort(answers);
+  EXPECT_EQ(answers, (Texts{"STALE", "done"}));
+}
+
+TEST_F(Afterwards, WhoeverComesWithLessIsToldOfWhatItCannotDo) {
+  world.leave(bob);
+  world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
+  world.heard(alice);
+  bob = world.join("Bob");
+  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
+  EXPECT_EQ(ledger(world, "message-1").history.back().reason, "its session cannot do next-tool-call");
+  world.leave(bob);
+  bob = world.join("Bob");
+  EXPECT_TRUE(receipts(world, alice).empty()) << "told once";
+}
+
+}  // namespace
+}  // namespace relay::broker
