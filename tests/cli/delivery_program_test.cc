@@ -1,10 +1,13 @@
 // What a person sees of deliveries and what they can do about them: wait, ask, hold, release, cancel, send again.
+#include <signal.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "base/format.h"
 #include "cli/agents.h"
+#include "cli/mcp_client.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -197,6 +200,27 @@ TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
 }
 
 // ---------------------------------------------------------------- ending
+
+TEST_F(Deliveries, WhatASessionHasIsCancelledWhenThatOneSaysSo) {
+  McpClient bob{box, {"--name", "Bob"}};
+  ASSERT_TRUE(has(bob.tell("relay_whoami"), "You are Bob"));
+  const auto first = send("Bob", "never mind");
+  ASSERT_TRUE(comes_to(first, "accepted"));
+  EXPECT_EQ(box.ok({"cancel", first}), first + " cancelled\n");
+  EXPECT_EQ(bob.tell("relay_inbox"), "no message waits");
+
+  const auto second = send("Bob", "too slow");
+  ASSERT_TRUE(comes_to(second, "accepted"));
+  bob.server().signal(SIGSTOP);
+  const auto asked = box.run({"cancel", second, "--json"});
+  bob.server().signal(SIGCONT);
+  EXPECT_EQ(asked.code, 4);
+  const auto told = parse_json_object(asked.out).value();
+  EXPECT_TRUE(array_member(told, "cancelled")->empty());
+  EXPECT_EQ(array_member(told, "asked")->size(), 1U);
+  EXPECT_TRUE(has(asked.err, "asked to give it back; no answer yet: agent-relay trace " + second)) << asked.err;
+  EXPECT_TRUE(comes_to(second, "cancelled")) << "it answers later";
+}
 
 TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
   join("Bob");
