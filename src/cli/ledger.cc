@@ -28,7 +28,8 @@ std::optional<ReceiptStatus> status_of(std::string_view state) {
 
 }  // namespace
 
-Result<void> watch_ledger(Connection& connection, const std::string& id, Deadline deadline, const Look& look) {
+Result<void> watch_ledger(Connection& connection, const std::string& id, Deadline deadline, const Look& look,
+                          Concern concern) {
   RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
   const auto question = json::serialize(json::object{{"id", id}});
   std::string message_id;  // whole, once it is known
@@ -44,7 +45,7 @@ Result<void> watch_ledger(Connection& connection, const std::string& id, Deadlin
       answered = true;
       const auto trace = RELAY_TRY(parse_json_object(frame.envelope.payload));
       if (const auto error = string_member(trace, "error")) return fail(*error);
-      if (const auto* message = object_member(trace, "message"))
+      if (const auto* message = object_member(trace, "message"); message != nullptr && concern == Concern::Itself)
         message_id = string_member(*message, "id").value_or("");
       if (look(trace)) return {};
     }
