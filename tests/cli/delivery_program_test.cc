@@ -190,7 +190,10 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_TRUE(has(box.ok({"explain", "Bob"}), "paused by a person: lunch; let it go on with: agent-relay unpause Bob"));
   let_pass(1s);
   EXPECT_TRUE(submitted("Bob").empty());
-  box.ok({"unpause", "Bob"});
+  EXPECT_TRUE(has(box.run({"flush", "Bob"}).err, "agent-relay unpause Bob")) << "a pause is not ended by a flush";
+  EXPECT_TRUE(has(box.run({"pause", "Bob", "--reason", "lunch"}).err, "Bob is paused already"));
+  EXPECT_EQ(box.ok({"unpause", "Bob"}), "Bob takes messages again\n");
+  EXPECT_TRUE(has(box.run({"unpause", "Bob"}).err, "Bob was not paused"));
   EXPECT_TRUE(comes_to(first, "delivered")) << story(first);
   EXPECT_TRUE(comes_to(second, "delivered")) << story(second);
   EXPECT_EQ(submitted("Bob"), (std::vector{letter(first, "the first"), letter(second, "the second")}));
