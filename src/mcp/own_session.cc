@@ -145,6 +145,8 @@ client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
     if (meta->delivery && meta->delivery->deadline > 0)
       held.expires_at = std::min(held.expires_at.value_or(meta->delivery->deadline), meta->delivery->deadline);
   }
+  if (const auto end = incoming.delivery.expires_at)  // a redelivered one has an end of its own
+    held.expires_at = *end > 0 ? std::optional{*end} : std::nullopt;
   if (incoming.delivery.mode) held.letter.mode = protocol::name_of(*incoming.delivery.mode);
   held_.push_back(std::move(held));
   loop_.post([this, alive = alive_, place = incoming.place] {

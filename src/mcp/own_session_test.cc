@@ -384,6 +384,31 @@ TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
   });
 }
 
+TEST_F(OwnSessionTest, ARedeliveredLetterEndsWhenItsDeliverySaysSo) {
+  start_ready();
+  const auto say = [&](int seq, WallMs end) {
+    std::string frame;
+    const auto id = format("d-{}", seq);
+    protocol::append_frame(
+        frame, protocol::HeaderStyle::Four,
+        protocol::write_envelope(
+            {.type = MessageType::Deliver,
+             .id = id,
+             .ts = 1,
+             .from = "Bob",
+             .payload = R"({"kind":"message","body":"hi"})",
+             .payload_meta = R"({"ttl_ms":1000})",
+             .delivery = format(R"({{"seq":{},"session_id":"s1","messageId":"m{}","expiresAt":{}}})", seq, seq, end)}));
+    daemon.say_bytes(frame);
+    loop.run_now();
+  };
+  say(1, 0);
+  say(2, loop.now().wall + 500);
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi m2:hi ");
+  loop.advance(Millis{1'000});
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
+}
+
 TEST_F(OwnSessionTest, WhatIsCancelledIsNotShown) {
   start_ready();
   deliver(1, "one");
