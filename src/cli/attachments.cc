@@ -82,11 +82,14 @@ Result<void> keep(DiskDirectory& directory, const std::string& name, std::string
   return directory.sync();
 }
 
-std::string shown_name(const std::string& file) {
+/// Its name is put before agents as it is: one that could end a line is not taken.
+Result<std::string> shown_name(const std::string& file) {
   auto name = std::filesystem::path{file}.filename().string();
-  const bool fits = !name.empty() && name.size() <= kMaxNameBytes && protocol::is_utf8(name) &&
-                    !protocol::has_control_characters(name);
-  return fits ? name : safe_file_name(file);
+  if (protocol::has_control_characters(name))
+    return fail(Errc::Refused, relay::format("a file whose name has a newline or another control character in it "
+                                             "cannot go with a message ({}); rename it first",
+                                             safe_file_name(file)));
+  return !name.empty() && name.size() <= kMaxNameBytes && protocol::is_utf8(name) ? name : safe_file_name(file);
 }
 
 }  // namespace
@@ -112,8 +115,11 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
   if (files.size() > protocol::kMaxAttachments)
     return fail(Errc::TooLarge, relay::format("{} files are attached, at most {} can be; pack them into one",
                                               files.size(), protocol::kMaxAttachments));
+  std::vector<std::string> names;  // all of them before the first copy is made
+  for (const auto& file : files) names.push_back(RELAY_TRY(shown_name(file)));
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay", "attachments"}));
-  for (const auto& file : files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& file = files[i];
     const auto content = RELAY_TRY(content_of(file));
     auto digest = sha256_hex(content);
     const auto name = relay::format("{}-{}", digest.substr(0, kDigestLetters), safe_file_name(file));
@@ -124,7 +130,7 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
                                   short_size(there), short_size(most_kept), directory->path()));
       RELAY_TRY(keep(*directory, name, content));
     }
-    kept.push_back({.name = shown_name(file),
+    kept.push_back({.name = std::move(names[i]),
                     .path = directory->path() + "/" + name,
                     .bytes = content.size(),
                     .sha256 = std::move(digest)});

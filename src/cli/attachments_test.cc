@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "cli/failure.h"
 #include "protocol/limits.h"
+#include "protocol/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -89,6 +90,18 @@ TEST_F(Attachments, ADirectoryThatIsALinkIsNotWrittenThrough) {
   fs::create_directory(root_ + "/.agent-relay");
   fs::create_symlink("/tmp", root_ + "/.agent-relay/attachments");
   EXPECT_NE(error_of({source}).find("is no directory of ours"), std::string::npos);
+}
+
+TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
+  for (const auto* name : {"two\nlines", "a\rb", "bell\a", "escape\x1b[2J", "delete\x7f"}) {
+    const auto refused = keep_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
+    ASSERT_FALSE(refused.has_value()) << name;
+    EXPECT_EQ(ending_of(refused.error()).code, ExitCode::Refused);
+    EXPECT_FALSE(protocol::has_control_characters(refused.error().message()));
+    EXPECT_NE(refused.error().message().find("rename it first"), std::string::npos) << refused.error().message();
+  }
+  EXPECT_FALSE(fs::exists(root_ + "/.agent-relay/attachments"));
+  EXPECT_EQ(keep_attachments(root_, {file("caf\xc3\xa9 1.txt", "x")}).value().front().name, "caf\xc3\xa9 1.txt");
 }
 
 TEST_F(Attachments, HaveBounds) {

@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -14,15 +17,37 @@
 #include "client/link.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
-#include "protocol/json_scanner.h"
+#include "protocol/contract.h"
 #include "protocol/json_writer.h"
+#include "speech/injection.h"
 
 namespace relay::cli {
 namespace {
 
 constexpr std::size_t kMaxUnanswered = 1'000;
+constexpr std::size_t kMaxQuestions = 256;  // of others, that wait for what is typed here
 constexpr std::string_view kHelp =
-    "`@Bob hello` speaks to Bob, as do the lines after it; `@* hello` to everyone; /quit leaves";
+    "`@Bob hello` speaks to Bob, as do the lines after it, and answers what he asked; `@* hello` to everyone; /quit "
+    "leaves";
+
+/// A message for programs.
+std::string chat_object(const protocol::RelayMessage& message, const client::Incoming& incoming, bool awaited) {
+  const auto& envelope = incoming.envelope;
+  protocol::JsonWriter line;
+  line.field("id", incoming.delivery.message_id).field("from", envelope.from).field("to", envelope.to);
+  line.optional("topic", envelope.topic)
+      .optional("thread", message.thread)
+      .field("body", message.text)
+      .field("seq", incoming.delivery.seq)
+      .field("timestamp", envelope.ts);
+  if (awaited) line.field("answerExpected", true);
+  if (!message.attachments.empty()) {
+    line.begin_array("attachments");
+    for (const auto& file : message.attachments) line.raw_element(file.object);
+    line.end();
+  }
+  return line.take();
+}
 
 class Chat final : public client::LinkListener, public LineListener {
  public:
@@ -67,10 +92,22 @@ class Chat final : public client::LinkListener, public LineListener {
     if (!addressed.to.empty()) to_ = addressed.to;
     if (addressed.text.empty()) return;
     if (to_.empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
-    protocol::JsonWriter payload;
-    payload.field("kind", "message").field("body", addressed.text);
-    if (const auto sent = link_->send({.to = to_, .payload = payload.take()}); !sent) ends_with(complain(sent.error()));
+    say(addressed.text);
     if (outbox_.size() >= kMaxUnanswered && input_) input_->pause();
+  }
+
+  /// The first line to somebody who waits for an answer is that answer.
+  void say(const std::string& text) {
+    const auto question = questions_.extract(to_);
+    protocol::JsonWriter payload, meta;
+    payload.field("kind", "message").field("body", text);
+    if (question) {
+      payload.optional("thread", question.mapped().thread);
+      meta.field("replyTo", question.mapped().id);
+    }
+    const auto sent =
+        link_->send({.to = to_, .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
+    if (!sent) ends_with(complain(sent.error()));
   }
 
   void obey(std::string_view word) {
@@ -137,23 +174,34 @@ class Chat final : public client::LinkListener, public LineListener {
 
   void show(const client::Incoming& incoming) {
     const auto& envelope = incoming.envelope;
-    const auto view = protocol::parse_send(envelope.payload);
-    const auto body = view && !view->body.empty() ? protocol::decode_string(view->body) : std::string{};
-    if (options_.json) {
-      protocol::JsonWriter line;
-      line.field("id", incoming.delivery.message_id).field("from", envelope.from).field("to", envelope.to);
-      line.optional("topic", envelope.topic)
-          .field("body", body)
-          .field("seq", incoming.delivery.seq)
-          .field("timestamp", envelope.ts);
-      return print(line.take() + "\n");
-    }
+    const auto message = protocol::message_from(
+        {.id = incoming.delivery.message_id, .from = envelope.from, .to = envelope.to, .payload = envelope.payload});
+    const auto meta = protocol::parse_send_meta(envelope.payload_meta);
+    const bool awaited = meta && meta->sync && meta->sync->blocking;
+    if (options_.json) return print(chat_object(message, incoming, awaited) + "\n");
     const auto to_all = incoming.delivery.original_to.empty()
                             ? ""
                             : relay::format(" (to {})", sanitised(incoming.delivery.original_to, Lines::Join));
     print(relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
                         context_.paint.name(sanitised(envelope.from, Lines::Join)), to_all,
-                        with_margin(sanitised(body, Lines::Keep))));
+                        with_margin(sanitised(message.text, Lines::Keep))));
+    for (const auto& file : message.attachments) {
+      const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0));
+      const auto line = speech::attached_line({.name = file.name, .path = file.path, .bytes = bytes});
+      print(with_margin("\n" + sanitised(line, Lines::Join)).substr(1) + "\n");
+    }
+    if (awaited) expect_answer(message);
+  }
+
+  void expect_answer(const protocol::RelayMessage& message) {
+    const auto& from = message.from.name;
+    if (questions_.size() >= kMaxQuestions && !questions_.contains(from)) return;
+    questions_.insert_or_assign(from, Question{message.id, message.thread});
+    if (!options_.listen_only)
+      remark(relay::format("{} waits for an answer: @{} your words", from, from));
+    else
+      remark(relay::format("{} waits for an answer: agent-relay send {} TEXT --from {} --reply-to {}", from, from,
+                           options_.name, message.id));
   }
 
   /// A person has seen what went wrong and goes on; a script learns it at the end.
@@ -171,6 +219,10 @@ class Chat final : public client::LinkListener, public LineListener {
     loop_.post([this] { loop_.stop(); });
   }
 
+  struct Question {
+    std::string id, thread;
+  };
+
   const ChatOptions& options_;
   const Context& context_;
   bool interactive_;  // a person types
@@ -182,6 +234,7 @@ class Chat final : public client::LinkListener, public LineListener {
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<LineInput> input_;
   ExitCode code_ = ExitCode::Yes;
+  std::map<std::string, Question> questions_;  // by who asked: the newest of each
   std::int64_t arrived_ = 0;
   bool was_lost_ = false;
   bool greeted_ = false;

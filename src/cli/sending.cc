@@ -68,7 +68,7 @@ Failure fate_unknown(const Error& why, const std::string& wire_id) {
 class HandOver {
  public:
   HandOver(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news)
-      : connection_{connection}, letter_{std::move(letter)}, on_news_{on_news} {
+      : connection_{connection}, letter_{std::move(letter)}, on_news_{on_news}, own_id_{!letter_.id.empty()} {
     if (letter_.until != Until::Answered) return;
     SystemRandom random;
     correlation_ = random.hex(kCorrelationBytes);
@@ -135,30 +135,17 @@ class HandOver {
     fate_.id = ack.short_id;
     fate_.recipients = ack.recipients;
     fate_.offline_since = ack.offline_since;
+    if (ack.repeat || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
     if (letter_.until == Until::Stored) return true;
     on_news_(fate_);
     return false;
   }
 
-  Result<bool> take_receipt(protocol::Receipt receipt) {
+  bool take_receipt(protocol::Receipt receipt) {
     if (receipt.message_id != wire_id_) return false;
-    fate_.steps.push_back(receipt);
+    const bool settled = settles(fate_, letter_.until, std::move(receipt));
     on_news_(fate_);
-    switch (receipt.status) {
-      case ReceiptStatus::Accepted: return letter_.until == Until::Accepted;
-      case ReceiptStatus::Delivered:
-        return letter_.until != Until::Answered && (letter_.until != Until::Seen || receipt.proof == "seen");
-      case ReceiptStatus::Deferred: return false;
-      case ReceiptStatus::Failed:
-        fate_.reason = receipt.reason.empty() ? "no reason was given" : receipt.reason;
-        return end(Kind::Undelivered);
-      case ReceiptStatus::InDoubt:
-        if (letter_.until == Until::Answered) return false;  // the answer would settle it
-        fate_.reason =
-            relay::format("whether the agent has it is not known ({}), and it is not typed again", receipt.reason);
-        return end(Kind::Undelivered);
-    }
-    return false;
+    return settled;
   }
 
   bool end(Kind kind, protocol::NackView refusal = {}) {
@@ -171,11 +158,33 @@ class HandOver {
   Letter letter_;
   const std::function<void(const Fate&)>& on_news_;
   std::string correlation_, wire_id_;
+  bool own_id_ = false;  // chosen by its sender: only then may it have been sent before
   bool stored_ = false;
   Fate fate_;
 };
 
 }  // namespace
+
+bool settles(Fate& fate, Until until, protocol::Receipt step) {
+  fate.steps.push_back(std::move(step));
+  const auto& receipt = fate.steps.back();
+  switch (receipt.status) {
+    case ReceiptStatus::Accepted: return until == Until::Accepted;
+    case ReceiptStatus::Delivered: return until != Until::Answered && (until != Until::Seen || receipt.proof == "seen");
+    case ReceiptStatus::Deferred: return false;
+    case ReceiptStatus::Failed:
+      fate.reason = receipt.reason.empty() ? "no reason was given" : receipt.reason;
+      fate.kind = Kind::Undelivered;
+      return true;
+    case ReceiptStatus::InDoubt:
+      if (until == Until::Answered) return false;  // the answer would settle it
+      fate.reason =
+          relay::format("whether the agent has it is not known ({}), and it is not typed again", receipt.reason);
+      fate.kind = Kind::Undelivered;
+      return true;
+  }
+  return false;
+}
 
 Result<Fate> hand_over(Connection& connection, Letter letter, const std::function<void(const Fate&)>& on_news) {
   return HandOver{connection, std::move(letter), on_news}.run();

@@ -34,7 +34,7 @@ struct Letter {
 };
 
 struct Fate {
-  enum class Kind { Reached, Undelivered, NotYet, Refused };
+  enum class Kind { Reached, Undelivered, NotYet, Refused, Repeat };  // Repeat: its ledger knows the rest (repeat.h)
   Kind kind = Kind::Reached;
   std::string id = {};  // under which `trace` and `read` find it; empty when the daemon did not say
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
@@ -44,7 +44,11 @@ struct Fate {
   std::string reason = {};          // why it is Undelivered; of NotYet, when it is not the time that ran out
   ExitCode code = ExitCode::No;     // of NotYet: too late, or the daemon is gone
   protocol::NackView refusal = {};  // of Refused
+  bool repeat = false;              // it was sent before, under the same id
 };
+
+/// Adds what the recipient's side told to `fate`. True when its sender waited for no more.
+bool settles(Fate& fate, Until until, protocol::Receipt step);
 
 /// `on_news` is called whenever more is known than before, once it is stored.
 /// An error when the daemon did not answer; then nobody knows whether it was stored.

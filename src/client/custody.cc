@@ -51,10 +51,18 @@ void Custody::move(const Place& place) { in_hand_.find(place.id)->second = Held{
 
 void Custody::came_again(std::string_view id) { in_hand_.find(id)->second.came_here = true; }
 
-std::optional<Place> Custody::let_go(std::string_view id) {
-  const auto found = in_hand_.find(id);
-  if (found == in_hand_.end()) return std::nullopt;
-  return std::move(in_hand_.extract(found).mapped().place);
+std::optional<Place> Custody::acknowledge(std::string_view id) {
+  const auto held = in_hand_.find(id);
+  if (held == in_hand_.end()) return std::nullopt;
+  remember({.receipt = {.status = ReceiptStatus::Delivered, .delivery_id = std::string{id}, .proof = "accepted"},
+            .heard = held->second.came_here,
+            .by_ack = true});
+  return std::move(in_hand_.extract(held).mapped().place);
+}
+
+bool Custody::acknowledged(std::string_view id) const {
+  const auto found = last_words_.find(id);
+  return found != last_words_.end() && found->second.by_ack;
 }
 
 std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {

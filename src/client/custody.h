@@ -38,8 +38,10 @@ class Custody {
   void move(const Place& place);
   /// In hand already: the daemon repeats it on this connection.
   void came_again(std::string_view id);
-  /// Not in hand any more; where it stood, or nothing when it was not.
-  std::optional<Place> let_go(std::string_view id);
+  /// Delivered, said by a plain ACK: where it stood, or nothing when it was not in hand.
+  std::optional<Place> acknowledge(std::string_view id);
+  /// Was an ACK the last word about it?
+  [[nodiscard]] bool acknowledged(std::string_view id) const;
 
   /// What may be said about it now: nothing when it has left the hand, except a stronger proof of what was delivered.
   std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
@@ -61,7 +63,8 @@ class Custody {
   };
   struct Word {
     protocol::Receipt receipt;
-    bool heard = false;  // by a daemon that sent the delivery on this connection
+    bool heard = false;   // by a daemon that sent the delivery on this connection
+    bool by_ack = false;  // said as an ACK, and so again
   };
   void remember(Word word);
 

@@ -65,6 +65,19 @@ TEST(Custody, AnEndIsSaidAsOftenAsItIsAskedFor) {
   EXPECT_TRUE(custody.says_again("d-1"));
 }
 
+TEST(Custody, AnAcknowledgementIsALastWordUntilMoreIsProved) {
+  Custody custody;
+  EXPECT_FALSE(custody.acknowledge("d-1"));
+  custody.take({.id = "d-1", .seq = 1});
+  EXPECT_EQ(custody.acknowledge("d-1")->seq, 1U);
+  EXPECT_FALSE(custody.acknowledge("d-1"));
+  EXPECT_TRUE(custody.acknowledged("d-1"));
+  EXPECT_EQ(custody.word_about("d-1")->status, ReceiptStatus::Delivered);
+  EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::Failed}));
+  EXPECT_TRUE(custody.report("d-1", {.status = ReceiptStatus::Delivered, .proof = "seen"}));
+  EXPECT_FALSE(custody.acknowledged("d-1"));
+}
+
 TEST(Custody, RemembersABoundedNumberOfLastWords) {
   Custody custody;
   for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) {
@@ -79,7 +92,7 @@ TEST(Custody, HasABoundInHandToo) {
   Custody custody;
   for (std::size_t i = 0; i < kMaxUnacknowledged; ++i) custody.take({.id = format("d-{}", i)});
   EXPECT_TRUE(custody.full());
-  EXPECT_EQ(custody.let_go("d-7")->id, "d-7");
+  EXPECT_EQ(custody.acknowledge("d-7")->id, "d-7");
   EXPECT_FALSE(custody.full());
 }
 

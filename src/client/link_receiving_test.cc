@@ -131,6 +131,26 @@ TEST_F(LinkReceiving, TakenWhileAwayItIsAcknowledgedWhenItComesAgain) {
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
+TEST_F(LinkReceiving, AcknowledgedWhileAwayItIsNotHandedUpAgainThoughItWasPutElsewhere) {
+  program.taken = Taken::Later;
+  start_ready();
+  deliver_in(kManual, "d-1", 3);
+  daemon.cut();
+  link->acknowledge(program.incoming[0]);
+  loop.advance(Millis{200});
+  daemon.welcome();
+  (void)said();
+  deliver_in({}, "d-1", 8);  // somebody flushed it meanwhile
+  EXPECT_EQ(program.incoming.size(), 1U);
+  EXPECT_TRUE(program.moved.empty());
+  const auto heard = daemon.heard();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].type, "ACK");
+  EXPECT_EQ(heard[0].payload.at("seq").as_int64(), 8);
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
+  EXPECT_EQ(proofs(), Said{"seen"}) << "more may be proved of what was acknowledged";
+}
+
 TEST_F(LinkReceiving, ChannelMessagesWithADeliveryBlockAreTreatedAlike) {
   start_ready();
   for (int i = 0; i < 2; ++i)

@@ -186,7 +186,7 @@ void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
 }
 
 void Link::Machine::acknowledge(const Place& place) {
-  const auto stood = custody_.let_go(place.id);
+  const auto stood = custody_.acknowledge(place.id);
   if (!stood) return;
   // Without a connection the delivery will come again and be recognised; it is acknowledged then.
   if (state_ == LinkState::Ready) write_ack(*stood);

@@ -58,6 +58,7 @@ class Link::Machine final : public net::StreamListener {
   void on_ack(const protocol::Envelope& envelope);
   void on_nack(const protocol::Envelope& envelope);
   void on_delivery(const protocol::Envelope& envelope);
+  void say_again(const Place& place, const protocol::Receipt& word);
   void write_ack(const Place& place);
   void write_receipt(const protocol::Receipt& receipt);
   void on_pause(const protocol::Envelope& envelope);

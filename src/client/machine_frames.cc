@@ -151,13 +151,13 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
   const auto* const word = custody_.word_about(place.id);
   if (!is_new) {  // what we said of it got lost, or is on its way
     if (word == nullptr) return write_ack(place);
-    if (custody_.says_again(place.id)) write_receipt(*word);
+    if (custody_.says_again(place.id)) say_again(place, *word);
     return;
   }
   if (word != nullptr && !gives_back(*word)) {
     // It was put elsewhere while we told of its end.
     positions_.advance(place.topic, place.from, place.lane, place.seq);
-    return write_receipt(*word);
+    return say_again(place, *word);
   }
   // Skipping one and taking a later one would make it a repetition when it comes again; a new connection brings all.
   if (custody_.full()) return lose("more deliveries are in hand than one connection may have");
@@ -182,6 +182,11 @@ void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
     report(place, {.status = protocol::ReceiptStatus::Failed,
                    .reason = order->reason,
                    .code = std::string{protocol::kCancelled}});
+}
+
+void Link::Machine::say_again(const Place& place, const protocol::Receipt& word) {
+  if (custody_.acknowledged(place.id)) return write_ack(place);
+  write_receipt(word);
 }
 
 void Link::Machine::write_ack(const Place& place) {

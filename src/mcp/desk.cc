@@ -205,6 +205,7 @@ void Desk::reply(Ticket ticket, const Arguments& arguments) {
   const auto answer_to = [this, ticket](Draft answer, const Letter& letter) {
     answer.to = letter.to.starts_with('#') ? letter.to : letter.from;
     answer.thread = letter.thread.empty() ? letter.id : letter.thread;
+    answer.reply_to = letter.id;
     post_draft(ticket, std::move(answer));
   };
   const auto known = std::ranges::find(seen_, id, &Letter::id);
@@ -286,6 +287,7 @@ void Desk::release(Ticket ticket, const Arguments& arguments) {
 void Desk::remember(const Letter& letter) {
   seen_.push_back(letter);
   seen_.back().body.clear();
+  seen_.back().files.clear();
   if (seen_.size() > kMaxRemembered) seen_.pop_front();
 }
 

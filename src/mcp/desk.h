@@ -107,7 +107,7 @@ class Desk final : public Workshop, public PostListener {
   std::set<Ticket> open_;
   std::map<Ticket, Waiting> waiting_;
   std::set<std::string, std::less<>> taking_;  // shown, and not taken yet
-  std::deque<Letter> seen_;                    // without bodies: whom to answer
+  std::deque<Letter> seen_;                    // without bodies and files: whom to answer
   std::map<Ticket, std::unique_ptr<net::Timer>> retries_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -80,13 +80,18 @@ void Desk::look_again(Ticket ticket) {
     const auto looked_at = mail->letters.size();
     leave_out_taken(*mail);
     Mail found;
-    for (const auto& letter : mail->letters)
-      if (wanted(letter) && found.letters.size() < kShowAtMost) found.letters.push_back(letter);
+    bool wakes = false;
+    for (const auto& letter : mail->letters) {
+      if (letter.held() || !wanted(letter)) continue;
+      wakes = wakes || letter.wakes();
+      // The last place is kept for one that ends the wait: quiet ones come along, they never stand in its way.
+      if (found.letters.size() < (wakes ? kShowAtMost : kShowAtMost - 1)) found.letters.push_back(letter);
+    }
     found.more = mail->more || mail->letters.size() > found.letters.size();
-    const bool wakes = !mail->paused && !std::ranges::all_of(found.letters, &Letter::quiet);
-    if (wakes) return hand_over(ticket, found, {});
+    if (wakes && !mail->paused) return hand_over(ticket, found, {});
     const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
-    if (mail->more && looked_at > 0 && choosy && !mail->paused)
+    const bool stand_before = choosy ? looked_at > 0 : !mail->letters.empty();
+    if (mail->more && stand_before && !mail->paused)
       return finish(ticket, failed(format("{} unread messages stand before it, and no more can be seen; read them with "
                                           "relay_inbox, then wait again",
                                           looked_at)));

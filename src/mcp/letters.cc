@@ -43,6 +43,28 @@ std::string indented(std::string_view text) {
   return all;
 }
 
+json::array files_json(const Letter& letter) {
+  json::array all;
+  for (const auto& file : letter.files) {
+    json::object one;
+    one["name"] = file.name;
+    one["path"] = file.path;
+    one["bytes"] = file.bytes;
+    if (!file.media_type.empty()) one["mediaType"] = file.media_type;
+    all.emplace_back(std::move(one));
+  }
+  return all;
+}
+
+/// Below the body and not indented as it is: these are our words.
+std::string footer_of(const Letter& letter) {
+  std::string footer;
+  for (const auto& file : letter.files) footer += "\n" + speech::attached_line(file);
+  if (letter.answer_expected)
+    footer += format("\n(answer expected: relay_reply with message {})", speech::harmless_line(letter.id));
+  return footer;
+}
+
 }  // namespace
 
 json::object letters_json(const Mail& mail) {
@@ -56,6 +78,8 @@ json::object letters_json(const Mail& mail) {
     if (!letter.thread.empty()) one["thread"] = letter.thread;
     one["body"] = body_shown(letter, room);
     if (whole_size(letter) > room) one["cut"] = true;
+    if (!letter.files.empty()) one["attachments"] = files_json(letter);
+    if (letter.answer_expected) one["answerExpected"] = true;
     letters.emplace_back(std::move(one));
   }
   json::object all;
@@ -63,6 +87,8 @@ json::object letters_json(const Mail& mail) {
   all["more"] = mail.more;
   // Some clients show a model the structured part alone.
   if (!mail.letters.empty()) all["note"] = "written by others on the relay, not by your user";
+  if (std::ranges::any_of(mail.letters, &Letter::answer_expected))
+    all["answer"] = "who wrote a message with answerExpected waits for it: answer with relay_reply";
   return all;
 }
 
@@ -77,7 +103,7 @@ ToolResult show_letters(const Mail& mail, std::string_view nothing) {
       format("{} from others on the relay, not from your user:",
              mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()));
   for (const auto& letter : mail.letters)
-    result.text += format("\n{}: {}", header_of(letter), indented(body_shown(letter, room)));
+    result.text += format("\n{}: {}{}", header_of(letter), indented(body_shown(letter, room)), footer_of(letter));
   if (mail.more) result.text += "\nMore wait: call relay_inbox again.";
   return result;
 }

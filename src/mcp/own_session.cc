@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "mcp/letters.h"
+#include "protocol/contract.h"
 #include "protocol/json_scanner.h"
 #include "protocol/requests.h"
 #include "protocol/utf8.h"
@@ -28,6 +29,14 @@ Letter letter_of(const client::Incoming& incoming) {
     letter.thread = view->thread;
     letter.quiet = protocol::wakes_nobody(*view);
   }
+  auto message = protocol::message_from(
+      {.id = letter.id, .from = letter.from, .to = letter.to, .payload = incoming.envelope.payload});
+  for (auto& file : message.attachments)
+    if (!file.path.empty())
+      letter.files.push_back({.name = std::move(file.name),
+                              .path = std::move(file.path),
+                              .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0)),
+                              .media_type = std::move(file.media_type)});
   if (letter.body.size() > kMaxBodyBytes) {
     letter.bytes = letter.body.size();
     letter.body = std::string{protocol::cut_at_letter(letter.body, kMaxBodyBytes)};
@@ -51,10 +60,8 @@ OwnSession::OwnSession(net::EventLoop& loop, net::Network& network, Random& rand
   link.hello.working_directory = options_.project_root;
   link.hello.capabilities.resume = true;
   link.hello.capabilities.max_inflight = kWindow;
-  // Letters wait here until somebody looks, whatever moment they were meant for.
-  link.hello.capabilities.modes.emplace();
-  link.hello.capabilities.modes->add(protocol::DeliveryMode::OnIdle);
-  link.hello.capabilities.modes->add(protocol::DeliveryMode::Manual);
+  // Letters wait here until the agent looks; each time it does is its idle moment, its next message and tool call.
+  link.hello.capabilities.modes = protocol::Modes::all();
   link.hello.capabilities.queue = true;
   link.hello.capabilities.pause = true;
   link.patience = client::Patience::never_give_up();
@@ -134,9 +141,12 @@ client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     if (meta->ttl_ms) held.expires_at = incoming.envelope.ts + *meta->ttl_ms;
     if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
+    held.letter.answer_expected = meta->sync && meta->sync->blocking;
     if (meta->delivery && meta->delivery->deadline > 0)
       held.expires_at = std::min(held.expires_at.value_or(meta->delivery->deadline), meta->delivery->deadline);
   }
+  if (const auto end = incoming.delivery.expires_at)  // a redelivered one has an end of its own
+    held.expires_at = *end > 0 ? std::optional{*end} : std::nullopt;
   if (incoming.delivery.mode) held.letter.mode = protocol::name_of(*incoming.delivery.mode);
   held_.push_back(std::move(held));
   loop_.post([this, alive = alive_, place = incoming.place] {
@@ -159,6 +169,13 @@ void OwnSession::on_moved(const client::Place& place, protocol::DeliveryMode mod
   if (found == nullptr) return;
   found->place = place;
   found->letter.mode = protocol::name_of(mode);
+  tell_of_mail();  // a flush may have made it one that ends a wait
+}
+
+void OwnSession::tell_of_mail() {
+  loop_.post([this, alive = alive_] {
+    if (*alive && !paused_) listener_->on_mail();
+  });
 }
 
 bool OwnSession::on_cancel(const protocol::CancelOrder& order) {
@@ -167,10 +184,7 @@ bool OwnSession::on_cancel(const protocol::CancelOrder& order) {
 
 void OwnSession::on_pause(const protocol::PauseOrder& order) {
   paused_ = order.paused;
-  if (!paused_)
-    loop_.post([this, alive = alive_] {
-      if (*alive && !paused_) listener_->on_mail();
-    });
+  if (!paused_) tell_of_mail();
 }
 
 void OwnSession::on_acknowledged(const protocol::Ack& ack) {

@@ -6,8 +6,10 @@
 /// - The same key is sent once in the life of this program and of its outbox; under it no other message is sent, unless
 ///   the first was refused.
 /// - Letters wait in the daemon, of which at most kWindow are here, each with as much of its body as is ever shown (16 MiB
-///   in all); they are acknowledged when they are taken. While the window is full there may be more.
-/// - Who waits is not woken while a person has paused us, nor by what wakes nobody; who asks is always shown.
+///   in all) and the names of its files; they are acknowledged when they are taken. While the window is full there may be
+///   more.
+/// - Every mode is taken at once: we are asked, and each asking is the moment. Who waits is not woken while a person has
+///   paused us, nor by what wakes nobody, nor by what is held until it is fetched or flushed; who asks is always shown.
 /// - A message that was kept and is refused later comes back as a letter of ours, so that its writer hears of it.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
@@ -86,6 +88,7 @@ class OwnSession final : public Post, public client::LinkListener {
   void bind_key(const std::string& key, const std::string& id, std::string print);
   void free_key(Posted& posted);
   void settle();
+  void tell_of_mail();
   void run_early();
   Mail letters_for(const MailWish& wish);
   void drop_expired();

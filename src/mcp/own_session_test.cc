@@ -325,7 +325,7 @@ TEST_F(OwnSessionTest, SaysWhatItCanDo) {
   session->start(*this);
   const auto hello = daemon.heard().at(0);
   EXPECT_EQ(json::serialize(hello.payload.at("capabilities").at("delivery")),
-            R"({"modes":["on-idle","manual"],"queue":true})");
+            R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"],"queue":true})");
   EXPECT_EQ(hello.payload.at("capabilities").at("lifecycle").at("pause"), json::value(true));
 }
 
@@ -339,6 +339,74 @@ TEST_F(OwnSessionTest, WhoAsksIsShownWhileAPersonHasPausedIt) {
   daemon.say(MessageType::Pause, "p", R"({"paused":false})");
   loop.run_now();
   EXPECT_EQ(told_of_mail, 1);
+}
+
+TEST_F(OwnSessionTest, WhatIsFlushedIsToldToWhoWaits) {
+  start_ready();
+  const auto say = [&](int seq, int lane) {
+    daemon.say(MessageType::Deliver, "d-1", R"({"kind":"message","body":"hi"})", "Bob", "",
+               format(R"({{"seq":{},"session_id":"s1","messageId":"m1","lane":{},"mode":"{}"}})", seq, lane,
+                      lane == 0 ? "on-idle" : "manual"));
+    loop.run_now();
+  };
+  say(1, protocol::code_of(protocol::Lane{protocol::DeliveryMode::Manual}));
+  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->letters.at(0).held()); });
+  const auto before = told_of_mail;
+  say(7, 0);
+  EXPECT_EQ(told_of_mail, before + 1);
+  session->mail({.limit = 9}, [](Result<Mail> mail) { EXPECT_TRUE(mail->letters.at(0).wakes()); });
+}
+
+TEST_F(OwnSessionTest, KnowsTheFilesOfALetterAndThatItsSenderWaits) {
+  start_ready();
+  std::string frame;
+  protocol::append_frame(
+      frame, protocol::HeaderStyle::Four,
+      protocol::write_envelope(
+          {.type = MessageType::Deliver,
+           .id = "d-1",
+           .ts = 1,
+           .from = "Bob",
+           .payload =
+               R"({"kind":"message","body":"?","data":{"attachments":[{"name":"a.txt","path":"/a.txt","bytes":3,)"
+               R"("sha256":"00","mediaType":"text/plain"},{"name":"nowhere"},5]}})",
+           .payload_meta = R"({"sync":{"correlationId":"c","blocking":true}})",
+           .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
+  daemon.say_bytes(frame);
+  loop.run_now();
+  session->mail({.limit = 9}, [](Result<Mail> mail) {
+    const auto& letter = mail->letters.at(0);
+    EXPECT_TRUE(letter.answer_expected);
+    ASSERT_EQ(letter.files.size(), 1U);
+    EXPECT_EQ(letter.files[0].path, "/a.txt");
+    EXPECT_EQ(letter.files[0].bytes, 3U);
+    EXPECT_EQ(letter.files[0].media_type, "text/plain");
+  });
+}
+
+TEST_F(OwnSessionTest, ARedeliveredLetterEndsWhenItsDeliverySaysSo) {
+  start_ready();
+  const auto say = [&](int seq, WallMs end) {
+    std::string frame;
+    const auto id = format("d-{}", seq);
+    protocol::append_frame(
+        frame, protocol::HeaderStyle::Four,
+        protocol::write_envelope(
+            {.type = MessageType::Deliver,
+             .id = id,
+             .ts = 1,
+             .from = "Bob",
+             .payload = R"({"kind":"message","body":"hi"})",
+             .payload_meta = R"({"ttl_ms":1000})",
+             .delivery = format(R"({{"seq":{},"session_id":"s1","messageId":"m{}","expiresAt":{}}})", seq, seq, end)}));
+    daemon.say_bytes(frame);
+    loop.run_now();
+  };
+  say(1, 0);
+  say(2, loop.now().wall + 500);
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi m2:hi ");
+  loop.advance(Millis{1'000});
+  EXPECT_EQ(mail({.limit = 9}), "m1:hi ");
 }
 
 TEST_F(OwnSessionTest, WhatIsCancelledIsNotShown) {

@@ -9,6 +9,7 @@ namespace relay::mcp {
 Written write_draft(const Draft& draft) {
   protocol::JsonWriter payload, meta;
   payload.field("kind", "message").field("body", draft.body).optional("thread", draft.thread);
+  meta.optional("replyTo", draft.reply_to);
   if (draft.ttl) meta.field("ttl_ms", draft.ttl->count());
   if (draft.mode || !draft.key.empty()) {
     meta.begin_object("delivery");

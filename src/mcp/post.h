@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "protocol/message_type.h"
 #include "protocol/send.h"
+#include "speech/injection.h"
 
 namespace relay::mcp {
 
@@ -29,6 +30,12 @@ struct Letter {
   std::string mode = {};    // as wished by the sender; may be empty
   std::size_t bytes = 0;    // of the whole body, when only its beginning is here
   bool quiet = false;       // of a kind that wakes nobody
+  std::vector<speech::AttachedFile> files = {};
+  bool answer_expected = false;  // its sender waits
+
+  /// Does it end a wait? What is held until somebody fetches it is no reason to stop waiting.
+  [[nodiscard]] bool wakes() const { return !quiet && !held(); }
+  [[nodiscard]] bool held() const { return mode == protocol::name_of(protocol::DeliveryMode::Manual); }
 };
 
 struct Mail {
@@ -52,6 +59,7 @@ struct Draft {
   std::string key = {};  // the caller's own id for it; empty: none
   std::optional<protocol::DeliveryMode> mode = {};
   std::optional<Millis> ttl = {};
+  std::string reply_to = {};  // the message it answers
 };
 
 struct Sent {

@@ -1,6 +1,9 @@
 #include "mcp/wrapped_agent.h"
 
+#include <algorithm>
+
 #include "base/format.h"
+#include "protocol/limits.h"
 #include "protocol/send.h"
 
 namespace relay::mcp {
@@ -19,6 +22,21 @@ Result<Sent> fate_told_by(const ErrandAnswer& answer) {
   }
   const auto ack = RELAY_TRY(protocol::parse_ack(answer.payload));
   return Sent{.id = ack.short_id, .recipients = ack.recipients};
+}
+
+std::vector<speech::AttachedFile> files_from(const json::object& letter) {
+  std::vector<speech::AttachedFile> files;
+  const auto* listed = array_member(letter, "attachments");
+  for (const auto& value : listed != nullptr ? *listed : json::array{}) {
+    const auto* file = value.if_object();
+    if (file == nullptr || files.size() >= protocol::kMaxAttachments) continue;
+    files.push_back(
+        {.name = string_member(*file, "name").value_or(""),
+         .path = string_member(*file, "path").value_or(""),
+         .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(*file, "bytes").value_or(0), 0)),
+         .media_type = string_member(*file, "mediaType").value_or("")});
+  }
+  return files;
 }
 
 }  // namespace
@@ -40,6 +58,8 @@ Mail mail_from(const json::object& answer) {
     letter.body = text("body");
     letter.mode = text("mode");
     letter.quiet = bool_member(*entry, "quiet").value_or(false);
+    letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
+    letter.files = files_from(*entry);
     mail.letters.push_back(std::move(letter));
   }
   return mail;

@@ -76,6 +76,19 @@ TEST_F(WrappedAgentTest, TakesItsMailFromTheHost) {
   EXPECT_EQ(last, "Bob::hi Bob:*:all ");
 }
 
+TEST_F(WrappedAgentTest, ReadsWhatCameWithALetter) {
+  const auto mail = mail_from(
+      parse_json_object(
+          R"({"letters":[{"id":"m1","from":"Bob","body":"?","answerExpected":true,"attachments":)"
+          R"([{"name":"a.txt","path":"/a.txt","bytes":3,"mediaType":"text/plain"},7]},{"id":"m2","from":"Bob"}]})")
+          .value());
+  EXPECT_TRUE(mail.letters.at(0).answer_expected);
+  ASSERT_EQ(mail.letters[0].files.size(), 1U);
+  EXPECT_EQ(mail.letters[0].files[0].path, "/a.txt");
+  EXPECT_EQ(mail.letters[0].files[0].media_type, "text/plain");
+  EXPECT_TRUE(mail.letters.at(1).files.empty());
+}
+
 TEST_F(WrappedAgentTest, SaysWhyTheHostSaidNo) {
   agent.start(*this);
   mail({.limit = 5});

@@ -27,6 +27,9 @@ TEST(Ack, ComesBackAsItWasWritten) {
   EXPECT_EQ(parse_ack(write_ack(stored))->delivery_id, "d-2");
   EXPECT_EQ(parse_ack(write_ack(stored))->offline_since, 5);
   EXPECT_EQ(parse_ack(write_ack("m"))->short_id, "");
+  EXPECT_FALSE(parse_ack(write_ack(stored))->repeat);
+  stored.repeat = true;
+  EXPECT_TRUE(parse_ack(write_ack(stored))->repeat);
 }
 
 TEST(Ack, NamesWhatItAcknowledges) {

@@ -66,6 +66,7 @@ struct Ack {
   std::string delivery_id;                  // when it goes to one
   WallMs offline_since = 0;                 // that one is away; 0 when it is here
   std::string response;                     // with a correlation id: what was answered
+  bool repeat = false;                      // the same was sent before, and is stored once
 };
 Result<Ack> parse_ack(std::string_view payload);
 std::string write_ack(const Ack& ack);

@@ -20,8 +20,8 @@ using protocol::MessageContext;
 using protocol::MessageReceipt;
 using protocol::RelayMessage;
 
-/// What became of a message. Called once, inside `receive_message` or later; a second call, or one that comes too late,
-/// is ignored.
+/// What became of a message. Called once, inside `receive_message` or later; a second call, or one after the release, is
+/// ignored.
 using Answer = std::move_only_function<void(MessageReceipt)>;
 
 class AgentSession {
@@ -32,8 +32,8 @@ class AgentSession {
   [[nodiscard]] virtual AgentSessionCapabilities capabilities() const = 0;
 
   /// A message, once for each attempt of a delivery; `context.id` is the same at every attempt. An exception counts as
-  /// failed and retryable, and so does an answer that does not come in time. Whoever needs longer answers `accepted`, and
-  /// tells the end by `SessionRunner::report`.
+  /// failed and retryable. While no answer comes the message is not brought again; whoever needs long answers `accepted`,
+  /// and tells the end by `SessionRunner::report`.
   virtual void receive_message(const RelayMessage& message, const MessageContext& context, Answer answer) = 0;
   /// The last call: no message will come any more.
   virtual void release(const std::string& reason) = 0;

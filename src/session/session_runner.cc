@@ -64,11 +64,18 @@ void SessionRunner::start() { link_->start(); }
 
 void SessionRunner::release(const std::string& reason) {
   if (std::exchange(released_, true)) return;
-  for (auto& [id, held] : std::exchange(in_hand_, {}))
-    link_->report({.id = id}, {.status = ReceiptStatus::Deferred,
-                               .reason = format("its session was released: {}", reason),
-                               .available_at = loop_.now().wall,
-                               .way = std::string{kWay}});
+  for (auto& [id, held] : std::exchange(in_hand_, {})) {
+    MessageReceipt last{.way = std::string{kWay}};
+    if (held.answered) {
+      last.status = ReceiptStatus::Deferred;
+      last.reason = format("its session was released: {}", reason);
+      last.available_at = loop_.now().wall;
+    } else {
+      last.status = ReceiptStatus::InDoubt;
+      last.reason = format("its session was released before the callback answered: {}", reason);
+    }
+    link_->report({.id = id}, std::move(last));
+  }
   link_->stop();
   session_.release(reason);
 }
@@ -101,12 +108,7 @@ void SessionRunner::hand_over(const RelayMessage& message, const MessageContext&
   auto& held = in_hand_[context.id];
   held.call = call;
   held.answered = false;
-  held.patience = loop_.after(options_.answer_within, [this, id = context.id, call] {
-    answer(id, call,
-           {.status = ReceiptStatus::Failed,
-            .reason = format("the session did not answer within {} ms", options_.answer_within.count()),
-            .retryable = true});
-  });
+  held.patience = loop_.after(options_.answer_within, [this, id = context.id] { tell_silence(id); });
   try {
     session_.receive_message(message, context,
                              [this, alive = std::weak_ptr{alive_}, id = context.id, call](MessageReceipt receipt) {
@@ -120,8 +122,15 @@ void SessionRunner::hand_over(const RelayMessage& message, const MessageContext&
   }
 }
 
-/// The id is a copy: its caller may be the timer that ends here.
-void SessionRunner::answer(std::string id, std::uint64_t call, MessageReceipt receipt) {
+/// The message may be half done: it stays with the session, whose own answer will end it.
+void SessionRunner::tell_silence(const std::string& id) {
+  const auto seconds = static_cast<double>(options_.answer_within.count()) / 1'000;
+  link_->report({.id = id}, {.status = ReceiptStatus::Deferred,
+                             .reason = format("the callback has not answered for {:g} s", seconds),
+                             .way = std::string{kWay}});
+}
+
+void SessionRunner::answer(const std::string& id, std::uint64_t call, MessageReceipt receipt) {
   const auto found = in_hand_.find(id);
   if (found == in_hand_.end() || found->second.call != call || found->second.answered) return;
   tell(id, std::move(receipt));

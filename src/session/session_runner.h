@@ -3,10 +3,11 @@
 /// Why: a program that embeds us should write what its agent does, and nothing about frames, numbers or reconnections.
 /// Invariants
 ///   1. `receive_message` is called once for each attempt of a delivery, in the order the relay sent them, and each
-///      call is answered exactly once: by the session, or in its place when it throws, stays silent for longer than
-///      `answer_within`, or is released.
+///      call is answered exactly once: by the session, or in its place when it throws or is released. Silence is no
+///      answer: after `answer_within` the ledger says that it lasts, and the message is not brought a second time.
 ///   2. A delivery whose mode the session did not declare never reaches it; it fails as UNSUPPORTED.
-///   3. What the session had in hand when it was released is given back: it comes again to whoever has the name next.
+///   3. What the session kept (accepted, deferred) when it was released is given back: it comes again to whoever has the
+///      name next. What it never answered is in doubt: nobody knows whether it was done.
 /// The moments are the relay's business: it sends what is for now, for an idle agent, or for the boundary just named.
 /// Ownership: borrows loop, network, random, outbox and session, which outlive it; owns the link. `release` may be called
 ///   inside any callback; destroying the runner there may not.
@@ -49,7 +50,7 @@ class SessionRunner final : private client::LinkListener {
 
   /// Begins to connect, and stays connected. Once.
   void start();
-  /// Gives back what is in hand, says goodbye, and calls the session's `release`. A second call does nothing.
+  /// Gives back what was kept, says goodbye, and calls the session's `release`. A second call does nothing.
   void release(const std::string& reason);
 
   /// What became of a delivery that was accepted, or more about one that was delivered.
@@ -95,7 +96,8 @@ class SessionRunner final : private client::LinkListener {
   void on_frame(const protocol::Envelope& envelope) override;
 
   void hand_over(const RelayMessage& message, const MessageContext& context);
-  void answer(std::string id, std::uint64_t call, MessageReceipt receipt);
+  void tell_silence(const std::string& id);
+  void answer(const std::string& id, std::uint64_t call, MessageReceipt receipt);
   void tell(const std::string& id, MessageReceipt receipt);
   Result<void> tell_status(std::string_view boundary = {});
   Result<void> tell_boundary(std::string_view boundary, OnReached on_reached);

@@ -78,6 +78,13 @@ struct SessionRunnerTest : ::testing::Test {
                format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
                       protocol::code_of({mode, protocol::Priority::Normal}), more));
   }
+  /// Time passes; the daemon is there.
+  void be_silent(Millis span) {
+    for (Millis passed{0}; passed < span; passed += Millis{5'000}) {
+      loop.advance(Millis{5'000});
+      daemon.say(MessageType::Ping, "p", "{}");
+    }
+  }
   /// The receipts said since the last call.
   std::vector<protocol::Receipt> said() {
     std::vector<protocol::Receipt> all;
@@ -176,21 +183,39 @@ TEST_F(SessionRunnerTest, AnExceptionIsAFailureToTryAgain) {
   EXPECT_EQ(receipt.reason, "the session failed: out of tokens");
 }
 
-TEST_F(SessionRunnerTest, SilenceIsAFailureToTryAgainAndItsLateAnswerCountsForNothing) {
+TEST_F(SessionRunnerTest, SilenceIsToldAndTheLateAnswerEndsTheSameCall) {
   std::vector<Answer> waiting;
   agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
   start_quietly();
   deliver("d-1", 1);
-  for (int i = 0; i < 12; ++i) {
-    loop.advance(Millis{5'000});
-    daemon.say(MessageType::Ping, "p", "{}");
-  }
-  EXPECT_TRUE(said().at(0).retryable);
-  deliver("d-1", 2, DeliveryMode::OnIdle, R"(,"attempt":2)");
-  waiting.at(0)({.status = ReceiptStatus::Delivered});
+  be_silent(Millis{60'000});
+  const auto told = said();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].status, ReceiptStatus::Deferred);
+  EXPECT_EQ(told[0].available_at, 0) << "the session keeps it";
+  EXPECT_EQ(told[0].reason, "the callback has not answered for 60 s");
+  deliver("d-1", 1);  // the daemon asks again
+  be_silent(Millis{120'000});
+  EXPECT_EQ(agent.messages.size(), 1U);
   EXPECT_TRUE(said().empty());
-  waiting.at(1)({.status = ReceiptStatus::Delivered});
+  waiting.at(0)({.status = ReceiptStatus::Delivered});
   EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
+}
+
+TEST_F(SessionRunnerTest, ASilentOneIsNotBroughtAgainAfterAReconnection) {
+  std::vector<Answer> waiting;
+  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  start_quietly();
+  deliver("d-1", 1);
+  be_silent(Millis{60'000});
+  daemon.cut();
+  loop.advance(Millis{200});
+  daemon.welcome();
+  deliver("d-1", 1);
+  EXPECT_EQ(agent.messages.size(), 1U);
+  (void)said();
+  waiting.at(0)({.status = ReceiptStatus::Failed, .reason = "no"});
+  EXPECT_EQ(said().at(0).reason, "no");
 }
 
 TEST_F(SessionRunnerTest, WhatWasAcceptedEndsByAReportAndMayBeProvedLater) {
@@ -280,11 +305,11 @@ TEST_F(SessionRunnerTest, SendsAndHearsWhatBecameOfIt) {
   EXPECT_EQ(agent.receipts[1].proof, "seen");
 }
 
-TEST_F(SessionRunnerTest, AReleaseGivesBackWhatIsInHand) {
-  std::vector<Answer> waiting;
-  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+TEST_F(SessionRunnerTest, AReleaseGivesBackWhatWasKept) {
+  agent.reply = [](Answer answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
+  (void)daemon.heard();
   runner->release("done for today");
   runner->release("again");
   const auto heard = daemon.heard();
@@ -293,7 +318,24 @@ TEST_F(SessionRunnerTest, AReleaseGivesBackWhatIsInHand) {
   EXPECT_TRUE(heard[0].payload.contains("availableAt"));
   EXPECT_EQ(heard[1].type, "BYE");
   EXPECT_EQ(agent.released, std::vector<std::string>{"done for today"});
+}
+
+TEST_F(SessionRunnerTest, WhatWasNeverAnsweredIsInDoubtAfterARelease) {
+  std::vector<Answer> waiting;
+  agent.reply = [&](Answer answer) { waiting.push_back(std::move(answer)); };
+  start_quietly();
+  deliver("d-1", 1);
+  deliver("d-2", 2);
+  be_silent(Millis{60'000});
+  waiting.at(1)({.status = ReceiptStatus::Delivered});
+  (void)said();
+  runner->release("done for today");
+  const auto told = said();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].delivery_id, "d-1");
+  EXPECT_EQ(told[0].status, ReceiptStatus::InDoubt);
   waiting.at(0)({.status = ReceiptStatus::Delivered});
+  EXPECT_TRUE(said().empty());
   runner.reset();
   waiting.at(0)({.status = ReceiptStatus::Delivered});
 }

@@ -113,14 +113,17 @@ std::string injection_text(const InjectedMessage& message) {
   const auto body = harmless_line(message.body);
   text += ": ";
   text += is_deceptive(message.body, body) ? quoted(body) : body;
-  for (const auto& file : message.files)
-    text += format("\n(attached: {}, {}: {})", trimmed(harmless_line(file.name)), size_shown(file.bytes),
-                   harmless_line(file.path));
+  for (const auto& file : message.files) text += "\n" + attached_line(file);
   if (message.answer_expected)
     text += message.thread.empty() ? format("\n(answer expected: write to {})", header_word(message.from))
                                    : format("\n(answer expected: write to {} with [thread:{}])",
                                             header_word(message.from), header_word(message.thread));
   return text;
+}
+
+std::string attached_line(const AttachedFile& file) {
+  return format("(attached: {}, {}: {})", trimmed(harmless_line(file.name)), size_shown(file.bytes),
+                harmless_line(file.path));
 }
 
 bool is_injected_line(std::string_view line) {

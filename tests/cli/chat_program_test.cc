@@ -120,5 +120,24 @@ TEST(Chat, PrintsJsonForPrograms) {
   EXPECT_EQ(string_member(message, "topic"), "t");
 }
 
+TEST(Chat, TheFirstLineToWhoAsksIsTheAnswer) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto bob = box.start({"chat", "--name", "Bob"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
+  const auto plan = box.write(box.project() + "/plan.md", "first this");
+  const auto asking = box.start({"send", "Bob", "which branch?", "--from", "Alice", "--ask", "--attach", plan});
+  EXPECT_TRUE(bob->complains("Alice waits for an answer: @Alice your words")) << bob->err();
+  EXPECT_TRUE(bob->says("(attached: plan.md, 10 bytes: " + box.project() + "/.agent-relay/attachments/")) << bob->out();
+  bob->type("@Alice main, of course\nand quickly\n");
+  const auto answered = asking->finish();
+  EXPECT_EQ(answered.code, 0) << answered.err;
+  EXPECT_EQ(answered.out, "main, of course\n");
+  const auto listening = box.start({"chat", "--name", "Carol", "--listen", "--json"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Carol") != std::string::npos; }));
+  box.run({"send", "Carol", "and you?", "--from", "Alice", "--ask", "--timeout", "300ms"});
+  EXPECT_TRUE(listening->says(R"("answerExpected":true)")) << listening->out();
+}
+
 }  // namespace
 }  // namespace relay::cli_tests

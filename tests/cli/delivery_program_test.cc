@@ -1,10 +1,13 @@
 // What a person sees of deliveries and what they can do about them: wait, ask, hold, release, cancel, send again.
+#include <signal.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "base/format.h"
 #include "cli/agents.h"
+#include "cli/mcp_client.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -121,6 +124,59 @@ TEST_F(Deliveries, AReplyNamesWhatItAnswers) {
   EXPECT_EQ(ran.out, "ready\n");
 }
 
+// ---------------------------------------------------------------- again, under the same id
+
+TEST_F(Deliveries, SentAgainItTellsWhatBecameOfTheFirst) {
+  auto bob = listen("Bob");
+  const std::vector<std::string> words{"send", "Bob", "only once", "--id", "backup-2026-03-01", "--wait", "--json"};
+  const auto first = parse_json_object(box.ok(words)).value();
+  const auto again = parse_json_object(box.ok(words)).value();
+  EXPECT_EQ(string_member(again, "id"), string_member(first, "id"));
+  EXPECT_EQ(string_member(again, "status"), "delivered");
+  EXPECT_FALSE(first.contains("repeat"));
+  EXPECT_EQ(bool_member(again, "repeat"), true);
+  EXPECT_EQ(string_member(again, "proof"), string_member(first, "proof"));
+  box.ok({"send", "Bob", "after it", "--wait"});
+  EXPECT_TRUE(bob->says("after it"));
+  EXPECT_EQ(bob->out().find("only once"), bob->out().rfind("only once"));
+  const auto other = box.run({"send", "Bob", "another text", "--id", "backup-2026-03-01"});
+  EXPECT_EQ(other.code, 5);
+  EXPECT_TRUE(has(other.err, "stands for another message, " + *string_member(first, "id"))) << other.err;
+}
+
+TEST_F(Deliveries, SentAgainItWaitsForWhatTheFirstWaitsFor) {
+  join("Bob");
+  box.ok({"send", "Bob", "when you are back", "--id", "nightly-17"});
+  const auto waiting = box.start({"send", "Bob", "when you are back", "--id", "nightly-17", "--wait"});
+  EXPECT_TRUE(waiting->complains("queued (Bob is offline since ")) << waiting->err();
+  auto bob = listen("Bob");
+  const auto ran = waiting->finish();
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(has(ran.out, "delivered to Bob  ")) << ran.out;
+}
+
+TEST_F(Deliveries, AskedAgainItHasTheAnswerThatCameMeanwhile) {
+  join("Bob");
+  const std::vector<std::string> words{"send",     "Bob",   "which colour?", "--from",
+                                       "Alice",    "--ask", "--id",          "colour-question",
+                                       "--thread", "paint", "--timeout",     "300ms"};
+  EXPECT_EQ(box.run(words).code, 4);
+  auto patient = words;
+  patient.back() = "20s";
+  const auto again = box.start(patient);
+  EXPECT_TRUE(again->complains("queued (Bob is offline since ")) << again->err();
+  box.ok({"send", "Alice", "blue", "--from", "Bob", "--thread", "paint"});
+  EXPECT_EQ(again->finish().out, "blue\n");
+  EXPECT_EQ(box.ok(words), "blue\n") << "at once, from what is stored";
+}
+
+TEST_F(Deliveries, SentAgainUnderAnIdTooShortToBeFoundItIsStoredOnce) {
+  join("Bob");
+  box.ok({"send", "Bob", "hello", "--id", "x1"});
+  box.ok({"send", "Bob", "hello", "--id", "x1"});
+  EXPECT_EQ(array_member(box.ok_json({"inbox", "Bob"}), "messages")->size(), 1U);
+}
+
 // ---------------------------------------------------------------- holding
 
 TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
@@ -134,7 +190,10 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_TRUE(has(box.ok({"explain", "Bob"}), "paused by a person: lunch; let it go on with: agent-relay unpause Bob"));
   let_pass(1s);
   EXPECT_TRUE(submitted("Bob").empty());
-  box.ok({"unpause", "Bob"});
+  EXPECT_TRUE(has(box.run({"flush", "Bob"}).err, "agent-relay unpause Bob")) << "a pause is not ended by a flush";
+  EXPECT_TRUE(has(box.run({"pause", "Bob", "--reason", "lunch"}).err, "Bob is paused already"));
+  EXPECT_EQ(box.ok({"unpause", "Bob"}), "Bob takes messages again\n");
+  EXPECT_TRUE(has(box.run({"unpause", "Bob"}).err, "Bob was not paused"));
   EXPECT_TRUE(comes_to(first, "delivered")) << story(first);
   EXPECT_TRUE(comes_to(second, "delivered")) << story(second);
   EXPECT_EQ(submitted("Bob"), (std::vector{letter(first, "the first"), letter(second, "the second")}));
@@ -197,6 +256,27 @@ TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
 }
 
 // ---------------------------------------------------------------- ending
+
+TEST_F(Deliveries, WhatASessionHasIsCancelledWhenThatOneSaysSo) {
+  McpClient bob{box, {"--name", "Bob"}};
+  ASSERT_TRUE(has(bob.tell("relay_whoami"), "You are Bob"));
+  const auto first = send("Bob", "never mind");
+  ASSERT_TRUE(comes_to(first, "accepted"));
+  EXPECT_EQ(box.ok({"cancel", first}), first + " cancelled\n");
+  EXPECT_EQ(bob.tell("relay_inbox"), "no message waits");
+
+  const auto second = send("Bob", "too slow");
+  ASSERT_TRUE(comes_to(second, "accepted"));
+  bob.server().signal(SIGSTOP);
+  const auto asked = box.run({"cancel", second, "--json"});
+  bob.server().signal(SIGCONT);
+  EXPECT_EQ(asked.code, 4);
+  const auto told = parse_json_object(asked.out).value();
+  EXPECT_TRUE(array_member(told, "cancelled")->empty());
+  EXPECT_EQ(array_member(told, "asked")->size(), 1U);
+  EXPECT_TRUE(has(asked.err, "asked to give it back; no answer yet: agent-relay trace " + second)) << asked.err;
+  EXPECT_TRUE(comes_to(second, "cancelled")) << "it answers later";
+}
 
 TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
   join("Bob");

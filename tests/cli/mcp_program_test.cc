@@ -31,6 +31,25 @@ TEST(Mcp, TwoClientsTalkAndAWaitHoldsUpNobody) {
   EXPECT_EQ(string_member(reply, "thread"), id);
 }
 
+TEST(Mcp, EveryModeIsTakenAtOnceAndAnAskedAgentAnswers) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient bob{box, {"--name", "Bob"}};
+  EXPECT_NE(bob.tell("relay_whoami").find("You are Bob"), std::string::npos);
+  for (const auto* mode : {"immediate", "next-tool-call", "next-message", "on-idle"}) {
+    const auto waiting = bob.call("relay_wait", R"({"timeout":60})");
+    box.ok({"send", "Bob", mode, "--mode", mode, "--wait", "seen"});
+    EXPECT_NE(bob.text(waiting).find(std::string{"]: "} + mode), std::string::npos);
+  }
+  const auto plan = box.write(box.project() + "/plan.md", "first this");
+  auto asking = box.start({"send", "Bob", "shall we?", "--ask", "--attach", plan, "--from", "tester"});
+  const auto asked = bob.structured(bob.call("relay_wait", R"({"timeout":60})")).at("messages").at(0).get_object();
+  EXPECT_EQ(bool_member(asked, "answerExpected"), true);
+  EXPECT_EQ(asked.at("attachments").at(0).at("name").get_string(), "plan.md");
+  bob.call("relay_reply", format(R"({{"message":"{}","body":"we shall"}})", string_member(asked, "id").value_or("")));
+  EXPECT_TRUE(eventually([&] { return asking->out() == "we shall\n"; })) << asking->out() << asking->err();
+}
+
 TEST(Mcp, AModernClientNeedsNoHandshake) {
   Sandbox box;
   box.ok({"up"});

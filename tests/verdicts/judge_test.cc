@@ -77,7 +77,10 @@ TEST(Matrix, TellsEveryLieFromTheHonestEnds) {
                                                                                {Verdict::InDoubt, 0, true},
                                                                                {Verdict::InDoubt, 1, true},
                                                                                {Verdict::InDoubt, 3, false},
-                                                                               {Verdict::Failed, 0, true},
+                                                                               {Verdict::Failed, 0, false},
+                                                                               {Verdict::Expired, 0, false},
+                                                                               {Verdict::Dead, 0, false},
+                                                                               {Verdict::Cancelled, 0, false},
                                                                                {Verdict::Failed, 1, false},
                                                                                {Verdict::Dead, 1, false},
                                                                                {Verdict::Pending, 0, false},
@@ -88,6 +91,27 @@ TEST(Matrix, TellsEveryLieFromTheHonestEnds) {
     EXPECT_EQ(matrix.truthful(), truthful) << name_of(verdict) << ", given " << received;
     EXPECT_EQ(matrix.all(), 1u);
   }
+}
+
+TEST(Matrix, AnEndWithoutDeliveryIsALossUnlessTheRunGaveLeave) {
+  for (const auto verdict : {Verdict::Failed, Verdict::Expired, Verdict::Dead, Verdict::Cancelled}) {
+    Matrix matrix;
+    matrix.add(verdict, 0);
+    EXPECT_EQ(matrix.lost(), 1u) << name_of(verdict);
+    matrix.add(verdict, 0, Leave::ToEnd);
+    EXPECT_EQ(matrix.lost(), 1u);
+    EXPECT_EQ(matrix.undelivered(), 2u);
+    EXPECT_EQ(matrix.excused(), 1u);
+    Matrix excused;
+    excused.add(verdict, 0, Leave::ToEnd);
+    EXPECT_TRUE(excused.truthful());
+    excused.add(verdict, 1, Leave::ToEnd);
+    EXPECT_EQ(excused.denied(), 1u) << "it was given: no leave makes that true";
+    EXPECT_FALSE(excused.truthful());
+  }
+  Matrix matrix;
+  matrix.add(Verdict::Pending, 0, Leave::ToEnd);
+  EXPECT_EQ(matrix.lost(), 1u) << "leave to end is no leave to stay";
 }
 
 TEST(Matrix, ReadsVerdictsAsTheLedgerWritesThem) {

@@ -41,11 +41,13 @@ std::string as_text(const Outcome& outcome, std::uint64_t seed) {
                     matrix.in_doubt(), share(matrix.in_doubt(), matrix.all()), outcome.doubts_allowed(),
                     matrix.count(Verdict::InDoubt, 1));
   text += relay::format(
-      "{} falsely delivered, {} lost, {} given twice, {} given and denied, {} torn, {} out of order, {} stored twice: "
+      "{} falsely delivered, {} lost ({} of them ended undelivered, which nothing here allows), {} given twice, {} "
+      "given and denied, {} torn, {} out of order, {} stored twice: "
       "{} "
       "(seed {})\n",
-      matrix.false_delivered(), matrix.lost(), matrix.doubled(), matrix.denied(), outcome.torn, outcome.disordered,
-      outcome.stored_twice, outcome.clean() ? "clean" : "FAILED", seed);
+      matrix.false_delivered(), matrix.lost(), matrix.undelivered() - matrix.excused(), matrix.doubled(),
+      matrix.denied(), outcome.torn, outcome.disordered, outcome.stored_twice, outcome.clean() ? "clean" : "FAILED",
+      seed);
   return text;
 }
 
@@ -68,6 +70,7 @@ std::string as_json(const Outcome& outcome, std::uint64_t seed) {
              {"doubts", {{"count", matrix.in_doubt()}, {"allowed", outcome.doubts_allowed()}, {"reasons", reasons}}},
              {"falseDelivered", matrix.false_delivered()},
              {"lost", matrix.lost()},
+             {"undelivered", {{"count", matrix.undelivered()}, {"excused", matrix.excused()}}},
              {"doubled", matrix.doubled()},
              {"denied", matrix.denied()},
              {"torn", outcome.torn},

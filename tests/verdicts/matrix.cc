@@ -42,8 +42,11 @@ Verdict verdict_of(std::string_view state, std::string_view proof) {
 
 bool is_final(Verdict verdict) { return verdict != Verdict::Pending && verdict != Verdict::Missing; }
 
-void Matrix::add(Verdict verdict, std::size_t times_received) {
+void Matrix::add(Verdict verdict, std::size_t times_received, Leave leave) {
   ++cells_[row_of(verdict)][std::min(times_received, kColumns - 1)];
+  if (leave == Leave::ToEnd && times_received == 0 &&
+      std::ranges::find(kEndedWithout, verdict) != std::end(kEndedWithout))
+    ++excused_;
 }
 
 std::uint64_t Matrix::count(Verdict verdict, std::size_t times_received) const {
@@ -67,7 +70,13 @@ std::uint64_t Matrix::false_delivered() const {
   return sum;
 }
 
-std::uint64_t Matrix::lost() const { return all(Verdict::Pending) + all(Verdict::Missing); }
+std::uint64_t Matrix::undelivered() const {
+  std::uint64_t sum = 0;
+  for (const auto each : kEndedWithout) sum += count(each, 0);
+  return sum;
+}
+
+std::uint64_t Matrix::lost() const { return all(Verdict::Pending) + all(Verdict::Missing) + undelivered() - excused(); }
 
 std::uint64_t Matrix::doubled() const {
   std::uint64_t sum = 0;

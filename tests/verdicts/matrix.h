@@ -27,9 +27,12 @@ std::string_view name_of(Verdict verdict);
 Verdict verdict_of(std::string_view state, std::string_view proof);
 bool is_final(Verdict verdict);
 
+/// May this message end undelivered? Only where the run itself set it a deadline, a policy or an order to cancel.
+enum class Leave : std::uint8_t { None, ToEnd };
+
 class Matrix {
  public:
-  void add(Verdict verdict, std::size_t times_received);
+  void add(Verdict verdict, std::size_t times_received, Leave leave = Leave::None);
 
   /// How many: given to the agent never, once, or more often (2).
   [[nodiscard]] std::uint64_t count(Verdict verdict, std::size_t times_received) const;
@@ -37,10 +40,14 @@ class Matrix {
   [[nodiscard]] std::uint64_t all() const;
 
   [[nodiscard]] std::uint64_t false_delivered() const;  // delivered, it says, and nobody was given it
-  [[nodiscard]] std::uint64_t lost() const;             // no end, or no trace at all
-  [[nodiscard]] std::uint64_t doubled() const;          // given twice, whatever it says
-  [[nodiscard]] std::uint64_t denied() const;           // failed, expired, dead or cancelled, it says, and it was given
+  /// Failed, expired, dead or cancelled, it says, and nobody was given it: true, but an excuse only where there was leave.
+  [[nodiscard]] std::uint64_t undelivered() const;
+  [[nodiscard]] std::uint64_t excused() const { return excused_; }
+  [[nodiscard]] std::uint64_t lost() const;     // no end, no trace at all, or undelivered without leave
+  [[nodiscard]] std::uint64_t doubled() const;  // given twice, whatever it says
+  [[nodiscard]] std::uint64_t denied() const;   // failed, expired, dead or cancelled, it says, and it was given
   [[nodiscard]] std::uint64_t in_doubt() const { return all(Verdict::InDoubt); }
+  /// Nothing was said that is not so, and nothing was lost.
   [[nodiscard]] bool truthful() const { return false_delivered() + lost() + doubled() + denied() == 0; }
 
   /// Rows without a message are left out.
@@ -49,6 +56,7 @@ class Matrix {
  private:
   static constexpr std::size_t kColumns = 3;
   std::array<std::array<std::uint64_t, kColumns>, kVerdicts> cells_{};
+  std::uint64_t excused_ = 0;
 };
 
 }  // namespace relay::verdicts

@@ -1,9 +1,10 @@
 /// `agent-relay cancel ID`
-#include "base/format.h"
 #include "base/json.h"
+#include "cli/cancelling.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
+#include "cli/ledger.h"
 #include "cli/steering.h"
 #include "cli/timeline.h"
 #include "cli/workspace.h"
@@ -11,31 +12,37 @@
 namespace relay::cli {
 namespace {
 
+constexpr Millis kPatience{3'000};  // for the session that has it
+
 bool still_waits(std::string_view state) { return !has_ended(state); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  const auto deliveries = RELAY_CLI_TRY(deliveries_meant(connection, id, still_waits, "waits any more"));
-  json::array cancelled;
+  const auto meant = RELAY_CLI_TRY(deliveries_meant(connection, id, still_waits, "waits any more"));
+  std::vector<std::string> deliveries;
   std::optional<protocol::NackView> refusal;
-  for (const auto& delivery : deliveries) {
+  for (const auto& delivery : meant) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
     if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
     const auto done = RELAY_CLI_TRY(steer(connection, order));
     if (done.refusal)
       refusal = done.refusal;  // one may have arrived meanwhile; the others need not
     else
-      cancelled.emplace_back(delivery);
+      deliveries.push_back(delivery);
   }
-  if (cancelled.empty() && refusal) return complain(*refusal);
+  if (deliveries.empty() && refusal) return complain(*refusal);
   if (refusal) remark(refusal->message);
-  if (invocation.has("--json"))
-    print(json::serialize(json::object{{"cancelled", cancelled}}) + "\n");
-  else
-    print(relay::format("{} cancelled{}\n", sanitised(id, Lines::Join),
-                        cancelled.size() == 1 ? "" : relay::format(", for {} recipients", cancelled.size())));
-  return ExitCode::Yes;
+  Cancelling outcome;
+  const auto watched = watch_ledger(connection, id, in(kPatience), [&](const json::object& trace) {
+    outcome = cancelling_of(trace, deliveries);
+    return outcome.asked.empty();
+  });
+  if (!watched && !is(watched.error(), Errc::TimedOut)) return complain(watched.error());
+  const auto trouble = trouble_with(outcome, id, context.now());
+  print(invocation.has("--json") ? json::serialize(as_json(outcome, trouble)) + "\n" : success_of(outcome, id));
+  if (!trouble.empty()) remark(trouble);
+  return ending_of(outcome);
 }
 
 constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or one delivery's (d-…)"}};
@@ -54,7 +61,9 @@ const Command kCancel = {
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay cancel 7kq2m9xa --reason \"done already\"",
-    .details = "What has reached the agent cannot be taken back; then it says so and ends with 1 or 5.",
+    .details =
+        "What its agent's session has in hand is asked back, and waited for a moment. Ends with 0 when it was\n"
+        "cancelled, 1 when it was too late, 4 when the session has not answered yet, 5 when it never can.",
     .run = run,
 };
 

@@ -42,7 +42,8 @@ const Command kChat = {
     .example = "agent-relay chat --name Alice --to Bob",
     .details =
         "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /help and /quit are\n"
-        "the chat's own. A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
+        "the chat's own. The first line to somebody who waits for an answer (`send --ask`) is that answer.\n"
+        "A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
         "What is typed while the daemon is away is kept on disk and sent when it is back.",
     .run = run,
 };

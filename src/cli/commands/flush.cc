@@ -1,4 +1,6 @@
 /// `agent-relay flush NAME`
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -9,6 +11,13 @@
 
 namespace relay::cli {
 namespace {
+
+Result<bool> is_paused(Connection& connection, const std::string& name) {
+  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Status, "{}"));
+  const auto status = RELAY_TRY(parse_json_object(payload));
+  const auto* paused = array_member(status, "paused");
+  return paused != nullptr && std::ranges::find(*paused, json::value(name)) != paused->end();
+}
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0);
@@ -22,7 +31,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   const auto shown = sanitised(name, Lines::Join);
-  if (done.count() == 0)
+  if (done.count() == 0 && RELAY_CLI_TRY(is_paused(connection, name)))
+    remark(relay::format("nothing but its pause holds what waits for {}; end it with: agent-relay unpause {}", shown,
+                         shown));
+  else if (done.count() == 0)
     remark(relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
   else
     print(relay::format("{} for {} released\n", messages_in_words(done.count()), shown));

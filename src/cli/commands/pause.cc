@@ -17,13 +17,18 @@ ExitCode change(const Invocation& invocation, Context& context, bool pause) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto done = RELAY_CLI_TRY(steer(connection, order));
   if (done.refusal) return complain(*done.refusal);
+  const bool changed = done.count() > 0;
   if (invocation.has("--json")) {
-    print(json::serialize(json::object{{"name", name}, {"paused", pause}}) + "\n");
+    print(json::serialize(json::object{{"name", name}, {"paused", pause}, {"changed", changed}}) + "\n");
     return ExitCode::Yes;
   }
   const auto shown = sanitised(name, Lines::Join);
-  print(pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
-              : relay::format("{} takes messages again\n", shown));
+  if (!changed)
+    remark(pause ? relay::format("{} is paused already; let it go on with: agent-relay unpause {}", shown, shown)
+                 : relay::format("{} was not paused", shown));
+  else
+    print(pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
+                : relay::format("{} takes messages again\n", shown));
   return ExitCode::Yes;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/own_outbox.h"
 #include "cli/people.h"
+#include "cli/repeat.h"
 #include "cli/sending.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
@@ -57,6 +58,7 @@ json::object as_json(const Fate& fate, const Letter& letter) {
   if (!fate.id.empty()) answer["id"] = fate.id;
   answer["to"] = letter.to;
   answer["status"] = letter.until == Until::Stored ? "accepted" : word_of(letter.until);
+  if (fate.repeat) answer["repeat"] = true;
   if (fate.recipients) answer["recipients"] = *fate.recipients;
   if (fate.offline_since > 0) {
     answer["state"] = "queued";
@@ -79,6 +81,7 @@ ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Co
     case Fate::Kind::Refused: return complain(fate.refusal);
     case Fate::Kind::Undelivered: return complain("it was not delivered: " + fate.reason, ExitCode::No);
     case Fate::Kind::NotYet: return tell_not_yet(fate, letter, context);
+    case Fate::Kind::Repeat:
     case Fate::Kind::Reached: break;
   }
   if (json_wanted) {
@@ -162,7 +165,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
     if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
       remark(queued_sentence(fate, letter.to, context.now()));
   };
-  const auto fate = hand_over(connection, letter, on_news);
+  auto fate = hand_over(connection, letter, on_news);
+  if (fate && fate->kind == Fate::Kind::Repeat) fate = fate_of_repeat(context, letter, *std::move(fate), on_news);
   progress.clear();
   if (!fate) return complain(fate.error());
   return tell(*fate, letter, invocation.has("--json"), context);
@@ -220,6 +224,7 @@ const Command kSend = {
         "accepted (its session has it), delivered (its agent or program took it), seen (the agent's own record\n"
         "shows it). Exit code 4 and how far it came when the time is over. --ask waits for a message that replies\n"
         "to it, or for the next one in its thread, and prints that. Prints the message's id, for `trace` and `read`.\n"
+        "Sent again under the same --id nothing is sent twice: it tells, or waits for, what becomes of the first.\n"
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
         "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
         "cannot do waits, and `trace` says why.",

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
+#include "cli/ledger.h"
 #include "cli/message.h"
 #include "cli/timeline.h"
 #include "cli/workspace.h"
@@ -46,46 +47,19 @@ class Redrawn {
   std::string shown_;
 };
 
-/// Whether something may have happened to that message; an event that says nothing about whom it concerns may.
-bool concerns(const protocol::Envelope& envelope, const std::string& message_id) {
-  if (envelope.type != MessageType::AgentEvent) return false;
-  const auto event = parse_json_object(envelope.payload);
-  const auto* message = event ? object_member(*event, "message") : nullptr;
-  return message == nullptr || message_id.empty() || string_member(*message, "id") == message_id;
-}
-
-/// Asks, shows, and asks again whenever a delivery has changed since: events say when to look, the ledger what is so.
-/// A change that is told between the question and its answer counts as one after it.
-Result<ExitCode> follow(Connection& connection, const std::string& id, Redrawn& drawing) {
-  connection.end_with(STDOUT_FILENO);
-  RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
-  const auto question = json::serialize(json::object{{"id", id}});
-  std::string message_id;  // whole, once it is known
-  for (;;) {
-    const auto asked = RELAY_TRY(connection.send({.type = MessageType::Trace, .id = {}, .payload = question}));
-    for (bool answered = false, changed = false; !answered || !changed;) {
-      const auto frame = RELAY_TRY(connection.receive(in(answered ? kForever : std::chrono::hours{1})));
-      if (frame.envelope.type == MessageType::Error)
-        return fail(Errc::Refused, RELAY_TRY(protocol::parse_error(frame.envelope.payload)).message);
-      changed = changed || concerns(frame.envelope, message_id);
-      if (frame.envelope.id != asked) continue;
-      answered = true;
-      const auto trace = RELAY_TRY(parse_json_object(frame.envelope.payload));
-      if (const auto error = string_member(trace, "error")) return complain(*error, ExitCode::No);
-      if (const auto* message = object_member(trace, "message"))
-        message_id = string_member(*message, "id").value_or("");
-      drawing.show(trace);
-      if (has_ended(trace)) return ExitCode::Yes;
-    }
-  }
-}
-
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto id = invocation.argument(0);
   RELAY_CLI_USAGE(check_id_given(id));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   Redrawn drawing{context, invocation.has("--json")};
-  if (invocation.has("--follow")) return RELAY_CLI_TRY(follow(connection, id, drawing));
+  if (invocation.has("--follow")) {
+    connection.end_with(STDOUT_FILENO);
+    RELAY_CLI_TRY(watch_ledger(connection, id, in(kForever), [&](const json::object& trace) {
+      drawing.show(trace);
+      return has_ended(trace);
+    }));
+    return ExitCode::Yes;
+  }
   const auto payload = RELAY_CLI_TRY(connection.ask(MessageType::Trace, json::serialize(json::object{{"id", id}})));
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
   if (const auto error = string_member(answer, "error")) return complain(*error, ExitCode::No);

@@ -1,0 +1,92 @@
+#include "cli/cancelling.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "cli/answers.h"
+#include "cli/ledger.h"
+#include "cli/text.h"
+#include "cli/timeline.h"
+#include "cli/times.h"
+
+namespace relay::cli {
+namespace {
+
+/// When it ended, and why: more may have been proved of it since.
+Cancelling::TooLate ended(const json::object& delivery, std::string state) {
+  Cancelling::TooLate late{string_member(delivery, "deliveryId").value_or(""),
+                           string_member(delivery, "to").value_or(""),
+                           std::move(state),
+                           {},
+                           0};
+  for (const auto* entry : objects_in(delivery, "history")) {
+    if (string_member(*entry, "state") != late.state) continue;
+    if (late.at == 0) late.at = time_in(*entry, "at");
+    if (auto reason = string_member(*entry, "reason").value_or(""); !reason.empty()) late.reason = std::move(reason);
+  }
+  return late;
+}
+
+std::string sentence_on(const Cancelling::TooLate& late, WallMs now) {
+  const auto when = short_time(late.at, now);
+  if (late.state == "delivered") return relay::format("too late: delivered to {} at {}", late.to, when);
+  return relay::format("too late: for {} it was {} at {}{}{}", late.to,
+                       late.state == "in_doubt" ? "in doubt" : late.state, when, late.reason.empty() ? "" : ": ",
+                       late.reason);
+}
+
+}  // namespace
+
+Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries) {
+  Cancelling outcome;
+  for (const auto* delivery : objects_in(trace, "deliveries")) {
+    const auto id = string_member(*delivery, "deliveryId").value_or("");
+    if (std::ranges::find(deliveries, id) == deliveries.end()) continue;
+    auto state = string_member(*delivery, "state").value_or("");
+    if (state == "cancelled")
+      outcome.cancelled.push_back(id);
+    else if (has_ended(state))
+      outcome.too_late.push_back(ended(*delivery, std::move(state)));
+    else
+      outcome.asked.push_back(id);
+  }
+  return outcome;
+}
+
+ExitCode ending_of(const Cancelling& cancelling) {
+  if (!cancelling.too_late.empty()) return ExitCode::No;
+  return cancelling.asked.empty() ? ExitCode::Yes : ExitCode::TimedOut;
+}
+
+std::string success_of(const Cancelling& cancelling, const std::string& id) {
+  const auto count = cancelling.cancelled.size();
+  if (count == 0) return "";
+  return relay::format("{} cancelled{}\n", sanitised(id, Lines::Join),
+                       count == 1 ? "" : relay::format(", for {} recipients", count));
+}
+
+std::string trouble_with(const Cancelling& cancelling, const std::string& id, WallMs now) {
+  std::string text;
+  const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
+  for (const auto& late : cancelling.too_late) add(sentence_on(late, now));
+  if (const auto count = cancelling.asked.size(); count > 0)
+    add(relay::format("asked to give it back{}; no answer yet: agent-relay trace {}",
+                      count == 1 ? "" : relay::format(", {} recipients", count), id));
+  return text;
+}
+
+json::object as_json(const Cancelling& cancelling, const std::string& trouble) {
+  json::array too_late;
+  for (const auto& late : cancelling.too_late) {
+    json::object one{{"deliveryId", late.delivery}, {"to", late.to}, {"state", late.state}, {"at", late.at}};
+    if (!late.reason.empty()) one["reason"] = late.reason;
+    too_late.emplace_back(std::move(one));
+  }
+  json::object all{{"cancelled", json::array(cancelling.cancelled.begin(), cancelling.cancelled.end())},
+                   {"tooLate", std::move(too_late)},
+                   {"asked", json::array(cancelling.asked.begin(), cancelling.asked.end())}};
+  if (!trouble.empty()) all["error"] = json::object{{"code", word_of(ending_of(cancelling))}, {"message", trouble}};
+  return all;
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,142 @@
+#include "cli/repeat.h"
+
+#include "base/format.h"
+#include "cli/answers.h"
+#include "cli/failure.h"
+#include "cli/ledger.h"
+#include "cli/message.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+using Kind = Fate::Kind;
+using protocol::MessageType;
+
+/// What an asker waits for, looked up on a connection of its own: the one that watches must miss nothing.
+class Answers {
+ public:
+  Answers(Connection connection, std::string asked, std::string asker)
+      : connection_{std::move(connection)}, asked_{std::move(asked)}, asker_{std::move(asker)} {}
+
+  /// The first message in the question's thread that came back from whom it was asked.
+  Result<std::optional<Message>> find(const std::string& question) {
+    if (thread_.empty()) {
+      const auto found = RELAY_TRY(ask({{"id", question}, {"limit", 1}}));
+      if (found.empty() || found.front().thread.empty()) return std::nullopt;
+      thread_ = found.front().thread;
+      after_ = found.front().key;
+    }
+    auto found = RELAY_TRY(ask(
+        {{"from", asked_}, {"to", asker_}, {"thread", thread_}, {"afterKey", after_}, {"order", "asc"}, {"limit", 1}}));
+    if (found.empty()) return std::nullopt;
+    return std::move(found.front());
+  }
+
+ private:
+  Result<std::vector<Message>> ask(const json::object& query) {
+    const auto payload = RELAY_TRY(connection_.ask(MessageType::MessagesQuery, json::serialize(query)));
+    return RELAY_TRY(page_in(payload)).messages;
+  }
+
+  Connection connection_;
+  std::string asked_, asker_, thread_;
+  std::int64_t after_ = 0;
+};
+
+/// One repetition, from its ledger to where its sender wants it.
+class Repeat {
+ public:
+  Repeat(const Letter& letter, Fate fate, const std::function<void(const Fate&)>& on_news)
+      : letter_{letter}, fate_{std::move(fate)}, on_news_{on_news} {
+    fate_.repeat = true;
+  }
+
+  Result<Fate> run(Connection ledger, std::optional<Answers> answers) {
+    const bool stored = letter_.until == Until::Stored;
+    const auto watched = watch_ledger(
+        ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.patience),
+        [&](const json::object& trace) { return look(trace, answers); },
+        answers ? Concern::Everything : Concern::Itself);
+    if (!trouble_ && watched) return std::move(fate_);
+    if (trouble_) return Failure{*trouble_};
+    if (!is(watched.error(), Errc::TimedOut) && ending_of(watched.error()).code != ExitCode::No)
+      return Failure{watched.error()};
+    if (stored) return ended(Kind::Reached);  // that much the daemon said itself
+    if (!is(watched.error(), Errc::TimedOut))
+      return fail(
+          relay::format("it was sent before, but its ledger is not found by the id {}; what was said is listed "
+                        "by: agent-relay log {}",
+                        letter_.id, letter_.to));
+    fate_.code = ending_of(watched.error()).code;
+    return ended(Kind::NotYet);
+  }
+
+ private:
+  bool look(const json::object& trace, std::optional<Answers>& answers) {
+    static const json::object kNone;
+    const auto* known = object_member(trace, "message");
+    const auto& message = known != nullptr ? *known : kNone;
+    const auto text = [&](std::string_view name) { return string_member(message, name).value_or(""); };
+    fate_.id = text("id");
+    // A very long body is not shown in a ledger.
+    if (text("from") != letter_.from || text("to") != letter_.to ||
+        (text("body") != letter_.text && text("body") != ""))
+      return stands_for_another();
+    const auto deliveries = objects_in(trace, "deliveries");
+    fate_.recipients = deliveries.size();
+    fate_.kind = Kind::Reached;
+    if (letter_.until == Until::Stored) return true;
+    if (answers && answered(*answers)) return true;
+    fate_.steps.clear();
+    if (deliveries.empty()) return false;
+    const auto& last = *deliveries.back();  // begun anew: the others have ended
+    fate_.offline_since = time_in(last, "offlineSince");
+    for (auto& step : steps_of(last))
+      if (settles(fate_, letter_.until, std::move(step))) return true;
+    on_news_(fate_);
+    return false;
+  }
+
+  bool answered(Answers& answers) {
+    auto found = answers.find(fate_.id);
+    if (!found) trouble_ = found.error();
+    if (!found || !*found) return !found;
+    fate_.answer = std::move((*found)->body);
+    fate_.answer_id = std::move((*found)->id);
+    return true;
+  }
+
+  bool stands_for_another() {
+    fate_.kind = Kind::Refused;
+    fate_.refusal = {
+        .nack_id = letter_.id,
+        .code = std::string{name_of(protocol::Refusal::BadRequest)},
+        .message = relay::format("the id {} stands for another message, {}; this one was not sent: give it "
+                                 "an id of its own",
+                                 letter_.id, fate_.id)};
+    return true;
+  }
+
+  Fate ended(Kind kind) {
+    fate_.kind = kind;
+    return std::move(fate_);
+  }
+
+  const Letter& letter_;
+  Fate fate_;
+  const std::function<void(const Fate&)>& on_news_;
+  std::optional<Error> trouble_;
+};
+
+}  // namespace
+
+Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
+                            const std::function<void(const Fate&)>& on_news) {
+  auto ledger = RELAY_TRY(join_workspace(context));
+  std::optional<Answers> answers;
+  if (letter.until == Until::Answered) answers.emplace(RELAY_TRY(join_workspace(context)), letter.to, letter.from);
+  return Repeat{letter, std::move(fate), on_news}.run(std::move(ledger), std::move(answers));
+}
+
+}  // namespace relay::cli

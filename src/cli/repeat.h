@@ -1,0 +1,17 @@
+/// A message that was sent before under the same id: the daemon stores it once and tells its sender nothing more of it, so
+/// its ledger is asked instead.
+#pragma once
+
+#include <functional>
+
+#include "cli/context.h"
+#include "cli/sending.h"
+
+namespace relay::cli {
+
+/// `fate` is what the daemon's answer to the repetition said. At once when the ledger shows that it came where its sender
+/// wants it; else it is watched as long as that one's patience lasts. Refused, when the id stands for another message.
+Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
+                            const std::function<void(const Fate&)>& on_news);
+
+}  // namespace relay::cli
