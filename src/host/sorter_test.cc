@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/format.h"
 #include "client/testing/memory_directory.h"
 
@@ -50,6 +52,16 @@ struct SorterTest : testing::Test, SorterHands {
                 .mode = mode,
                 .injection = Injection{rules}});
   }
+  /// Of somebody's, perhaps urgent.
+  void come_from(const std::string& from, const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle,
+                 protocol::Priority priority = protocol::Priority::Normal) {
+    sorter.add({.place = {.id = id, .lane = {mode, priority}},
+                .from = from,
+                .message = id,
+                .text = "text of " + id,
+                .mode = mode,
+                .injection = Injection{rules}});
+  }
   void come_quietly(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
     sorter.add({.place = {.id = id},
                 .from = "Alice",
@@ -88,11 +100,78 @@ TEST_F(SorterTest, UrgentOnesBehindOneThatHasNotBegunAreNeitherLostNorMixedUp) {
   for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::Immediate);
   (void)heard();
   for (int look = 0; look < 3; ++look) after(1s, State::Typing);
-  EXPECT_EQ(heard(), (Lines{"type text of a", "type text of a", "type text of a"})) << "a person has a draft";
+  EXPECT_EQ(heard(), Lines{"type text of a"}) << "a person has a draft";
   for (const auto* next : {"type text of b", "type text of c"}) {
     gate.reset();
     after(1s, State::Idle);
     EXPECT_EQ(heard(), Lines{next});
+  }
+}
+
+TEST_F(SorterTest, UrgentOnesComeBeforeTheOthersAndSendersTakeTurns) {
+  for (const auto* id : {"a1", "a2", "a3"}) come_from("Alice", id);
+  come_from("Carol", "c1");
+  after(1s, State::Working);
+  come_from("Dave", "d1", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  (void)heard();
+  Lines typed;
+  for (int i = 0; i < 5; ++i) {
+    after(1s, State::Working);
+    typed.push_back(gate->place.id);
+    gate.reset();
+  }
+  EXPECT_EQ(typed, (Lines{"d1", "a1", "c1", "a2", "a3"})) << "also before what stood at the gate and had not begun";
+}
+
+TEST_F(SorterTest, WhatInterruptsGoesBeforeWhatIsUrgentAndHasToWait) {
+  come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  after(1s, State::Working);
+  EXPECT_EQ(gate->place.id, "c");
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "a") << "now both could go";
+}
+
+TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (const auto* id : {"a1", "a2"}) come_from("Alice", id);
+  come_from("Carol", "c1");
+  come_from("Carol", "c2", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  (void)heard();
+  for (int i = 0; i < 4; ++i) after(1ms, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"hand text of c2", "hand text of a1", "hand text of c1", "hand text of a2"}));
+}
+
+TEST_F(SorterTest, WhatFindsNoRoomInAHookHoldsUpItsSenderAlone) {
+  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  come_from("Alice", "a-long-one", DeliveryMode::NextMessage);
+  come_from("Alice", "a2", DeliveryMode::NextMessage);
+  come_from("Carol", "c1", DeliveryMode::NextMessage);
+  come_from("Carol", "c2", DeliveryMode::NextMessage);
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 17, view), "text of c1");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 29, view), "text of a-long-one\ntext of c2");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 29, view), "text of a2");
+}
+
+TEST_F(SorterTest, WhatIsPutBackIsALaterOneOfItsStream) {
+  come_from("Alice", "a1");
+  come_from("Alice", "a2");
+  sorter.move({.id = "a1", .seq = 9}, DeliveryMode::OnIdle, Injection{rules});
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a2"});
+}
+
+TEST_F(SorterTest, AFarDeadlineIsNoHurry) {
+  for (const WallMs end :
+       {WallMs{253'402'300'799'000}, WallMs{8'640'000'000'000'000}, std::numeric_limits<WallMs>::max()}) {
+    sorter.add({.place = {.id = "a"},
+                .text = "x",
+                .mode = DeliveryMode::Manual,
+                .expires_at = end,
+                .injection = Injection{rules}});
+    EXPECT_EQ(sorter.deliver(view), view.now + kFarAway) << end;
+    ASSERT_TRUE(sorter.cancel("a"));
   }
 }
 
