@@ -68,8 +68,9 @@ void MailDesk::move(const client::Place& place, DeliveryMode mode) {
 }
 
 void MailDesk::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  sorter_.on_given(text, way, id);
-  mailroom_.on_given(text, way, id);
+  Shown shown{text};
+  sorter_.on_given(shown, way, id);
+  mailroom_.on_given(shown, way, id);
 }
 
 void MailDesk::explain(std::string_view sentence) {
@@ -88,7 +89,7 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
                                         .wall = view.wall,
                                         .state = view.screen == State::Idle ? view.state : view.screen,
                                         .since = view.since,
-                                        .last_typed = view.last_typed,
+                                        .typing = view.typing,
                                         .composer = view.composer,
                                         .revision = view.revision,
                                         .drained = view.drained,
@@ -159,8 +160,8 @@ std::vector<const Letter*> MailDesk::waiting() const {
 
 std::vector<const Letter*> MailDesk::fetchable() const {
   std::vector<const Letter*> all;
-  if (!busy())
-    for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+  for (const auto& letter : mailroom_.waiting())
+    if (!letter.injection.begun()) all.push_back(&letter);
   std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));
   return all;
 }

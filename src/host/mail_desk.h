@@ -78,7 +78,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
     profiles::State state = profiles::State::Unknown;   // by all that is known
     profiles::State screen = profiles::State::Unknown;  // as it is drawn
     SteadyTime since{};
-    SteadyTime last_typed{};
+    Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written

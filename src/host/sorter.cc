@@ -309,13 +309,15 @@ std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& v
   return text;
 }
 
-void Sorter::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  std::erase_if(handed_, [&](const Handed& handed) {
-    if (!text.contains(handed.letter.text)) return false;
+/// What went together may stand there in any order: one that is shown can be what another stands behind.
+void Sorter::on_given(Shown& shown, std::string_view way, std::string_view id) {
+  const auto ends = [&](const Handed& handed) {
+    if (!shown.shows(handed.letter.text)) return false;
     last_seen_ = now_;
     end(handed.letter, seen_receipt(handed.way, way, id, format("by {}; its {} shows it", handed.way, way)));
     return true;
-  });
+  };
+  while (std::erase_if(handed_, ends) > 0) {}
 }
 
 std::optional<Letter> Sorter::extract(std::string_view delivery) {

@@ -34,6 +34,7 @@
 #include "host/intent.h"
 #include "host/letter_queue.h"
 #include "host/mail.h"
+#include "host/shown.h"
 
 namespace relay::host {
 
@@ -80,7 +81,7 @@ class Sorter {
   /// The agent's hook is here: what waits for it, together at most so many bytes.
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  void on_given(Shown& shown, std::string_view way, std::string_view id);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
   std::vector<Letter> take_quiet(std::size_t max_bytes);

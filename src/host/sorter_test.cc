@@ -81,6 +81,10 @@ struct SorterTest : testing::Test, SorterHands {
     view.state = state;
     (void)sorter.deliver(view);
   }
+  void given(std::string_view text, std::string_view way, std::string_view id) {
+    Shown shown{text};
+    sorter.on_given(shown, way, id);
+  }
   Lines heard() { return std::exchange(done, {}); }
 };
 
@@ -187,7 +191,7 @@ TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
   EXPECT_EQ(heard(), Lines{"a accepted written: handed over by inbox"});
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty()) << "one turn after the other";
-  sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript", "u-1");
+  given("a preamble\ntext of a\nand a postscript", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"});
   after(100ms, State::Idle);
   EXPECT_TRUE(heard().empty()) << "its turn has not shown yet";
@@ -214,7 +218,7 @@ TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
   (void)heard();
   after(1s, State::Working);
   EXPECT_TRUE(heard().empty()) << "the turn of what is just being taken is not cut short";
-  sorter.on_given("text of a text of b", "transcript", "u-1");
+  given("text of a text of b", "transcript", "u-1");
   (void)heard();
   after(1ms, State::Working);
   EXPECT_EQ(heard(), Lines{"hand text of c"});
@@ -250,7 +254,7 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 1'000, view), "");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of a\ntext of b");
   EXPECT_EQ(heard(), (Lines{"a accepted written: handed over by hook", "b accepted written: handed over by hook"}));
-  sorter.on_given("text of a\ntext of b", "transcript", "u-1");
+  given("text of a\ntext of b", "transcript", "u-1");
   EXPECT_EQ(heard().front(), "a delivered seen: by hook; its transcript shows it");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
 }
@@ -294,7 +298,7 @@ TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
   for (std::size_t i = 0; i < 3 * kMaxHanded; ++i) after(1ms, State::Idle);
   EXPECT_EQ(std::ranges::count_if(heard(), [](const auto& line) { return line.starts_with("hand "); }),
             static_cast<std::ptrdiff_t>(kMaxHanded));
-  sorter.on_given("text of m0", "transcript", "u-1");
+  given("text of m0", "transcript", "u-1");
   view.can.by(DeliveryMode::OnIdle).not_before = view.now + 2s;
   (void)heard();
   after(1ms, State::Idle);
@@ -389,7 +393,7 @@ TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
   handed({});
   EXPECT_EQ(last.way, "inbox");
   EXPECT_EQ(last.proof, "written");
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(last.way, "inbox");
   EXPECT_EQ(last.evidence, "transcript u-1");
   come("b");
@@ -420,7 +424,7 @@ TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"c deferred: paused by a person: lunch", "b deferred: paused by a person: lunch"}));
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 1'000, view), "") << "not with a person's prompt either";
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"}) << "what has begun is finished";
   sorter.fetch({"c"});
   EXPECT_EQ(heard(), Lines{"c delivered seen: fetched by the agent"}) << "the agent itself asks";
@@ -471,7 +475,7 @@ TEST_F(SorterTest, WhatIsCancelledIsDroppedSilentlyUnlessItHasBegun) {
   EXPECT_TRUE(sorter.cancel("b"));
   EXPECT_TRUE(heard().empty());
   handed({});
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(heard(),
             (Lines{"a accepted written: handed over by inbox", "a delivered seen: by inbox; its transcript shows it"}));
   after(10s, State::Idle);
