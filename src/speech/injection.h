@@ -17,6 +17,7 @@ namespace relay::speech {
 struct AttachedFile {
   std::string name = {}, path = {};
   std::uint64_t bytes = 0;
+  std::string media_type = {};  // as its sender says; may be empty
 };
 
 struct InjectedMessage {
@@ -36,6 +37,9 @@ inline constexpr std::string_view kInjectedWord = "Relay message from ";
 /// `Relay message from Alice [abc12345] [thread:x] [!!] [#general] [Attachments: a, b]: the text`, one line; then one for
 /// each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
 std::string injection_text(const InjectedMessage& message);
+
+/// `(attached: report.txt, 12 KB: /path)`, one line whatever the sender put there.
+std::string attached_line(const AttachedFile& file);
 
 /// Does the line, after what may decorate it, begin as injected text does? Echoes of it are not speech.
 bool is_injected_line(std::string_view line);
