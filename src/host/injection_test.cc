@@ -117,9 +117,7 @@ TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
     EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
     now.now += 1ms;
     person_enters();
-    if (state == State::Idle) {
-      EXPECT_EQ(after(100ms, state), Step::Wait) << "a frame may be half drawn";
-    }
+    if (state == State::Idle) { EXPECT_EQ(after(100ms, state), Step::Wait) << "a frame may be half drawn"; }
     EXPECT_EQ(after(kGonePatience, state), Step::Delivered);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "hooks/answer.h"
 
 namespace relay::host {
 
@@ -33,7 +34,8 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
   if (inbox_)
     if (const auto kept = inbox_->add(message, now); !kept)
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
-  auto text = text_for_agent(message, rules_.max_paste_bytes, long_texts_);
+  const auto most = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // by whichever way it goes
+  auto text = text_for_agent(message, message.quiet ? std::min(most, kMaxQuietTextBytes) : most, long_texts_);
   sorter_.add({.place = incoming.place,
                .from = message.from,
                .message = message.id,
@@ -41,6 +43,8 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .text = text,
                .body = message.body.size() <= rules_.max_paste_bytes ? message.body : text,
                .thread = message.thread,
+               .files = message.files,
+               .answer_expected = message.answer_expected,
                .mode = message.mode,
                .quiet = message.quiet,
                .expires_at = message.expires_at,
@@ -82,7 +86,10 @@ Sorter::View MailDesk::sorting(const View& view) {
 }
 
 std::optional<SteadyTime> MailDesk::deliver(const View& view) {
-  if (pause_lapses_ && view.now >= *pause_lapses_) pause({.paused = false});
+  if (pause_lapses_ && view.now >= *pause_lapses_) {
+    pause({.paused = false});
+    hands_.on_pause_lapsed();
+  }
   auto again = sorter_.deliver(sorting(view));
   if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
   const auto typed = mailroom_.deliver({.now = view.now,
@@ -104,11 +111,12 @@ std::string MailDesk::take_words(DeliveryMode mode, std::size_t max_bytes, const
 
 void MailDesk::give(const FetchMail& wish, protocol::JsonWriter& answer) {
   const auto offer = offered(fetchable(), wish.limit, wish.ids);
+  const auto shown = wish.take && !offer.ids.empty() ? sorter_.fetch(offer.ids) : offer.ids;
   answer.begin_array("letters");
-  for (const auto& json : offer.letters) answer.raw_element(json);
-  answer.end().field("more", offer.more);
+  for (std::size_t i = 0; i < offer.letters.size(); ++i)
+    if (std::ranges::find(shown, offer.ids[i]) != shown.end()) answer.raw_element(offer.letters[i]);
+  answer.end().field("more", offer.more || shown.size() < offer.ids.size());
   if (sorter_.paused()) answer.field("paused", true);
-  if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
 }
 
 void MailDesk::on_agent_gone() {

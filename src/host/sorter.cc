@@ -339,15 +339,23 @@ void Sorter::move(const client::Place& place, DeliveryMode mode, Injection injec
 
 bool Sorter::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
 
-void Sorter::fetch(const std::vector<std::string>& ids) {
+std::vector<std::string> Sorter::fetch(const std::vector<std::string>& ids) {
   clear_gate();
+  std::vector<std::string> taken;
   for (auto* queue : queues())
     queue->erase_if([&](Letter& letter) {
       if (letter.place.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !noted(letter))
         return false;
-      end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
+      taken.push_back(letter.message);
+      fetched_.push_back(std::move(letter));
       return true;
     });
+  return taken;
+}
+
+void Sorter::on_fetched() {
+  for (const auto& letter : std::exchange(fetched_, {}))
+    end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
 }
 
 std::vector<const Letter*> Sorter::fetchable() const {
@@ -360,6 +368,7 @@ std::vector<const Letter*> Sorter::fetchable() const {
 }
 
 void Sorter::on_agent_gone() {
+  on_fetched();
   for (const auto& handed : handed_)
     end(handed.letter, {.status = ReceiptStatus::InDoubt,
                         .reason = format("the agent took it by {} and ended before its record showed it", handed.way),

@@ -94,8 +94,11 @@ class Sorter {
   /// It is not wanted any more: dropped, unless it has begun.
   bool cancel(std::string_view delivery);
 
-  /// The agent was shown these of its mail (MCP), which nobody has begun to bring: they are delivered.
-  void fetch(const std::vector<std::string>& ids);
+  /// The agent asks for these of its mail (MCP). Those that nobody has begun to bring, noted and in its hands from now
+  /// on, may be shown to it.
+  std::vector<std::string> fetch(const std::vector<std::string>& ids);
+  /// What was fetched has been shown: it is delivered.
+  void on_fetched();
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
   void on_agent_gone();
 
@@ -141,6 +144,7 @@ class Sorter {
   std::array<LetterQueue, 2> quiet_;
   std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
   std::deque<Handed> handed_;
+  std::vector<Letter> fetched_;  // and perhaps not shown yet
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;

@@ -85,6 +85,10 @@ struct SorterTest : testing::Test, SorterHands {
     Shown shown{text};
     sorter.on_given(shown, way, id);
   }
+  void fetch(const Lines& ids) {
+    (void)sorter.fetch(ids);
+    sorter.on_fetched();
+  }
   Lines heard() { return std::exchange(done, {}); }
 };
 
@@ -323,7 +327,7 @@ TEST_F(SorterTest, FetchedMailIsDeliveredAndNeverTyped) {
   come("b");
   after(1s, State::Working);
   (void)heard();
-  sorter.fetch({"a", "b", "unknown"});
+  fetch({"a", "b", "unknown"});
   EXPECT_EQ(heard(), (Lines{"b delivered seen: fetched by the agent", "a delivered seen: fetched by the agent"}));
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty());
@@ -397,7 +401,7 @@ TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
   EXPECT_EQ(last.way, "inbox");
   EXPECT_EQ(last.evidence, "transcript u-1");
   come("b");
-  sorter.fetch({"b"});
+  fetch({"b"});
   EXPECT_EQ(last.way, "mcp");
   EXPECT_EQ(last.proof, "seen");
   view.can = {};
@@ -426,7 +430,7 @@ TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 1'000, view), "") << "not with a person's prompt either";
   given("text of a", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"}) << "what has begun is finished";
-  sorter.fetch({"c"});
+  fetch({"c"});
   EXPECT_EQ(heard(), Lines{"c delivered seen: fetched by the agent"}) << "the agent itself asks";
   sorter.pause(std::nullopt);
   after(1s, State::Idle);
