@@ -262,16 +262,6 @@ TEST_F(MailDeskTest, ALongQuietOneStillFindsRoomBesideOthers) {
   EXPECT_TRUE(said.back().ends_with("\nRelay message from Alice [a]: text of a"));
 }
 
-TEST_F(MailDeskTest, WhatIsPausedNoMoreIsBrought) {
-  desk->pause({.paused = true});
-  receive("a");
-  after(1s, State::Idle);
-  desk->pause({.paused = false});
-  (void)heard();
-  after(1s, State::Idle);
-  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
-}
-
 TEST_F(MailDeskTest, WhatIsBeingTypedIsFinishedInAPause) {
   receive("a");
   after(1s, State::Idle);
