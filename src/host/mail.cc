@@ -128,6 +128,11 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
           .evidence = std::string{protocol::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
 }
 
+std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall) {
+  if (!letter.expires_at) return std::nullopt;
+  return now + std::clamp(Millis{*letter.expires_at - wall}, Millis{0}, kFarAway);
+}
+
 std::string_view reason_shown(const Letter& letter) {
   return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
 }

@@ -16,6 +16,8 @@
 
 namespace relay::host {
 
+inline constexpr Millis kFarAway{24 * 3'600'000};
+
 struct Letter {
   client::Place place = {};  // without an id: a word of our own
   std::string from = {};
@@ -61,6 +63,9 @@ struct Message {
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 Message message_of(const client::Incoming& incoming);
+
+/// When to look whether its time is over; what lies very far away is looked at before.
+std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall);
 
 /// Why it waits, for whoever asks.
 std::string_view reason_shown(const Letter& letter);

@@ -172,7 +172,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (deaf_ && !letter.injection.begun()) {
       letter.reason = "the screen does not react to what is typed";
       tell_waiting(letter);
-      return again(letter, std::nullopt);
+      return again(letter, std::nullopt, view);
     }
     if (letter.injection.begun() && view.drained) tell_written(letter);
     auto decision = letter.injection.decide({.now = view.now,
@@ -187,7 +187,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
-      return again(letter, decision.look_again);
+      return again(letter, decision.look_again, view);
     }
     if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
       letter.injection.not_pasted();
@@ -208,10 +208,11 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   return had_one ? std::optional{view.now} : std::nullopt;
 }
 
-/// A person who types from elsewhere does not wait for ever.
-std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at) {
-  if (!letter.done || letter.injection.begun()) return at;
-  return at ? std::min(*at, letter.give_up_at) : letter.give_up_at;
+/// What has not begun may run out of time, and a person who types from elsewhere does not wait for ever.
+std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at, const View& view) {
+  if (letter.injection.begun()) return at;
+  const auto end = letter.done ? std::optional{letter.give_up_at} : expiry_of(letter, view.now, view.wall);
+  return at && end ? std::min(*at, *end) : at ? at : end;
 }
 
 /// In company: who else goes with it, each on its own line, where lines do not press Enter.

@@ -108,7 +108,8 @@ class Mailroom {
   void tell_written(Letter& letter);
   void finish(Letter& letter, protocol::Receipt receipt);
   void carry_out(const Decision& decision, Letter& letter, const View& view);
-  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at);
+  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at,
+                                                       const View& view);
   void tell_waiting(Letter& letter);
 
   const profiles::TypingRules& rules_;

@@ -100,8 +100,7 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
   }
   sooner(again, look_for_proof(view));
   for (const auto* queue : queues())
-    for (const auto* letter : queue->in_turn())
-      if (letter->expires_at) sooner(again, view.now + std::min(Millis{*letter->expires_at - view.wall}, kFarAway));
+    for (const auto* letter : queue->in_turn()) sooner(again, expiry_of(*letter, view.now, view.wall));
   return again;
 }
 

@@ -43,7 +43,6 @@ inline constexpr Millis kProofPatience{10'000};           // for the record to s
 inline constexpr Millis kProofLimit{60'000};              // at rest for that long without it, nobody knows
 inline constexpr std::size_t kMaxHanded = 32;             // of one mode in the agent's hands at once
 inline constexpr Millis kHandRetry{5'000};                // after a way took nothing, for modes that cannot be typed
-inline constexpr Millis kFarAway{24 * 3'600'000};         // what lies beyond is looked at again then
 inline constexpr std::size_t kMaxQuietBytes = 16 * 1024;  // that go along with one message
 
 /// What the sorter wants done.
