@@ -23,17 +23,6 @@ Usage counted(const transcripts::Usage& usage) {
           .reasoning = usage.reasoning.value_or(0)};
 }
 
-std::string without_entities(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto rest = text.substr(at);
-    const bool less = rest.starts_with("&lt;"), more = rest.starts_with("&gt;");
-    plain += less ? '<' : more ? '>' : rest.front();
-    at += less || more ? 4 : 1;
-  }
-  return plain;
-}
-
 }  // namespace
 
 void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
@@ -131,13 +120,6 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
   listener_->on_capabilities();
 }
 
-/// Agents write angle brackets as entities in what a hook adds: Gemini all of them, Claude those of its own tags.
-void HookedAdapter::give(const transcripts::Prompt& prompt) {
-  listener_->on_given(prompt.text, way::kTranscript, prompt.id);
-  if (prompt.text.contains("&lt;") || prompt.text.contains("&gt;"))
-    listener_->on_given(without_entities(prompt.text), way::kTranscript, prompt.id);
-}
-
 void HookedAdapter::on_line(const transcripts::Line& line) {
   const auto entries = reader_->read(line.text);
   const auto written = reader_->written_at();
@@ -161,7 +143,7 @@ void HookedAdapter::take(const transcripts::Entry& entry) {
   if (const auto* text = std::get_if<transcripts::Text>(&entry))
     listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
   else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))
-    give(*prompt);
+    listener_->on_given(prompt->text, way::kTranscript, prompt->id);
   else if (const auto* usage = std::get_if<transcripts::Usage>(&entry))
     listener_->on_usage(counted(*usage));
   else if (const auto* failure = std::get_if<transcripts::Failure>(&entry))

@@ -62,7 +62,6 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_left_out(const std::string& sentence) override;
   [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
   void take(const transcripts::Entry& entry);
-  void give(const transcripts::Prompt& prompt);
 
   hooks::Agent agent_;
   MakeReader make_reader_;

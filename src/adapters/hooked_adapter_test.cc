@@ -228,13 +228,13 @@ TEST_F(HookedAdapterTest, TellsTheFailureThatEndedATurn) {
   EXPECT_EQ(told.failures, Texts{failed.text});
 }
 
-TEST_F(HookedAdapterTest, WhatAHookAddedIsKnownAgainThroughEntities) {
+TEST_F(HookedAdapterTest, WhatAHookAddedIsToldOnceAsItStandsThere) {
   start("gemini");
   call(event("gemini/SessionStart-startup"));
   write(R"({"id":"a","timestamp":"2026-11-15T19:59:07.696Z","type":"user","content":[{"text":"go on"},)"
         R"({"text":"<hook_context>a &lt;b&gt; &amp; c</hook_context>"}]})");
-  ASSERT_TRUE(until([&] { return std::ranges::find(told.given, "a <b> &amp; c") != told.given.end(); }));
-  EXPECT_EQ(std::ranges::count(told.given, "a &lt;b&gt; &amp; c"), 1) << "and as it stands there";
+  ASSERT_TRUE(until([&] { return std::ranges::find(told.given, "a &lt;b&gt; &amp; c") != told.given.end(); }));
+  EXPECT_EQ(told.given, (Texts{"go on", "a &lt;b&gt; &amp; c"})) << "one record, one proof";
 }
 
 TEST_F(HookedAdapterTest, OneLineLeftOutDoesNotBreakTheRecord) {

@@ -75,10 +75,12 @@ bool Core::already_answered(Sending& sending) {
   when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
     Connection* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
-    if (saving == Saving::Done)
-      say(*asker, MessageType::Ack, protocol::write_ack(id));
-    else
-      refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
+    if (saving == Saving::Failed)
+      return refuse(*asker, id, Refusal::Storage, "the message could not be stored; try again", kStorageRetryMs);
+    protocol::Ack ack;
+    ack.ack_id = id;
+    ack.repeat = true;
+    say(*asker, MessageType::Ack, protocol::write_ack(ack));
   });
   return true;
 }

@@ -108,6 +108,8 @@ void write_message(JsonWriter& out, const records::MessageRow& row, bool inbox) 
   out.raw("body", view && !view->body.empty() ? view->body : "\"\"");
   if (channel) out.field("channel", message.to);
   out.optional("thread", message.thread);
+  if (message.payload_meta.find("\"replyTo\"") != std::string::npos)
+    if (const auto meta = protocol::parse_send_meta(message.payload_meta)) out.optional("replyTo", meta->reply_to);
   out.optional("topic", message.topic.value());
   out.field("kind", message.kind);
   out.field("timestamp", message.ts);

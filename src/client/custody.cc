@@ -100,6 +100,9 @@ bool Custody::says_again(std::string_view id) {
 void Custody::on_new_connection() {
   for (auto& [id, held] : in_hand_) held.came_here = false;
   for (auto& [id, word] : last_words_) word.heard = false;
+  const auto newest = std::min(by_age_.size(), kSaidAgain);
+  for (auto id = by_age_.end() - static_cast<std::ptrdiff_t>(newest); id != by_age_.end(); ++id)
+    if (!gives_back(last_words_.at(*id).receipt)) owe(*id);
 }
 
 void Custody::owe(std::string_view id) { owed_.emplace(id); }

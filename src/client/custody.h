@@ -22,6 +22,7 @@
 namespace relay::client {
 
 inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
+inline constexpr std::size_t kSaidAgain = 64;
 
 class Custody {
  public:
@@ -48,7 +49,8 @@ class Custody {
   /// It has left the hand and comes again: is the last word about it to be said again? That it is given back is not,
   /// to a daemon that sent it on this connection and hears the word already: it would take it for the next attempt's.
   bool says_again(std::string_view id);
-  /// What the daemon sent and heard on an earlier one counts no more.
+  /// What the daemon sent and heard on an earlier one counts no more: the newest last words may be lost with it, and are
+  /// owed. What they end is not asked for again when it has ended otherwise meanwhile.
   void on_new_connection();
   /// The last word about it could not be said, and nobody will ask for it again.
   void owe(std::string_view id);

@@ -57,6 +57,19 @@ TEST(Custody, AWordSaidBeforeTheDeliveryCameOnThisConnectionIsSaidAgain) {
   EXPECT_FALSE(custody.says_again("d-2"));
 }
 
+TEST(Custody, TheNewestEndsAreOwedToTheNextConnection) {
+  Custody custody;
+  for (const auto* id : {"d-1", "d-2", "d-3"}) custody.take({.id = id, .seq = 1});
+  (void)custody.report("d-1", {.status = ReceiptStatus::Delivered, .proof = "submitted"});
+  (void)custody.report("d-2", {.status = ReceiptStatus::Failed, .retryable = true});
+  EXPECT_TRUE(custody.take_owed().empty());
+  custody.on_new_connection();
+  const auto owed = custody.take_owed();
+  ASSERT_EQ(owed.size(), 1u);
+  EXPECT_EQ(owed[0].delivery_id, "d-1");
+  EXPECT_TRUE(custody.take_owed().empty());
+}
+
 TEST(Custody, AnEndIsSaidAsOftenAsItIsAskedFor) {
   Custody custody;
   custody.take({.id = "d-1", .seq = 1});

@@ -273,7 +273,7 @@ TEST_F(LinkReceiving, AStrongerProofFoundWhileAwayIsSaidOnTheReturn) {
   reconnect();
   (void)daemon.heard();
   daemon.welcome();
-  EXPECT_TRUE(proofs().empty());
+  EXPECT_EQ(proofs(), Said{"seen"}) << "it may have been lost with the connection";
 }
 
 TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
@@ -285,7 +285,7 @@ TEST_F(LinkReceiving, WhatIsCancelledAndDroppedIsToldSo) {
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
   daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-else"})");
   EXPECT_EQ(program.cancelled, Said{"d-Bob1"});
-  EXPECT_EQ(said().size(), 1u);
+  EXPECT_EQ(said().size(), 2u) << "asked again, answered the same";
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
   EXPECT_TRUE(said().empty());
 }

@@ -176,7 +176,11 @@ void Link::Machine::on_cancel(const protocol::Envelope& envelope) {
   const auto order = protocol::parse_cancel(envelope.payload);
   if (!order) return lose(order.error().message());
   const Place* const in_hand = custody_.find(order->delivery_id);
-  if (in_hand == nullptr) return;  // its end is told, or will be
+  if (in_hand == nullptr) {  // its end is told, or was and got lost
+    const auto* const word = custody_.word_about(order->delivery_id);
+    if (word != nullptr && !gives_back(*word)) write_receipt(*word);
+    return;
+  }
   const Place place = *in_hand;
   if (listener_.on_cancel(*order))
     report(place, {.status = protocol::ReceiptStatus::Failed,

@@ -184,7 +184,7 @@ class Host::Core final : public pty::ProgramListener,
             .desk = desk_,
             .state = state(),
             .now = loop_.now(),
-            .last_typed = keyboard_.last_typed(),
+            .last_typed = keyboard_.typing().any,
             .person = person_ != nullptr,
             .connected = link_->ready(),
             .trouble = trouble_};
@@ -212,7 +212,13 @@ class Host::Core final : public pty::ProgramListener,
     native_.on_hook(event, call, std::move(reply));
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
-  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { desk_.give(wish, answer); }
+  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override {
+    desk_.give(wish, answer);
+    loop_.post([this] {  // the door has sent it by then
+      desk_.on_mail_given();
+      look();
+    });
+  }
   void describe_prompts(protocol::JsonWriter& answer) const override {
     native_.describe_prompts(answer, loop_.now().wall);
   }
@@ -295,13 +301,20 @@ class Host::Core final : public pty::ProgramListener,
     desk_.move(place, mode);
     deliver_soon();
   }
-  bool on_cancel(const protocol::CancelOrder& order) override { return desk_.cancel(order.delivery_id); }
+  bool on_cancel(const protocol::CancelOrder& order) override {
+    deliver_soon();  // the next one may go in its place
+    return desk_.cancel(order.delivery_id);
+  }
   void on_pause(const protocol::PauseOrder& order) override {
     desk_.pause(order);
+    tell_pause(order);
+    deliver_soon();
+  }
+  void on_pause_lapsed() override { tell_pause({.paused = false}); }
+  void tell_pause(const protocol::PauseOrder& order) {
     protocol::JsonWriter event;
     event.field("event", "pause").field("paused", order.paused).optional("reason", order.reason);
     door_.on_event(event.take());
-    deliver_soon();
   }
   [[nodiscard]] MailDesk::View mail_view() const {
     return {.now = now(),
@@ -309,7 +322,7 @@ class Host::Core final : public pty::ProgramListener,
             .state = state(),
             .screen = sight_.state(),
             .since = sight_.since(),
-            .last_typed = keyboard_.last_typed(),
+            .typing = keyboard_.typing(),
             .composer = &sight_.watcher().picture().composer,
             .revision = sight_.screen().revision(),
             .drained = keyboard_.empty(),

@@ -66,6 +66,8 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
   }
   auto text = format("{}{} [{}] at {}\n\n", kHeading, bracketless(message.from), id, protocol::iso_time(now));
   append_body(text, message.body);
+  for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
+  if (message.answer_expected) text += "(answer expected)\n";
   text += '\n';
   const std::string name{kFile};
   auto file = bytes_ == 0 ? directory_.create(name) : directory_.open_append(name);

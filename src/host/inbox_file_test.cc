@@ -26,6 +26,18 @@ TEST(InboxFile, HoldsEachMessageOnceAlsoInALaterLife) {
             "## From Alice [a2] at 1970-01-01T00:00:01.000Z\n\nsecond\n\n");
 }
 
+TEST(InboxFile, NamesWhatCameWithAMessage) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  auto asked = message("a1", "see");
+  asked.files = {{.name = "r.txt\n## From Bob [b1] at noon", .path = "/p/r.txt", .bytes = 7}};
+  asked.answer_expected = true;
+  ASSERT_TRUE(inbox.add(asked, 0));
+  EXPECT_EQ(*disk.bytes("inbox.md"),
+            "## From Alice [a1] at 1970-01-01T00:00:00.000Z\n\nsee\n"
+            "(attached: \"r.txt ## From Bob [b1] at noon\", 7 bytes: /p/r.txt)\n(answer expected)\n\n");
+}
+
 TEST(InboxFile, ABodyCannotPoseAsAnotherMessage) {
   client::testing::MemoryDirectory disk;
   InboxFile inbox{disk};

@@ -9,6 +9,7 @@ using profiles::State;
 
 constexpr int kMaxEnters = 2;
 constexpr std::string_view kWorking = "status working";
+constexpr std::string_view kEmptied = "composer empty";
 
 Decision wait(std::string_view reason, std::optional<SteadyTime> until = {}) { return {Step::Wait, reason, until}; }
 
@@ -20,6 +21,7 @@ Decision Injection::decide(const Situation& situation) {
     case Phase::Waiting: return while_waiting(situation);
     case Phase::Pasted: return after_paste(situation);
     case Phase::Entered: return after_enter(situation);
+    case Phase::Doubted: return while_doubted(situation);
   }
   return {};
 }
@@ -32,10 +34,10 @@ Decision Injection::while_waiting(const Situation& situation) {
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
   }
-  const auto free_at = std::max(situation.since + kIdleSettle, situation.last_typed + kPersonQuiet);
+  const auto free_at = std::max(situation.since + kIdleSettle, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at)
     return wait(
-        situation.last_typed + kPersonQuiet > situation.now ? "a person typed a moment ago" : "it just became idle",
+        situation.typing.any + kPersonQuiet > situation.now ? "a person typed a moment ago" : "it just became idle",
         free_at);
   phase_ = Phase::Pasted;
   pasted_ = situation.now;
@@ -44,44 +46,64 @@ Decision Injection::while_waiting(const Situation& situation) {
 
 Decision Injection::while_working(const Situation& situation) {
   if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
-  const auto free_at = std::max(situation.since + kTurnBegun, situation.last_typed + kPersonQuiet);
+  const auto free_at = std::max(situation.since + kTurnBegun, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
   return {Step::Interrupt};
 }
 
 Decision Injection::after_paste(const Situation& situation) {
-  const bool touched = touched_since(pasted_, situation);
-  was_visible_ = was_visible_ || situation.state == State::Typing;
+  touched_ = after_us(situation.typing.any);
+  if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
   switch (situation.state) {
     case State::Blocked: return wait("a dialog opened before Enter");
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      if (touched && was_visible_) return {Step::Delivered, "a person sent it", {}, kWorking};
+      if (touched_ && was_visible_) return sent_by_a_person(situation, kWorking);
       return wait("the agent began to work before Enter");
     case State::Idle:
       if (was_visible_ && situation.now < situation.since + kGonePatience)
         return wait("the composer was emptied", situation.since + kGonePatience);
-      if (was_visible_)
-        return {touched ? Step::Failed : Step::InDoubt, touched ? "a person removed it" : "it vanished"};
+      if (was_visible_ && !touched_) return {Step::InDoubt, "it vanished"};
+      if (was_visible_ && after_us(situation.typing.enter)) return sent_by_a_person(situation, kEmptied);
+      if (was_visible_) return {Step::Failed, "a person removed it"};
       if (situation.now < pasted_ + kPastePatience) return wait("the text is not seen yet", pasted_ + kPastePatience);
       return {Step::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (touched || !situation.draft_is_ours) return wait("a person is editing it");
+  if (touched_ || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
   if (const auto over = dialog_over_at(situation); over && situation.now < *over)
     return wait("a dialog has just closed", over);
   return press_enter(situation);
 }
 
-bool Injection::touched_since(SteadyTime moment, const Situation& situation) const {
-  return situation.last_typed > std::max(moment, dialog_seen_.value_or(moment));
+/// With nothing but Enter it is as we wrote it.
+Decision Injection::sent_by_a_person(const Situation& situation, std::string_view evidence) {
+  if (after_us(situation.typing.edit) || !was_ours_) return doubt(situation);
+  return {Step::Delivered, "a person sent it", {}, evidence};
+}
+
+Decision Injection::doubt(const Situation& situation) {
+  phase_ = Phase::Doubted;
+  doubted_ = situation.now;
+  return while_doubted(situation);
+}
+
+Decision Injection::while_doubted(const Situation& situation) const {
+  constexpr std::string_view kWhy = "a person edited it, and what was sent is not known";
+  if (situation.now < doubted_ + kShownPatience) return wait(kWhy, doubted_ + kShownPatience);
+  return {Step::InDoubt, kWhy};
+}
+
+bool Injection::after_us(SteadyTime typed) const {
+  const auto ours = phase_ == Phase::Entered ? entered_ : pasted_;
+  return typed > std::max(ours, dialog_seen_.value_or(ours));
 }
 
 std::optional<SteadyTime> Injection::dialog_over_at(const Situation& situation) const {
   if (!dialog_seen_) return std::nullopt;
-  return std::max(situation.since + kIdleSettle, situation.last_typed + kPersonQuiet);
+  return std::max(situation.since + kIdleSettle, situation.typing.any + kPersonQuiet);
 }
 
 Decision Injection::press_enter(const Situation& situation) {
@@ -93,18 +115,21 @@ Decision Injection::press_enter(const Situation& situation) {
 
 Decision Injection::after_enter(const Situation& situation) {
   switch (situation.state) {
-    case State::Working: return {Step::Delivered, "the agent began to work", {}, kWorking};
+    case State::Working:
+      // Keys after our Enter without another Enter have sent nothing.
+      if (after_us(situation.typing.edit) && after_us(situation.typing.enter)) return doubt(situation);
+      return {Step::Delivered, "the agent began to work", {}, kWorking};
     case State::Idle:
       if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
       if (situation.now < situation.since + kIdleSettle)
         return wait("the composer emptied", situation.since + kIdleSettle);
-      if (touched_since(entered_, situation)) return {Step::InDoubt, "a person emptied the composer, or sent it"};
-      return {Step::Delivered, "the composer emptied", {}, "composer empty"};
+      if (after_us(situation.typing.edit)) return doubt(situation);
+      return {Step::Delivered, "the composer emptied", {}, kEmptied};
     case State::Blocked: return wait("a dialog is open");
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (touched_since(entered_, situation) || !situation.draft_is_ours) return wait("a person is editing it");
+  if (after_us(situation.typing.any) || !situation.draft_is_ours) return wait("a person is editing it");
   if (situation.now < entered_ + kEnterPatience) return wait("Enter was just pressed", entered_ + kEnterPatience);
   if (const auto over = dialog_over_at(situation); over && situation.now < *over)
     return wait("a dialog has just closed", over);

@@ -5,8 +5,10 @@
 ///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then InDoubt
 ///
 /// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
-///   and nothing else is open; a turn is interrupted at most once, and not while a person has a draft; a person's keys after the paste take the message out of our hands, but for those that
-///   answered a dialog meanwhile: they went to the dialog.
+///   and nothing else is open; a turn is interrupted at most once, and not while a person has a draft; a person's keys
+///   after the paste take the message out of our hands, but for those that answered a dialog meanwhile: they went to the
+///   dialog. What a person sent after editing is not known to be our text: it is in doubt unless the agent's record
+///   shows it.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -28,11 +30,20 @@ inline constexpr Millis kPastePatience{2'000};  // for the text to appear
 inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken
 inline constexpr Millis kGonePatience{1'000};   // an empty composer must hold that long to mean "gone"
 
+inline constexpr Millis kShownPatience{3'000};  // for the agent's record to show what a person sent
+
+/// When the person typed last; long ago when never.
+struct Typing {
+  SteadyTime any{};
+  SteadyTime edit{};   // something else than Enter
+  SteadyTime enter{};  // Enter
+};
+
 struct Situation {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
   SteadyTime since{};         // the state has held from then on
-  SteadyTime last_typed{};    // by the person; long ago when never
+  Typing typing = {};         // by the person
   bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
   bool composer_free = true;  // it is there and holds nothing, whatever the agent does
 };
@@ -56,22 +67,32 @@ class Injection {
   /// After Interrupt, Paste and Enter the bytes count as written at `situation.now`.
   Decision decide(const Situation& situation);
 
-  [[nodiscard]] bool entered() const { return phase_ == Phase::Entered; }
+  /// It was decided to paste, and that could not be done.
+  void not_pasted() { phase_ = Phase::Waiting; }
+
+  [[nodiscard]] bool entered() const { return enters_ > 0; }
+  /// May it be with the agent, by our Enter or a person's?
+  [[nodiscard]] bool sent() const { return entered() || touched_; }
+  /// Something was sent that may not be it; only the agent's record can tell.
+  [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
   /// Was the text seen to stand in the composer?
   [[nodiscard]] bool seen() const { return was_visible_; }
   /// Has anything been written? Then nobody may write it again.
   [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
 
  private:
-  enum class Phase : std::uint8_t { Waiting, Pasted, Entered };
+  enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Doubted };
 
   [[nodiscard]] Decision while_waiting(const Situation& situation);
   [[nodiscard]] Decision while_working(const Situation& situation);
   [[nodiscard]] Decision after_paste(const Situation& situation);
   [[nodiscard]] Decision after_enter(const Situation& situation);
+  [[nodiscard]] Decision while_doubted(const Situation& situation) const;
   Decision press_enter(const Situation& situation);
-  /// Did a person type into the composer after that moment?
-  [[nodiscard]] bool touched_since(SteadyTime moment, const Situation& situation) const;
+  Decision sent_by_a_person(const Situation& situation, std::string_view evidence);
+  Decision doubt(const Situation& situation);
+  /// Did a person type that into the composer after our last step?
+  [[nodiscard]] bool after_us(SteadyTime typed) const;
   /// When a dialog has closed: from when on it is believed, and that the person has left the keys.
   [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const Situation& situation) const;
 
@@ -79,10 +100,13 @@ class Injection {
   Phase phase_ = Phase::Waiting;
   SteadyTime pasted_{};
   SteadyTime entered_{};
+  SteadyTime doubted_{};
   std::optional<SteadyTime> dialog_seen_{};  // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
-  bool may_interrupt_;  // a turn that is under way, once
+  bool was_ours_ = false;  // all that was seen there last
+  bool touched_ = false;   // by a person, after the paste
+  bool may_interrupt_;     // a turn that is under way, once
 };
 
 }  // namespace relay::host

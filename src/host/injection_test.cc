@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 using profiles::State;
 
 struct InjectionTest : testing::Test {
-  Situation now{.now = SteadyTime{1h}, .state = State::Idle, .since = SteadyTime{}, .last_typed = SteadyTime{}};
+  Situation now{.now = SteadyTime{1h}, .state = State::Idle, .since = SteadyTime{}};
   Injection injection{profiles::TypingRules{}};
 
   Step after(Millis time, State state) {
@@ -18,7 +18,8 @@ struct InjectionTest : testing::Test {
     now.state = state;
     return injection.decide(now).step;
   }
-  void person_types() { now.last_typed = now.now; }
+  void person_types() { now.typing.any = now.typing.edit = now.now; }
+  void person_enters() { now.typing.any = now.typing.enter = now.now; }
 };
 
 TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
@@ -39,7 +40,7 @@ TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
 TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
   person_types();
   EXPECT_EQ(after(1s, State::Idle), Step::Wait);
-  EXPECT_EQ(injection.decide(now).look_again, now.last_typed + kPersonQuiet);
+  EXPECT_EQ(injection.decide(now).look_again, now.typing.any + kPersonQuiet);
   EXPECT_EQ(after(500ms, State::Idle), Step::Paste);
 }
 
@@ -101,7 +102,53 @@ TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
   now.now += 1ms;
   person_types();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(after(1s, State::Typing), Step::Wait);
-  EXPECT_EQ(after(1s, State::Working), Step::Delivered);
+  person_enters();
+  EXPECT_EQ(after(1s, State::Working), Step::Wait) << "the agent's record may show what was sent";
+  EXPECT_TRUE(injection.doubted());
+  EXPECT_EQ(after(1s, State::Idle), Step::Wait);
+  EXPECT_EQ(after(kShownPatience, State::Idle), Step::InDoubt) << "nobody knows what is left of our text";
+}
+
+TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
+  for (const auto state : {State::Idle, State::Working}) {
+    injection = Injection{profiles::TypingRules{}};
+    now.typing = {};
+    ASSERT_EQ(after(10s, State::Idle), Step::Paste);
+    EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
+    now.now += 1ms;
+    person_enters();
+    if (state == State::Idle) { EXPECT_EQ(after(100ms, state), Step::Wait) << "a frame may be half drawn"; }
+    EXPECT_EQ(after(kGonePatience, state), Step::Delivered);
+  }
+}
+
+TEST_F(InjectionTest, WhatAPersonTypedBeforeItIsNotOurs) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(100ms, State::Typing), Step::Wait);
+  now.now += 1ms;
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), Step::Wait);
+  EXPECT_EQ(after(kShownPatience, State::Working), Step::InDoubt);
+}
+
+TEST_F(InjectionTest, WhatAPersonReplacedAfterOurEnterIsInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  EXPECT_EQ(after(10ms, State::Typing), Step::Wait) << "it was not taken";
+  person_types();
+  EXPECT_EQ(after(10ms, State::Typing), Step::Wait);
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), Step::Wait);
+  EXPECT_EQ(after(kShownPatience, State::Working), Step::InDoubt);
+}
+
+TEST_F(InjectionTest, WhoTypesOnAfterOurEnterHasNotSentAnything) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.now += 1ms;
+  person_types();
+  EXPECT_EQ(after(10ms, State::Working), Step::Delivered);
 }
 
 TEST_F(InjectionTest, SaysThatAPersonRemovedIt) {

@@ -11,9 +11,13 @@ void Keyboard::connect(pty::Program& program) {
 
 void Keyboard::person_types(std::string_view bytes, SteadyTime now) {
   write(bytes);
-  for (const auto& piece : splitter_.feed(bytes, now))
-    if (terminal::is_typing(piece.kind)) last_typed_ = now;
-  if (splitter_.deadline()) last_typed_ = now;  // an Escape that may be alone: in doubt it was the person
+  for (const auto& piece : splitter_.feed(bytes, now)) {
+    if (!terminal::is_typing(piece.kind)) continue;
+    typing_.any = now;
+    (piece.kind == terminal::InputKind::Enter ? typing_.enter : typing_.edit) = now;
+  }
+  if (splitter_.deadline())
+    typing_.any = typing_.edit = now;  // an Escape that may be alone: in doubt it was the person
 }
 
 void Keyboard::write(std::string_view bytes) {

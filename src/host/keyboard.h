@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "host/injection.h"
 #include "pty/program.h"
 #include "terminal/input_splitter.h"
 
@@ -33,10 +34,9 @@ class Keyboard {
 
   /// Nothing is on its way to the program.
   [[nodiscard]] bool empty() const;
-  /// Long ago when nobody ever did.
-  [[nodiscard]] SteadyTime last_typed() const { return last_typed_; }
+  [[nodiscard]] const Typing& typing() const { return typing_; }
   /// What people typed may not have been drawn yet: that counts as typing too.
-  void still_typing(SteadyTime now) { last_typed_ = now; }
+  void still_typing(SteadyTime now) { typing_.any = now; }
 
  private:
   pty::Program* program_ = nullptr;
@@ -44,7 +44,7 @@ class Keyboard {
   std::string waiting_;
   bool crowded_ = false;
   terminal::InputSplitter splitter_;
-  SteadyTime last_typed_{};
+  Typing typing_;
 };
 
 }  // namespace relay::host

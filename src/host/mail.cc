@@ -4,16 +4,19 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "protocol/iso_time.h"
 #include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
 #include "protocol/utf8.h"
+#include "speech/plain_text.h"
 
 namespace relay::host {
 namespace {
 
 constexpr std::size_t kBeginningBytes = 400;
+constexpr auto kLastTime = static_cast<WallMs>(protocol::kLastTimeMs);
 
 speech::InjectedMessage injected(const Message& message, std::string body) {
   return {.from = message.from,
@@ -35,13 +38,51 @@ std::vector<speech::AttachedFile> files_in(std::string_view data) {
     const auto* file = each.if_object();
     if (file == nullptr || files.size() >= protocol::kMaxAttachments) continue;
     auto path = string_member(*file, "path").value_or("");
-    if (path.empty()) continue;
+    if (path.empty() || path.size() > protocol::kMaxPathBytes) continue;
+    const auto text = [&](std::string_view name, std::size_t most) {
+      return std::string{protocol::cut_at_letter(string_member(*file, name).value_or(""), most)};
+    };
     files.push_back(
-        {.name = string_member(*file, "name").value_or(""),
+        {.name = text("name", protocol::kMaxAttachmentNameBytes),
          .path = std::move(path),
-         .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(*file, "bytes").value_or(0), 0))});
+         .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(*file, "bytes").value_or(0), 0)),
+         .media_type = text("mediaType", protocol::kMaxKindBytes)});
   }
   return files;
+}
+
+void write_files(protocol::JsonWriter& json, const std::vector<speech::AttachedFile>& files) {
+  json.begin_array("attachments");
+  for (const auto& file : files)
+    json.begin_element()
+        .field("name", file.name)
+        .field("path", file.path)
+        .field("bytes", file.bytes)
+        .optional("mediaType", file.media_type)
+        .end();
+  json.end();
+}
+
+/// Its files as far as there is room for their lines; where the others are named.
+std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, LongTexts& long_texts) {
+  const auto files = std::exchange(shown.files, {});
+  const auto named_in = [&](std::size_t count, std::string_view where) {
+    return format("\n({} more attached, named by: {})", count, where);
+  };
+  std::string all;
+  for (const auto& file : files) all += speech::attached_line(file) + "\n";
+  const auto list = long_texts.keep(shown.id + "-files", all);
+  const auto where = list ? *list : format("agent-relay read {} --json", speech::harmless_line(shown.id));
+  const auto spent = speech::injection_text(shown).size() + named_in(files.size(), where).size();
+  auto room = max_bytes - std::min(max_bytes, spent);
+  for (const auto& file : files) {
+    const auto bytes = speech::attached_line(file).size() + 1;
+    if (bytes > room) continue;
+    room -= bytes;
+    shown.files.push_back(file);
+  }
+  const auto missing = files.size() - shown.files.size();
+  return speech::injection_text(shown) + (missing > 0 ? named_in(missing, where) : "");
 }
 
 void expire(Message& message, WallMs at) {
@@ -64,11 +105,12 @@ Message message_of(const client::Incoming& incoming) {
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;
     if (meta->delivery) message.mode = meta->delivery->mode;
-    if (meta->ttl_ms) expire(message, incoming.envelope.ts + *meta->ttl_ms);
+    if (meta->ttl_ms) expire(message, std::min(incoming.envelope.ts, kLastTime) + *meta->ttl_ms);
     if (meta->delivery && meta->delivery->deadline > 0) expire(message, meta->delivery->deadline);
     message.answer_expected = meta->sync && meta->sync->blocking;
   }
   if (incoming.delivery.mode) message.mode = *incoming.delivery.mode;
+  if (const auto end = incoming.delivery.expires_at) message.expires_at = *end > 0 ? end : std::nullopt;
   return message;
 }
 
@@ -84,6 +126,11 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
           .reason = std::move(reason),
           .way = std::string{way},
           .evidence = std::string{protocol::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
+}
+
+std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall) {
+  if (!letter.expires_at) return std::nullopt;
+  return now + std::clamp(Millis{*letter.expires_at - wall}, Millis{0}, kFarAway);
 }
 
 std::string_view reason_shown(const Letter& letter) {
@@ -104,6 +151,8 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
         .field("mode", protocol::name_of(letter->mode))
         .field("waiting", reason_shown(*letter));
     if (letter->quiet) json.field("quiet", true);
+    if (letter->answer_expected) json.field("answerExpected", true);
+    if (!letter->files.empty()) write_files(json, letter->files);
     bytes += json.size();
     offer.more = offer.letters.size() >= limit || (bytes > protocol::kMaxResponseBytes && !offer.letters.empty());
     if (offer.more) break;
@@ -113,15 +162,29 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
   return offer;
 }
 
-std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts) {
-  auto text = speech::injection_text(injected(message, message.body));
-  if (text.size() <= max_paste_bytes) return text;
-  const auto path = long_texts.keep(message.id, message.body);
-  const auto rest =
-      path ? format("are in the file {}", *path) : format("are shown by: agent-relay read {}", message.id);
-  return speech::injection_text(
-      injected(message, format("{} … [this is the beginning; all {} bytes {}]",
-                               protocol::cut_at_letter(message.body, kBeginningBytes), message.body.size(), rest)));
+std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTexts& long_texts) {
+  auto shown = injected(message, message.body);
+  auto text = speech::injection_text(shown);
+  if (text.size() <= max_bytes) return text;
+  const auto try_with = [&](const std::string& body) {
+    shown.body = body;
+    text = speech::injection_text(shown);
+    if (text.size() > max_bytes && !shown.files.empty()) text = with_files(shown, max_bytes, long_texts);
+    return text.size() <= max_bytes;
+  };
+  if (message.body.size() <= kBeginningBytes) {
+    if (try_with(message.body)) return text;
+  } else {
+    const auto beginning = [&](std::size_t bytes, const std::string& where) {
+      return format("{} … [this is the beginning; all {} bytes {}]", protocol::cut_at_letter(message.body, bytes),
+                    message.body.size(), where);
+    };
+    const auto path = long_texts.keep(message.id, message.body);
+    if (path && try_with(beginning(kBeginningBytes, format("are in the file {}", *path)))) return text;
+    for (const auto bytes : {kBeginningBytes, std::size_t{0}})
+      if (try_with(beginning(bytes, format("are shown by: agent-relay read {}", message.id)))) return text;
+  }
+  return std::string{protocol::cut_at_letter(text, max_bytes)};
 }
 
 }  // namespace relay::host

@@ -16,6 +16,8 @@
 
 namespace relay::host {
 
+inline constexpr Millis kFarAway{24 * 3'600'000};
+
 struct Letter {
   client::Place place = {};  // without an id: a word of our own
   std::string from = {};
@@ -24,6 +26,8 @@ struct Letter {
   std::string text = {};     // as it is put before the agent
   std::string body = {};     // as it was written; `text` in its place when it is long
   std::string thread = {};
+  std::vector<speech::AttachedFile> files = {};
+  bool answer_expected = false;  // its sender waits
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
   bool quiet = false;       // it does not wake the agent: it goes with what does
   bool typed_only = false;  // its native way took nothing
@@ -60,6 +64,9 @@ struct Message {
 };
 Message message_of(const client::Incoming& incoming);
 
+/// When to look whether its time is over; what lies very far away is looked at before.
+std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall);
+
 /// Why it waits, for whoever asks.
 std::string_view reason_shown(const Letter& letter);
 
@@ -71,8 +78,9 @@ struct MailOffer {
 };
 MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, const std::vector<std::string>& ids);
 
-/// A text of more than `max_paste_bytes` goes to a file of `long_texts`; the agent is shown its beginning and the path.
-/// When the file cannot be written it is shown the command that prints the message instead.
-std::string text_for_agent(const Message& message, std::size_t max_paste_bytes, LongTexts& long_texts);
+/// At most so many bytes, whatever its sender wrote. A longer text goes to a file of `long_texts`; the agent is shown its
+/// beginning and the path. When the file cannot be written it is shown the command that prints the message instead. So
+/// do attached files that find no room.
+std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTexts& long_texts);
 
 }  // namespace relay::host

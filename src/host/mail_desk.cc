@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "hooks/answer.h"
 
 namespace relay::host {
 
@@ -33,7 +34,8 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
   if (inbox_)
     if (const auto kept = inbox_->add(message, now); !kept)
       log::warn("the file inbox was not written", {{"why", kept.error().message()}});
-  auto text = text_for_agent(message, rules_.max_paste_bytes, long_texts_);
+  const auto most = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // by whichever way it goes
+  auto text = text_for_agent(message, message.quiet ? std::min(most, kMaxQuietTextBytes) : most, long_texts_);
   sorter_.add({.place = incoming.place,
                .from = message.from,
                .message = message.id,
@@ -41,6 +43,8 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .text = text,
                .body = message.body.size() <= rules_.max_paste_bytes ? message.body : text,
                .thread = message.thread,
+               .files = message.files,
+               .answer_expected = message.answer_expected,
                .mode = message.mode,
                .quiet = message.quiet,
                .expires_at = message.expires_at,
@@ -68,8 +72,9 @@ void MailDesk::move(const client::Place& place, DeliveryMode mode) {
 }
 
 void MailDesk::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  sorter_.on_given(text, way, id);
-  mailroom_.on_given(text, way, id);
+  Shown shown{text};
+  sorter_.on_given(shown, way, id);
+  mailroom_.on_given(shown, way, id);
 }
 
 void MailDesk::explain(std::string_view sentence) {
@@ -81,14 +86,17 @@ Sorter::View MailDesk::sorting(const View& view) {
 }
 
 std::optional<SteadyTime> MailDesk::deliver(const View& view) {
-  if (pause_lapses_ && view.now >= *pause_lapses_) pause({.paused = false});
+  if (pause_lapses_ && view.now >= *pause_lapses_) {
+    pause({.paused = false});
+    hands_.on_pause_lapsed();
+  }
   auto again = sorter_.deliver(sorting(view));
   if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
   const auto typed = mailroom_.deliver({.now = view.now,
                                         .wall = view.wall,
                                         .state = view.screen == State::Idle ? view.state : view.screen,
                                         .since = view.since,
-                                        .last_typed = view.last_typed,
+                                        .typing = view.typing,
                                         .composer = view.composer,
                                         .revision = view.revision,
                                         .drained = view.drained,
@@ -103,11 +111,12 @@ std::string MailDesk::take_words(DeliveryMode mode, std::size_t max_bytes, const
 
 void MailDesk::give(const FetchMail& wish, protocol::JsonWriter& answer) {
   const auto offer = offered(fetchable(), wish.limit, wish.ids);
+  const auto shown = wish.take && !offer.ids.empty() ? sorter_.fetch(offer.ids) : offer.ids;
   answer.begin_array("letters");
-  for (const auto& json : offer.letters) answer.raw_element(json);
-  answer.end().field("more", offer.more);
+  for (std::size_t i = 0; i < offer.letters.size(); ++i)
+    if (std::ranges::find(shown, offer.ids[i]) != shown.end()) answer.raw_element(offer.letters[i]);
+  answer.end().field("more", offer.more || shown.size() < offer.ids.size());
   if (sorter_.paused()) answer.field("paused", true);
-  if (wish.take && !offer.ids.empty()) sorter_.fetch(offer.ids);
 }
 
 void MailDesk::on_agent_gone() {
@@ -159,8 +168,8 @@ std::vector<const Letter*> MailDesk::waiting() const {
 
 std::vector<const Letter*> MailDesk::fetchable() const {
   std::vector<const Letter*> all;
-  if (!busy())
-    for (const auto& letter : mailroom_.waiting()) all.push_back(&letter);
+  for (const auto& letter : mailroom_.waiting())
+    if (!letter.injection.begun()) all.push_back(&letter);
   std::ranges::copy(sorter_.fetchable(), std::back_inserter(all));
   return all;
 }

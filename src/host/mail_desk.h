@@ -28,6 +28,8 @@
 namespace relay::host {
 
 inline constexpr Millis kPauseGrace{1'000};  // a daemon that still wants it says so again by then
+inline constexpr std::size_t kMaxQuietTextBytes =
+    2'000;  // of what goes along with others: most of these leave that room
 
 /// Where its files lie.
 struct MailPlaces {
@@ -47,6 +49,8 @@ class MailDeskHands {
   virtual void press_enter() = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
   virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
+  /// The daemon did not say again that the agent is paused: it is not.
+  virtual void on_pause_lapsed() = 0;
 };
 
 class MailDesk final : private SorterHands, private MailroomHands {
@@ -78,7 +82,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
     profiles::State state = profiles::State::Unknown;   // by all that is known
     profiles::State screen = profiles::State::Unknown;  // as it is drawn
     SteadyTime since{};
-    SteadyTime last_typed{};
+    Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written
@@ -92,8 +96,9 @@ class MailDesk final : private SorterHands, private MailroomHands {
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
   void on_given(std::string_view text, std::string_view way, std::string_view id);
-  /// To the agent that asks for it.
+  /// To the agent that asks for it. When `answer` has gone out `on_mail_given` follows: only then is it delivered.
   void give(const FetchMail& wish, protocol::JsonWriter& answer);
+  void on_mail_given() { sorter_.on_fetched(); }
   void on_agent_gone();
 
   /// A person's words, to be typed now, when nothing else is (mailroom.h).

@@ -41,18 +41,20 @@ struct MailDeskTest : testing::Test, MailDeskHands {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);
   }
+  void on_pause_lapsed() override { done.push_back("pause lapsed"); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
 
   void receive(const std::string& id, std::string_view kind = "message", std::uint32_t attempt = 1,
-               std::optional<DeliveryMode> mode = {}) {
-    const auto payload = format(R"({{"kind":"{}","body":"text of {}"}})", kind, id);
+               std::optional<DeliveryMode> mode = {}, std::string_view file = {}, std::string_view meta = {}) {
+    const auto payload = format(R"({{"kind":"{}","body":"text of {}","data":{{"attachments":[{}]}}}})", kind, id, file);
     protocol::Envelope envelope;
     envelope.type = protocol::MessageType::Deliver;
     envelope.from = "Alice";
     envelope.payload = payload;
+    envelope.payload_meta = meta;
     protocol::DeliveryView delivery;
     delivery.message_id = id;
     delivery.mode = mode;
@@ -69,6 +71,11 @@ struct MailDeskTest : testing::Test, MailDeskHands {
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Working);
+  }
+  std::string fetched() {
+    protocol::JsonWriter answer;
+    desk->give({.take = true}, answer);
+    return answer.take();
   }
   Lines heard() { return std::exchange(done, {}); }
 };
@@ -107,6 +114,7 @@ const AtDeath kDeaths[] = {
        test.desk->on_given("Relay message from Alice [d]: text of d", "transcript", "u-1");
      },
      "d delivered seen: typed; its transcript shows it"},
+    {"fetched, and perhaps not shown", [](MailDeskTest& test) { (void)test.fetched(); }, kDoubts},
     {"in a door's hands",
      [](MailDeskTest& test) {
        test.view.can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
@@ -202,7 +210,56 @@ TEST_F(MailDeskTest, APauseThatIsNotToldAgainIsOver) {
   after(kPauseGrace - 1ms, State::Idle);
   EXPECT_TRUE(heard().empty()) << "the daemon may still say it";
   after(1ms, State::Idle);
-  EXPECT_EQ(heard().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_EQ(heard(), (Lines{"pause lapsed", "paste Relay message from Alice [a]: text of a"}));
+}
+
+TEST_F(MailDeskTest, MailIsNotedThenShownThenDelivered) {
+  receive("a");
+  after(1s, State::Working);
+  disk.fail_appends = 1;
+  EXPECT_EQ(fetched(), R"({"letters":[],"more":true})") << "what cannot be noted is not shown";
+  EXPECT_EQ(fetched(), R"({"letters":[{"id":"a","from":"Alice","body":"text of a","mode":"on-idle",)"
+                       R"("waiting":"the agent is working"}],"more":false})");
+  EXPECT_EQ(heard().back(), "a deferred: the agent is working") << "it has not gone out yet";
+  EXPECT_FALSE(desk->cancel("a"));
+  desk->on_mail_given();
+  EXPECT_EQ(heard(), Lines{"a delivered seen: fetched by the agent"});
+}
+
+TEST_F(MailDeskTest, FetchedMailNamesItsFilesAndWhoWaits) {
+  receive("a", "message", 1, DeliveryMode::Manual, R"({"name":"r.txt","path":"/p/r.txt","bytes":7})",
+          R"({"sync":{"blocking":true,"correlationId":"c"}})");
+  EXPECT_EQ(fetched(), R"({"letters":[{"id":"a","from":"Alice","body":"text of a","mode":"manual",)"
+                       R"("waiting":"those before it come first","answerExpected":true,)"
+                       R"("attachments":[{"name":"r.txt","path":"/p/r.txt","bytes":7}]}],"more":false})");
+}
+
+TEST_F(MailDeskTest, WhatWaitsBehindAPersonsWordsCanBeCancelled) {
+  receive("a");
+  after(1s, State::Working);
+  desk->say_now("go on", view.now, [](const Result<void>&) {});
+  EXPECT_TRUE(desk->cancel("a"));
+  (void)heard();
+  after(10ms, State::Idle);
+  type_one();
+  EXPECT_EQ(heard(), (Lines{"paste go on", "enter"}));
+}
+
+TEST_F(MailDeskTest, ALongQuietOneStillFindsRoomBesideOthers) {
+  rules.max_paste_bytes = 8'000;
+  protocol::Envelope envelope;
+  envelope.type = protocol::MessageType::Deliver;
+  envelope.from = "Alice";
+  const auto payload = format(R"({{"kind":"state","body":"{}"}})", std::string(7'900, 'x'));
+  envelope.payload = payload;
+  protocol::DeliveryView delivery;
+  delivery.message_id = "q";
+  (void)desk->receive({{.id = "q"}, envelope, delivery}, view.wall);
+  receive("a");
+  after(1s, State::Idle);
+  const auto said = heard();
+  EXPECT_TRUE(said.back().starts_with("paste Relay message from Alice [q]: xxx")) << said.back();
+  EXPECT_TRUE(said.back().ends_with("\nRelay message from Alice [a]: text of a"));
 }
 
 TEST_F(MailDeskTest, WhatIsBeingTypedIsFinishedInAPause) {

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "net/testing/temporary_directory.h"
+#include "protocol/limits.h"
 
 namespace relay::host {
 namespace {
@@ -58,6 +60,27 @@ TEST_F(MailTest, WithoutAFileTheCommandIsNamed) {
   EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
 }
 
+TEST_F(MailTest, WhateverComesWithItTheTextHasABound) {
+  for (std::size_t i = 0; i < protocol::kMaxAttachments; ++i)
+    message.files.push_back({.name = "f" + std::to_string(i), .path = "/p/" + std::string(i == 0 ? 3'900 : 600, 'x')});
+  message.answer_expected = true;
+  for (const std::size_t body : {5U, 9'000U})
+    for (const std::size_t most : {8'000U, 3'000U, 1'000U, 120U}) {
+      message.body.assign(body, 'x');
+      const auto text = shown(most);
+      EXPECT_LE(text.size(), most);
+      EXPECT_TRUE(text.starts_with("Relay message from Alice [abc12345]: ")) << text;
+      if (most < 1'000) continue;
+      EXPECT_NE(text.find("more attached, named by: " + directory.file("messages/abc12345-files.message.md")),
+                std::string::npos)
+          << text;
+      EXPECT_NE(text.find("(answer expected: write to Alice)"), std::string::npos);
+    }
+  EXPECT_NE(shown().find("(attached: f1, "), std::string::npos) << "what finds room is named";
+  EXPECT_NE(content_of(directory.file("messages/abc12345-files.message.md")).find("(attached: f0, "),
+            std::string::npos);
+}
+
 TEST_F(MailTest, ALinkInAnUntrustedProjectLeadsNowhere) {
   std::filesystem::create_directory(directory.file("elsewhere"));
   std::ofstream{directory.file("elsewhere/precious")} << "mine";
@@ -83,11 +106,12 @@ TEST_F(MailTest, OldFilesAreForgottenAndOthersLeftAlone) {
 struct Delivery {
   std::string payload = R"({"kind":"message","body":"hi"})", meta = {};
   protocol::DeliveryView view = {};
+  WallMs ts = 1'000;
 
   [[nodiscard]] Message read() const {
     protocol::Envelope envelope;
     envelope.type = protocol::MessageType::Deliver;
-    envelope.ts = 1'000;
+    envelope.ts = ts;
     envelope.from = "Alice";
     envelope.payload = payload;
     envelope.payload_meta = meta;
@@ -106,6 +130,19 @@ TEST(MessageOf, EndsAtItsDeadlineOrItsAgeWhicheverIsFirst) {
   EXPECT_FALSE((Delivery{}.read().expires_at));
   EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":500,"delivery":{"deadline":9000}})"}.read().expires_at), 1'500);
   EXPECT_EQ((Delivery{.meta = R"({"ttl_ms":50000,"delivery":{"deadline":9000}})"}.read().expires_at), 9'000);
+}
+
+TEST(MessageOf, ItsDeliverysOwnEndIsBeforeTheMessages) {
+  Delivery delivery{.meta = R"({"ttl_ms":500})"};
+  delivery.view.expires_at = 9'000;
+  EXPECT_EQ(delivery.read().expires_at, 9'000);
+  delivery.view.expires_at = 0;
+  EXPECT_FALSE(delivery.read().expires_at) << "redelivered without an end";
+}
+
+TEST(MessageOf, AClockBeyondAllTimesIsNoPast) {
+  Delivery delivery{.meta = R"({"ttl_ms":500})", .ts = std::numeric_limits<WallMs>::max()};
+  EXPECT_GT(delivery.read().expires_at, 1'000'000'000'000);
 }
 
 TEST(MessageOf, KnowsWhatWakesNobodyAndWhoWaits) {

@@ -67,9 +67,9 @@ protocol::Receipt shown_receipt(std::string_view way, std::string_view id) {
 void Mailroom::add(Letter letter) { letters_.push_back(std::move(letter)); }
 
 std::optional<Letter> Mailroom::take_back() {
-  if (letters_.empty() || in_hand() || saying()) return std::nullopt;
-  auto letter = std::move(letters_.front());
-  letters_.pop_front();
+  if (letters_.empty() || letters_.back().done || letters_.back().injection.begun()) return std::nullopt;
+  auto letter = std::move(letters_.back());
+  letters_.pop_back();
   return letter;
 }
 
@@ -108,21 +108,29 @@ void Mailroom::relocate(const client::Place& place) {
   }
 }
 
-void Mailroom::on_given(std::string_view text, std::string_view way, std::string_view id) {
+/// In the order they stand in the paste: one may be known by standing behind another.
+void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id) {
   const auto show = [&](Letter& letter) {
-    if (!letter.seen && !letter.place.id.empty() && text.contains(letter.text)) letter.seen = shown_receipt(way, id);
+    if (!letter.seen && !letter.place.id.empty() && shown.shows(letter.text)) letter.seen = shown_receipt(way, id);
   };
-  if (in_hand()) {
-    show(letters_.front());
-    for (auto& quiet : letters_.front().company) show(quiet);
-  }
   std::erase_if(typed_, [&](const Typed& typed) {
-    if (!text.contains(typed.text)) return false;
+    if (!shown.shows(typed.text)) return false;
     const auto receipt = shown_receipt(way, id);
     intent_.add_end(typed.note, receipt);
     hands_.report(typed.place, receipt);
     return true;
   });
+  if (!in_hand() || !letters_.front().injection.sent()) return;
+  for (auto& quiet : letters_.front().company) show(quiet);
+  show(letters_.front());
+}
+
+/// A paste is sent as a whole: what shows one of it shows that all of it was.
+const protocol::Receipt* Mailroom::shown_of(const Letter& letter) {
+  if (letter.seen) return &*letter.seen;
+  for (const auto& quiet : letter.company)
+    if (quiet.seen) return &*quiet.seen;
+  return nullptr;
 }
 
 /// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are
@@ -164,25 +172,25 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (deaf_ && !letter.injection.begun()) {
       letter.reason = "the screen does not react to what is typed";
       tell_waiting(letter);
-      return again(letter, std::nullopt);
+      return again(letter, std::nullopt, view);
     }
     if (letter.injection.begun() && view.drained) tell_written(letter);
     auto decision = letter.injection.decide({.now = view.now,
                                              .state = view.state,
                                              .since = std::max(view.since, settled_from_),
-                                             .last_typed = view.last_typed,
+                                             .typing = view.typing,
                                              .draft_is_ours = holds(view, letter),
                                              .composer_free = is_free(view) && view.since != own_turn_});
-    const bool passing = decision.step == Step::Wait && decision.look_again;
-    if (letter.seen && !passing)
-      decision = {Step::Delivered, letter.seen->reason, {}, letter.seen->evidence};  // whatever the screen shows
+    const bool passing = decision.step == Step::Wait && decision.look_again && !letter.injection.doubted();
+    if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
+      decision = {Step::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
     if (decision.step == Step::Wait) {
       letter.reason = decision.reason;
       if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
-      return again(letter, decision.look_again);
+      return again(letter, decision.look_again, view);
     }
     if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
-      letter.injection = Injection{rules_};
+      letter.injection.not_pasted();
       letter.reason = "the note of what is typed cannot be written";
       tell_waiting(letter);
       return view.now + kNoteRetry;
@@ -200,10 +208,11 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   return had_one ? std::optional{view.now} : std::nullopt;
 }
 
-/// A person who types from elsewhere does not wait for ever.
-std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at) {
-  if (!letter.done || letter.injection.begun()) return at;
-  return at ? std::min(*at, letter.give_up_at) : letter.give_up_at;
+/// What has not begun may run out of time, and a person who types from elsewhere does not wait for ever.
+std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at, const View& view) {
+  if (letter.injection.begun()) return at;
+  const auto end = letter.done ? std::optional{letter.give_up_at} : expiry_of(letter, view.now, view.wall);
+  return at && end ? std::min(*at, *end) : at ? at : end;
 }
 
 /// In company: who else goes with it, each on its own line, where lines do not press Enter.
@@ -246,7 +255,9 @@ bool Mailroom::noted(const Letter& letter) {
 }
 
 /// One letter and who went with it: what its agent's record shows decides, else what became of the typing.
-void Mailroom::finish(Letter& letter, const protocol::Receipt& receipt) {
+void Mailroom::finish(Letter& letter, protocol::Receipt receipt) {
+  if (const auto* shown = shown_of(letter); shown != nullptr && receipt.status != ReceiptStatus::Delivered)
+    receipt = typed_receipt(ReceiptStatus::Delivered, "submitted", shown->reason, shown->evidence);
   const auto tell = [&](Letter& each) {
     if (each.place.id.empty()) return;  // a word of our own
     const auto& said = each.seen ? *each.seen : receipt;

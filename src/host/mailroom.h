@@ -7,7 +7,7 @@
 ///   once. What expired is not typed.
 /// - Written is told once, when the program has taken the bytes. Delivered is told when the composer emptied or the agent
 ///   began to work; and once more, as seen, when its record or hook shows the text, also some time later. What was
-///   shown is never in doubt.
+///   shown is never in doubt, nor is what went with it; before Enter was pressed nothing can show it.
 /// - A quiet letter is typed only in company: before the text of one that wakes the agent, each on its own line.
 /// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
@@ -26,6 +26,7 @@
 #include "host/injection.h"
 #include "host/intent.h"
 #include "host/mail.h"
+#include "host/shown.h"
 #include "profiles/regions.h"
 #include "protocol/send.h"
 
@@ -54,7 +55,7 @@ class Mailroom {
 
   /// A message of somebody's that has no better way.
   void add(Letter letter);
-  /// The one that stands before the gate and has not begun, unless a person waits for it.
+  /// The one that waits at the gate and has not begun, also behind a person's words.
   std::optional<Letter> take_back();
   /// A word of our own to the agent, unless it had too many of them.
   std::optional<Letter> explanation(std::string_view sentence);
@@ -65,7 +66,7 @@ class Mailroom {
   void understood() { explanations_ = 0; }
 
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  void on_given(Shown& shown, std::string_view way, std::string_view id);
   /// It stands elsewhere in the daemon's books now.
   void relocate(const client::Place& place);
 
@@ -78,7 +79,7 @@ class Mailroom {
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;
     SteadyTime since{};
-    SteadyTime last_typed{};
+    Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written
@@ -101,12 +102,14 @@ class Mailroom {
     std::string text;
   };
 
+  [[nodiscard]] static const protocol::Receipt* shown_of(const Letter& letter);
   bool noted(const Letter& letter);
   std::string text_of(Letter& letter, const View& view);
   void tell_written(Letter& letter);
-  void finish(Letter& letter, const protocol::Receipt& receipt);
+  void finish(Letter& letter, protocol::Receipt receipt);
   void carry_out(const Decision& decision, Letter& letter, const View& view);
-  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at);
+  [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at,
+                                                       const View& view);
   void tell_waiting(Letter& letter);
 
   const profiles::TypingRules& rules_;

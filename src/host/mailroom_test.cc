@@ -57,6 +57,10 @@ struct MailroomTest : testing::Test, MailroomHands {
     after(300ms, State::Typing);
     after(50ms, State::Working);
   }
+  void given(std::string_view text, std::string_view way, std::string_view id) {
+    Shown shown{text};
+    mailroom.on_given(shown, way, id);
+  }
   std::vector<std::string> heard() { return std::exchange(done, {}); }
 };
 
@@ -154,7 +158,8 @@ TEST_F(MailroomTest, WhatExpiredWhileItWaitedIsNotTyped) {
   auto stale = letter("a");
   stale.expires_at = 5'000;
   mailroom.add(std::move(stale));
-  after(0ms, State::Blocked);
+  view.state = State::Blocked;
+  EXPECT_EQ(mailroom.deliver(view), view.now + 4s) << "though nothing changes meanwhile";
   (void)heard();
   view.wall = 5'000;
   after(10s, State::Idle);
@@ -335,9 +340,11 @@ TEST_F(MailroomTest, EachProofIsToldAsItHappensWithWhatShowsIt) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "enter", "a delivered: the agent began to work"}));
   EXPECT_EQ(last.proof, "submitted");
   EXPECT_EQ(last.evidence, "status working");
-  mailroom.on_given("something else", "transcript", "u-0");
-  mailroom.on_given("before text of a behind", "transcript", "u-1");
-  mailroom.on_given("text of a", "hook", "UserPromptSubmit");
+  given("something else", "transcript", "u-0");
+  given("before text of a behind", "transcript", "u-0");
+  EXPECT_TRUE(heard().empty()) << "quoted in somebody's words";
+  given("before\ntext of a\nbehind", "transcript", "u-1");
+  given("text of a", "hook", "UserPromptSubmit");
   EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its transcript shows it"}) << "once";
   EXPECT_EQ(last.proof, "seen");
   EXPECT_EQ(last.way, "pty");
@@ -350,20 +357,23 @@ TEST_F(MailroomTest, WhatTheAgentShowsIsNeverInDoubt) {
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   (void)heard();
-  mailroom.on_given("text of a", "hook", "UserPromptSubmit");
+  given("text of a", "hook", "UserPromptSubmit");
   EXPECT_TRUE(heard().empty()) << "the screen has a moment to follow";
-  view.last_typed = view.now + 1s;
+  view.typing.any = view.typing.edit = view.now + 1s;
   after(2s, State::Typing);
   EXPECT_EQ(heard(), std::vector<std::string>{"a delivered: typed; its hook shows it"}) << "though a person types";
   EXPECT_EQ(last.proof, "seen");
   EXPECT_EQ(last.evidence, "hook UserPromptSubmit");
   mailroom.add(letter("b"));
   after(1s, State::Working);
-  view.last_typed = {};
+  view.typing = {};
   after(1s, State::Idle);
   after(1s, State::Idle);
-  mailroom.on_given("text of b", "transcript", "u-2");
-  (void)heard();
+  after(50ms, State::Typing);
+  given("text of b", "transcript", "u-1");  // of an earlier delivery of the same message
+  after(300ms, State::Typing);
+  EXPECT_EQ(heard().back(), "enter") << "what is not sent cannot be shown";
+  given("text of b", "transcript", "u-2");
   mailroom.on_agent_gone();
   EXPECT_EQ(heard(), std::vector<std::string>{"b delivered: typed; its transcript shows it"});
 }
@@ -383,9 +393,62 @@ TEST_F(MailroomTest, QuietOnesGoBeforeTheTextEachOnItsLine) {
             (std::vector<std::string>{"q accepted written", "r accepted written", "a accepted written", "enter",
                                       "q delivered: the agent began to work", "r delivered: the agent began to work",
                                       "a delivered: the agent began to work"}));
-  mailroom.on_given("text of q text of a", "transcript", "u-1");
+  given("text of q text of a", "transcript", "u-1");
   EXPECT_EQ(heard(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
                                                "a delivered: typed; its transcript shows it"}));
+}
+
+TEST_F(MailroomTest, WhatShowsACompanionShowsThatAllWasSent) {
+  quiet.push_back(letter("q"));
+  mailroom.add(letter("a"));
+  after(1s, State::Idle);
+  after(50ms, State::Typing);
+  after(300ms, State::Typing);
+  (void)heard();
+  given("text of q", "transcript", "u-1");
+  mailroom.on_agent_gone();
+  EXPECT_EQ(heard(), (std::vector<std::string>{"q delivered: typed; its transcript shows it",
+                                               "a delivered: typed; its transcript shows it"}));
+  EXPECT_EQ(last.proof, "submitted");
+  EXPECT_EQ(last.evidence, "transcript u-1");
+}
+
+TEST_F(MailroomTest, WhatAPersonEditedIsInDoubtUnlessTheRecordShowsIt) {
+  for (const bool shown : {false, true}) {
+    mailroom.add(letter(shown ? "b" : "a"));
+    after(1s, State::Idle);
+    after(1s, State::Idle);
+    after(50ms, State::Typing);
+    view.now += 1ms;
+    view.typing.any = view.typing.edit = view.typing.enter = view.now;
+    after(10ms, State::Working);
+    (void)heard();
+    if (shown) given("text of b", "transcript", "u-1");
+    after(shown ? 1ms : kShownPatience, State::Working);
+    EXPECT_EQ(heard(),
+              std::vector<std::string>{shown ? "b delivered: typed; its transcript shows it"
+                                             : "a in_doubt: a person edited it, and what was sent is not known"});
+  }
+}
+
+TEST_F(MailroomTest, WhatWaitsBehindAPersonsWordsCanBeTakenBack) {
+  mailroom.add(letter("a"));
+  mailroom.say_now("go on", view.now, [](const Result<void>&) {});
+  after(1s, State::Idle);
+  EXPECT_EQ(mailroom.take_back()->message, "a");
+  EXPECT_FALSE(mailroom.take_back()) << "the person's are being typed";
+}
+
+TEST_F(MailroomTest, ANoteThatFailedDoesNotTakeTheHaste) {
+  add_urgent("a");
+  disk.fail_appends = 1;
+  after(1s, State::Idle);
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  (void)heard();
+  after(1s, State::Working);
+  after(kTurnBegun, State::Working);
+  EXPECT_EQ(heard(), std::vector<std::string>{"interrupt"});
 }
 
 TEST_F(MailroomTest, WhereALineBreakIsEnterAllIsOneLine) {

@@ -3,12 +3,15 @@
 #include <utility>
 
 #include "base/format.h"
+#include "host/intent.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
 namespace {
 
 using profiles::State;
+
+static_assert(Intent::kMaxNotes >= kMaxLetters, "a note is kept for every letter that may be in hand");
 
 /// As sessions of every kind call it.
 std::string_view word_for(State state) {

@@ -1,6 +1,7 @@
 #include "host/sorter.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/format.h"
 
@@ -10,12 +11,24 @@ namespace {
 using adapters::Moment;
 using profiles::State;
 using protocol::DeliveryMode;
+using protocol::Lane;
+using protocol::Priority;
 using protocol::ReceiptStatus;
 
 constexpr DeliveryMode kInOrder[] = {DeliveryMode::Immediate, DeliveryMode::NextToolCall, DeliveryMode::NextMessage,
                                      DeliveryMode::OnIdle, DeliveryMode::Manual};
+constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 
 bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
+
+/// At the gate: a working agent can only be interrupted, so what interrupts is before what cannot go now anyway.
+bool goes_before(Lane one, Lane other, State state) {
+  const auto place = [&](Lane lane) {
+    const bool waits = lane.mode != DeliveryMode::Immediate;
+    return std::tuple{state == State::Working && waits, lane.priority != Priority::Urgent, waits};
+  };
+  return place(one) < place(other);
+}
 
 /// Why the moment has not come; nothing when it has.
 std::string_view not_yet(Moment moment, State state) {
@@ -48,14 +61,27 @@ void Sorter::add(Letter letter) {
     return end(letter, {.status = ReceiptStatus::InDoubt, .reason = "the host ended while it was being brought"});
   }
   if (!letter.place.id.empty()) hands_.report(letter.place, {.status = ReceiptStatus::Accepted});
-  home(letter).push_back(std::move(letter));
+  home(letter).add(std::move(letter));
 }
 
-Sorter::Lane& Sorter::home(const Letter& letter) {
-  return letter.quiet && letter.mode != DeliveryMode::Manual ? lanes_[kQuiet] : lane(letter.mode);
+LetterQueue& Sorter::home(const Letter& letter) {
+  const auto priority = letter.place.lane.priority;
+  return letter.quiet && letter.mode != DeliveryMode::Manual ? quiet(priority) : lane({letter.mode, priority});
 }
 
-void Sorter::put_back(Letter letter) { home(letter).push_front(std::move(letter)); }
+std::vector<LetterQueue*> Sorter::queues() {
+  std::vector<LetterQueue*> all;
+  for (const auto priority : kPriorities)
+    for (const auto mode : kInOrder) all.push_back(&lane({mode, priority}));
+  for (const auto priority : kPriorities) all.push_back(&quiet(priority));
+  return all;
+}
+
+/// What stands before the gate and has not begun comes back.
+void Sorter::clear_gate() {
+  at_gate_.reset();
+  if (auto letter = hands_.take_back()) put_back(*std::move(letter));
+}
 
 std::optional<SteadyTime> Sorter::deliver(const View& view) {
   now_ = view.now;
@@ -63,27 +89,26 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never)
-    if (auto back = hands_.take_back()) put_back(*std::move(back));
+  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never) clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
     hold_all();
   } else {
-    for (const auto mode : kInOrder) sooner(again, serve(mode, view));
-    sooner(again, serve_quiet(view));
+    for (const auto priority : kPriorities)
+      for (const auto mode : kInOrder) sooner(again, serve({mode, priority}, view));
+    for (const auto priority : kPriorities) sooner(again, serve_quiet(priority, view));
   }
   sooner(again, look_for_proof(view));
-  for (const auto& lane : lanes_)
-    for (const auto& letter : lane)
-      if (letter.expires_at) sooner(again, view.now + Millis{*letter.expires_at - view.wall});
+  for (const auto* queue : queues())
+    for (const auto* letter : queue->in_turn()) sooner(again, expiry_of(*letter, view.now, view.wall));
   return again;
 }
 
 void Sorter::hold_all() {
-  if (auto back = hands_.take_back()) put_back(*std::move(back));
-  for (auto& lane : lanes_)
-    for (auto& letter : lane)
-      if (letter.mode != DeliveryMode::Manual) wait(letter, *paused_);
+  clear_gate();
+  for (auto* queue : queues())
+    for (auto* letter : queue->in_turn())
+      if (letter->mode != DeliveryMode::Manual) wait(*letter, *paused_);
 }
 
 /// What is in the agent's hands and has not been shown: it may be known by other signs, or never.
@@ -118,8 +143,8 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
 }
 
 void Sorter::drop_expired(const View& view) {
-  for (auto& lane : lanes_)
-    std::erase_if(lane, [&](const Letter& letter) {
+  for (auto* queue : queues())
+    queue->erase_if([&](const Letter& letter) {
       if (!letter.expires_at || *letter.expires_at > view.wall) return false;
       end(letter, {.status = ReceiptStatus::Failed,
                    .reason = "its time was over before it could be brought",
@@ -128,61 +153,56 @@ void Sorter::drop_expired(const View& view) {
     });
 }
 
-std::optional<SteadyTime> Sorter::serve(DeliveryMode mode, const View& view) {
-  auto& from = lane(mode);
+std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
+  auto& from = lane(which);
   if (from.empty()) return std::nullopt;
-  auto& first = from.front();
-  if (mode == DeliveryMode::Manual) {
-    for (auto& letter : from) wait(letter, "it is kept until the agent fetches it");
+  const auto all_wait = [&](std::string_view why) {
+    for (auto* letter : from.in_turn()) wait(*letter, why);
     return std::nullopt;
-  }
+  };
+  const auto mode = which.mode;
+  if (mode == DeliveryMode::Manual) return all_wait("it is kept until the agent fetches it");
   const auto& by = view.can.by(mode);
-  if (by.moment == Moment::Asked) {
-    for (auto& letter : from)
-      wait(letter, mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
-                                                     : "it waits for the agent's next tool call");
-    return std::nullopt;
-  }
-  const bool native = by.moment != Moment::Never && !first.typed_only;
-  if (native) return hand_over(from, mode, view);
-  if (!can_be_typed(mode)) {
-    for (auto& letter : from) wait(letter, impossible(mode));
-    return std::nullopt;
-  }
-  // What is urgent goes before what stands at the gate and has not begun.
-  if (mode == DeliveryMode::Immediate && !hands_.may_type())
-    if (auto back = hands_.take_back()) put_back(*std::move(back));
-  if (hands_.may_type()) {
-    auto letter = std::move(from.front());  // not `first`: what came back may be of this lane and stands before it
-    from.pop_front();
-    hands_.type(std::move(letter));
-  }
+  if (by.moment == Moment::Asked)
+    return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
+                                                      : "it waits for the agent's next tool call");
+  if (by.moment != Moment::Never && !from.front().typed_only) return hand_over(from, mode, view);
+  if (!can_be_typed(mode)) return all_wait(impossible(mode));
+  type_from(from, which, view);
   return std::nullopt;
 }
 
+/// What comes first goes before what stands at the gate and has not begun.
+void Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
+  if (!hands_.may_type() && at_gate_ && goes_before(which, *at_gate_, view.state)) clear_gate();
+  if (!hands_.may_type()) return;
+  at_gate_ = which;
+  hands_.type(from.take());
+}
+
 /// With the next prompt's hook, or in company; at once where words can be added without beginning a turn.
-std::optional<SteadyTime> Sorter::serve_quiet(const View& view) {
-  auto& from = lanes_[kQuiet];
+std::optional<SteadyTime> Sorter::serve_quiet(Priority priority, const View& view) {
+  auto& from = quiet(priority);
   if (from.empty()) return std::nullopt;
   const auto moment = view.can.by(DeliveryMode::NextMessage).moment;
   if (moment != Moment::Never && moment != Moment::Asked) return hand_over(from, DeliveryMode::NextMessage, view);
-  for (auto& letter : from) wait(letter, kGoesAlong);
+  for (auto* letter : from.in_turn()) wait(*letter, kGoesAlong);
   return std::nullopt;
 }
 
 std::vector<Letter> Sorter::take_quiet(std::size_t max_bytes) {
   std::vector<Letter> taken;
   if (hook_takes_quiet_) return taken;
-  auto& from = lanes_[kQuiet];
-  while (!from.empty() && from.front().text.size() < max_bytes && noted(from.front())) {
-    max_bytes -= from.front().text.size() + 1;
-    taken.push_back(std::move(from.front()));
-    from.pop_front();
-  }
+  for (const auto priority : kPriorities)
+    while (auto letter =
+               take_noted(quiet(priority), [&](const Letter& each) { return each.text.size() < max_bytes; })) {
+      max_bytes -= letter->text.size() + 1;
+      taken.push_back(*std::move(letter));
+    }
   return taken;
 }
 
-std::optional<SteadyTime> Sorter::hand_over(Lane& from, DeliveryMode mode, const View& view) {
+std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode, const View& view) {
   const auto& by = view.can.by(mode);
   auto& letter = from.front();
   if (letter.not_before > view.now) return letter.not_before;
@@ -218,8 +238,7 @@ std::optional<SteadyTime> Sorter::hand_over(Lane& from, DeliveryMode mode, const
   }
   const auto key = ++last_key_;
   adapters::Words words{.delivery = note_of(letter), .text = letter.text, .mode = mode};
-  auto first = std::move(letter);
-  from.pop_front();
+  auto first = from.take();
   std::string company;
   if (mode != DeliveryMode::NextMessage)
     for (auto& quiet : take_quiet(kMaxQuietBytes)) {
@@ -270,43 +289,40 @@ std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& v
   now_ = view.now;
   drop_expired(view);
   std::string text;
-  const auto take_from = [&](Lane& from) {
-    while (!from.empty()) {
-      auto& letter = from.front();
-      const auto more = letter.text.size() + (text.empty() ? 0 : 1);
-      if (text.size() + more > max_bytes || !noted(letter)) break;
+  const auto take_from = [&](LetterQueue& from) {
+    const auto fits = [&](const Letter& each) {
+      return text.size() + (text.empty() ? 0 : 1) + each.text.size() <= max_bytes;
+    };
+    while (auto letter = take_noted(from, fits)) {
       if (!text.empty()) text += '\n';
-      text += letter.text;
+      text += letter->text;
       const auto key = ++last_key_;
-      into_its_hands(std::move(letter), key, mode, adapters::way::kHook);
-      from.pop_front();
+      into_its_hands(*std::move(letter), key, mode, adapters::way::kHook);
       on_handed(key, {});
     }
   };
   if (paused_) return text;
-  take_from(lane(mode));
-  if (mode == DeliveryMode::NextMessage) take_from(lanes_[kQuiet]);
+  for (const auto priority : kPriorities) take_from(lane({mode, priority}));
+  if (mode == DeliveryMode::NextMessage)
+    for (const auto priority : kPriorities) take_from(quiet(priority));
   return text;
 }
 
-void Sorter::on_given(std::string_view text, std::string_view way, std::string_view id) {
-  std::erase_if(handed_, [&](const Handed& handed) {
-    if (!text.contains(handed.letter.text)) return false;
+/// What went together may stand there in any order: one that is shown can be what another stands behind.
+void Sorter::on_given(Shown& shown, std::string_view way, std::string_view id) {
+  const auto ends = [&](const Handed& handed) {
+    if (!shown.shows(handed.letter.text)) return false;
     last_seen_ = now_;
     end(handed.letter, seen_receipt(handed.way, way, id, format("by {}; its {} shows it", handed.way, way)));
     return true;
-  });
+  };
+  while (std::erase_if(handed_, ends) > 0) {}
 }
 
 std::optional<Letter> Sorter::extract(std::string_view delivery) {
-  if (auto back = hands_.take_back()) put_back(*std::move(back));
-  for (auto& lane : lanes_) {
-    const auto found = std::ranges::find(lane, delivery, [](const Letter& letter) { return letter.place.id; });
-    if (found == lane.end()) continue;
-    auto letter = std::move(*found);
-    lane.erase(found);
-    return letter;
-  }
+  clear_gate();
+  for (auto* queue : queues())
+    if (auto letter = queue->extract(delivery)) return letter;
   return std::nullopt;
 }
 
@@ -316,34 +332,42 @@ void Sorter::move(const client::Place& place, DeliveryMode mode, Injection injec
   auto letter = extract(place.id);
   if (!letter) return;
   letter->place = place;
-  if (letter->mode == mode) return put_back(*std::move(letter));
-  letter->mode = mode;
-  letter->injection = std::move(injection);
-  home(*letter).push_back(*std::move(letter));
+  if (std::exchange(letter->mode, mode) != mode) letter->injection = std::move(injection);
+  home(*letter).add(*std::move(letter));
 }
 
 bool Sorter::cancel(std::string_view delivery) { return extract(delivery).has_value(); }
 
-void Sorter::fetch(const std::vector<std::string>& ids) {
-  if (auto back = hands_.take_back()) put_back(*std::move(back));
-  for (auto& each : lanes_)
-    std::erase_if(each, [&](Letter& letter) {
+std::vector<std::string> Sorter::fetch(const std::vector<std::string>& ids) {
+  clear_gate();
+  std::vector<std::string> taken;
+  for (auto* queue : queues())
+    queue->erase_if([&](Letter& letter) {
       if (letter.place.id.empty() || std::ranges::find(ids, letter.message) == ids.end() || !noted(letter))
         return false;
-      end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
+      taken.push_back(letter.message);
+      fetched_.push_back(std::move(letter));
       return true;
     });
+  return taken;
+}
+
+void Sorter::on_fetched() {
+  for (const auto& letter : std::exchange(fetched_, {}))
+    end(letter, seen_receipt(kFetched, kFetched, letter.message, "fetched by the agent"));
 }
 
 std::vector<const Letter*> Sorter::fetchable() const {
   std::vector<const Letter*> all;
-  for (const auto mode : kInOrder)
-    for (const auto& letter : lanes_[static_cast<std::size_t>(mode)]) all.push_back(&letter);
-  for (const auto& letter : lanes_[kQuiet]) all.push_back(&letter);
+  const auto add = [&](const LetterQueue& queue) { std::ranges::copy(queue.in_turn(), std::back_inserter(all)); };
+  for (const auto priority : kPriorities)
+    for (const auto mode : kInOrder) add(lanes_[protocol::code_of({mode, priority})]);
+  for (const auto priority : kPriorities) add(quiet_[static_cast<std::size_t>(priority)]);
   return all;
 }
 
 void Sorter::on_agent_gone() {
+  on_fetched();
   for (const auto& handed : handed_)
     end(handed.letter, {.status = ReceiptStatus::InDoubt,
                         .reason = format("the agent took it by {} and ended before its record showed it", handed.way),
@@ -356,6 +380,13 @@ std::vector<const Letter*> Sorter::waiting() const {
   for (const auto& handed : handed_) all.push_back(&handed.letter);
   std::ranges::copy(fetchable(), std::back_inserter(all));
   return all;
+}
+
+std::optional<Letter> Sorter::take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits) {
+  auto letter = from.take_if(fits);
+  if (!letter || noted(*letter)) return letter;
+  from.put_back(*std::move(letter));
+  return std::nullopt;
 }
 
 bool Sorter::noted(Letter& letter) {

@@ -1,11 +1,13 @@
 /// Which way each message goes to the agent, and when: by one of the agent's own doors, or to the mailroom to be typed.
 ///
-///     arrives ─▶ lane of its mode ──moment has come──▶ handed over ──its record shows it──▶ delivered, seen
+///     arrives ─▶ lane of its mode and priority ──moment has come──▶ handed over ──its record shows it──▶ delivered, seen
 ///                     │ no native way: the mailroom types it (on-idle, immediate)
 ///                     └ the agent's hook takes it (next-message, next-tool-call), or it is fetched (manual)
-///     quiet ones (state, ack) wait in a lane of their own: for a hook, or for company on its way
+///     quiet ones (state, ack) wait in lanes of their own: for a hook, or for company on its way
 ///
 /// Invariants
+/// - Urgent lanes come before all others, and inside a lane the senders take turns (letter_queue.h). What finds no room
+///   in a way waits for its next chance with its sender's later ones; those of others go on.
 /// - A message goes one way: once handed over nobody types it. Only when the way said that it took nothing does it go
 ///   one step down, with the reason in the ledger.
 /// - The note of intent is on disk before anything is handed over, as before the first typed byte.
@@ -21,6 +23,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +32,9 @@
 
 #include "adapters/adapter.h"
 #include "host/intent.h"
+#include "host/letter_queue.h"
 #include "host/mail.h"
+#include "host/shown.h"
 
 namespace relay::host {
 
@@ -75,7 +80,7 @@ class Sorter {
   /// The agent's hook is here: what waits for it, together at most so many bytes.
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
-  void on_given(std::string_view text, std::string_view way, std::string_view id);
+  void on_given(Shown& shown, std::string_view way, std::string_view id);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
   std::vector<Letter> take_quiet(std::size_t max_bytes);
@@ -88,12 +93,15 @@ class Sorter {
   /// It is not wanted any more: dropped, unless it has begun.
   bool cancel(std::string_view delivery);
 
-  /// The agent was shown these of its mail (MCP), which nobody has begun to bring: they are delivered.
-  void fetch(const std::vector<std::string>& ids);
+  /// The agent asks for these of its mail (MCP). Those that nobody has begun to bring, noted and in its hands from now
+  /// on, may be shown to it.
+  std::vector<std::string> fetch(const std::vector<std::string>& ids);
+  /// What was fetched has been shown: it is delivered.
+  void on_fetched();
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
   void on_agent_gone();
 
-  /// Everything that is not over, in the order it came within its mode; handed ones first.
+  /// Everything that is not over, as it would go; handed ones first.
   [[nodiscard]] std::vector<const Letter*> waiting() const;
 
  private:
@@ -105,30 +113,37 @@ class Sorter {
     protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;  // in which it went
     bool taken = false;                                            // the way said so
   };
-  using Lane = std::deque<Letter>;
-  static constexpr std::size_t kQuiet = adapters::kModes;  // the lane after those of the modes
-
-  [[nodiscard]] Lane& lane(protocol::DeliveryMode mode) { return lanes_[static_cast<std::size_t>(mode)]; }
+  [[nodiscard]] LetterQueue& lane(protocol::Lane which) { return lanes_[protocol::code_of(which)]; }
+  [[nodiscard]] LetterQueue& quiet(protocol::Priority priority) { return quiet_[static_cast<std::size_t>(priority)]; }
   /// Where a letter waits.
-  [[nodiscard]] Lane& home(const Letter& letter);
-  void put_back(Letter letter);
+  [[nodiscard]] LetterQueue& home(const Letter& letter);
+  /// All queues, in the order they are served.
+  [[nodiscard]] std::vector<LetterQueue*> queues();
+  void put_back(Letter letter) { home(letter).put_back(std::move(letter)); }
+  void clear_gate();
   std::optional<Letter> extract(std::string_view delivery);
   void hold_all();
-  std::optional<SteadyTime> serve_quiet(const View& view);
+  std::optional<SteadyTime> serve_quiet(protocol::Priority priority, const View& view);
   void drop_expired(const View& view);
-  std::optional<SteadyTime> serve(protocol::DeliveryMode mode, const View& view);
-  std::optional<SteadyTime> hand_over(Lane& from, protocol::DeliveryMode mode, const View& view);
+  std::optional<SteadyTime> serve(protocol::Lane which, const View& view);
+  void type_from(LetterQueue& from, protocol::Lane which, const View& view);
+  std::optional<SteadyTime> hand_over(LetterQueue& from, protocol::DeliveryMode mode, const View& view);
   void into_its_hands(Letter letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
   void on_handed(std::uint64_t key, const Result<void>& outcome);
   std::optional<SteadyTime> look_for_proof(const View& view);
+  /// The next one that fits, noted; none when none does or the note cannot be written.
+  std::optional<Letter> take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits);
   bool noted(Letter& letter);
   void wait(Letter& letter, std::string_view reason);
   void end(const Letter& letter, protocol::Receipt receipt);
 
   Intent& intent_;
   SorterHands& hands_;
-  std::array<Lane, adapters::kModes + 1> lanes_;
+  std::array<LetterQueue, protocol::kLanes> lanes_;
+  std::array<LetterQueue, 2> quiet_;
+  std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
   std::deque<Handed> handed_;
+  std::vector<Letter> fetched_;  // and perhaps not shown yet
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/format.h"
 #include "client/testing/memory_directory.h"
 
@@ -50,6 +52,16 @@ struct SorterTest : testing::Test, SorterHands {
                 .mode = mode,
                 .injection = Injection{rules}});
   }
+  /// Of somebody's, perhaps urgent.
+  void come_from(const std::string& from, const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle,
+                 protocol::Priority priority = protocol::Priority::Normal) {
+    sorter.add({.place = {.id = id, .lane = {mode, priority}},
+                .from = from,
+                .message = id,
+                .text = "text of " + id,
+                .mode = mode,
+                .injection = Injection{rules}});
+  }
   void come_quietly(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
     sorter.add({.place = {.id = id},
                 .from = "Alice",
@@ -68,6 +80,14 @@ struct SorterTest : testing::Test, SorterHands {
     if (state != view.state) view.since = view.now;
     view.state = state;
     (void)sorter.deliver(view);
+  }
+  void given(std::string_view text, std::string_view way, std::string_view id) {
+    Shown shown{text};
+    sorter.on_given(shown, way, id);
+  }
+  void fetch(const Lines& ids) {
+    (void)sorter.fetch(ids);
+    sorter.on_fetched();
   }
   Lines heard() { return std::exchange(done, {}); }
 };
@@ -88,11 +108,78 @@ TEST_F(SorterTest, UrgentOnesBehindOneThatHasNotBegunAreNeitherLostNorMixedUp) {
   for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::Immediate);
   (void)heard();
   for (int look = 0; look < 3; ++look) after(1s, State::Typing);
-  EXPECT_EQ(heard(), (Lines{"type text of a", "type text of a", "type text of a"})) << "a person has a draft";
+  EXPECT_EQ(heard(), Lines{"type text of a"}) << "a person has a draft";
   for (const auto* next : {"type text of b", "type text of c"}) {
     gate.reset();
     after(1s, State::Idle);
     EXPECT_EQ(heard(), Lines{next});
+  }
+}
+
+TEST_F(SorterTest, UrgentOnesComeBeforeTheOthersAndSendersTakeTurns) {
+  for (const auto* id : {"a1", "a2", "a3"}) come_from("Alice", id);
+  come_from("Carol", "c1");
+  after(1s, State::Working);
+  come_from("Dave", "d1", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  (void)heard();
+  Lines typed;
+  for (int i = 0; i < 5; ++i) {
+    after(1s, State::Working);
+    typed.push_back(gate->place.id);
+    gate.reset();
+  }
+  EXPECT_EQ(typed, (Lines{"d1", "a1", "c1", "a2", "a3"})) << "also before what stood at the gate and had not begun";
+}
+
+TEST_F(SorterTest, WhatInterruptsGoesBeforeWhatIsUrgentAndHasToWait) {
+  come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  after(1s, State::Working);
+  EXPECT_EQ(gate->place.id, "c");
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "a") << "now both could go";
+}
+
+TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (const auto* id : {"a1", "a2"}) come_from("Alice", id);
+  come_from("Carol", "c1");
+  come_from("Carol", "c2", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  (void)heard();
+  for (int i = 0; i < 4; ++i) after(1ms, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"hand text of c2", "hand text of a1", "hand text of c1", "hand text of a2"}));
+}
+
+TEST_F(SorterTest, WhatFindsNoRoomInAHookHoldsUpItsSenderAlone) {
+  can(DeliveryMode::NextMessage, Moment::Asked, "hook");
+  come_from("Alice", "a-long-one", DeliveryMode::NextMessage);
+  come_from("Alice", "a2", DeliveryMode::NextMessage);
+  come_from("Carol", "c1", DeliveryMode::NextMessage);
+  come_from("Carol", "c2", DeliveryMode::NextMessage);
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 17, view), "text of c1");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 29, view), "text of a-long-one\ntext of c2");
+  EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 29, view), "text of a2");
+}
+
+TEST_F(SorterTest, WhatIsPutBackIsALaterOneOfItsStream) {
+  come_from("Alice", "a1");
+  come_from("Alice", "a2");
+  sorter.move({.id = "a1", .seq = 9}, DeliveryMode::OnIdle, Injection{rules});
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a2"});
+}
+
+TEST_F(SorterTest, AFarDeadlineIsNoHurry) {
+  for (const WallMs end :
+       {WallMs{253'402'300'799'000}, WallMs{8'640'000'000'000'000}, std::numeric_limits<WallMs>::max()}) {
+    sorter.add({.place = {.id = "a"},
+                .text = "x",
+                .mode = DeliveryMode::Manual,
+                .expires_at = end,
+                .injection = Injection{rules}});
+    EXPECT_EQ(sorter.deliver(view), view.now + kFarAway) << end;
+    ASSERT_TRUE(sorter.cancel("a"));
   }
 }
 
@@ -108,7 +195,7 @@ TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {
   EXPECT_EQ(heard(), Lines{"a accepted written: handed over by inbox"});
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty()) << "one turn after the other";
-  sorter.on_given("a preamble\ntext of a\nand a postscript", "transcript", "u-1");
+  given("a preamble\ntext of a\nand a postscript", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"});
   after(100ms, State::Idle);
   EXPECT_TRUE(heard().empty()) << "its turn has not shown yet";
@@ -135,7 +222,7 @@ TEST_F(SorterTest, ADraftDoesNotMatterToADoorButADialogDoes) {
   (void)heard();
   after(1s, State::Working);
   EXPECT_TRUE(heard().empty()) << "the turn of what is just being taken is not cut short";
-  sorter.on_given("text of a text of b", "transcript", "u-1");
+  given("text of a text of b", "transcript", "u-1");
   (void)heard();
   after(1ms, State::Working);
   EXPECT_EQ(heard(), Lines{"hand text of c"});
@@ -171,7 +258,7 @@ TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   EXPECT_EQ(sorter.take(DeliveryMode::NextToolCall, 1'000, view), "");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of a\ntext of b");
   EXPECT_EQ(heard(), (Lines{"a accepted written: handed over by hook", "b accepted written: handed over by hook"}));
-  sorter.on_given("text of a\ntext of b", "transcript", "u-1");
+  given("text of a\ntext of b", "transcript", "u-1");
   EXPECT_EQ(heard().front(), "a delivered seen: by hook; its transcript shows it");
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 20, view), "text of c");
 }
@@ -215,7 +302,7 @@ TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
   for (std::size_t i = 0; i < 3 * kMaxHanded; ++i) after(1ms, State::Idle);
   EXPECT_EQ(std::ranges::count_if(heard(), [](const auto& line) { return line.starts_with("hand "); }),
             static_cast<std::ptrdiff_t>(kMaxHanded));
-  sorter.on_given("text of m0", "transcript", "u-1");
+  given("text of m0", "transcript", "u-1");
   view.can.by(DeliveryMode::OnIdle).not_before = view.now + 2s;
   (void)heard();
   after(1ms, State::Idle);
@@ -240,7 +327,7 @@ TEST_F(SorterTest, FetchedMailIsDeliveredAndNeverTyped) {
   come("b");
   after(1s, State::Working);
   (void)heard();
-  sorter.fetch({"a", "b", "unknown"});
+  fetch({"a", "b", "unknown"});
   EXPECT_EQ(heard(), (Lines{"b delivered seen: fetched by the agent", "a delivered seen: fetched by the agent"}));
   after(1s, State::Idle);
   EXPECT_TRUE(heard().empty());
@@ -310,11 +397,11 @@ TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
   handed({});
   EXPECT_EQ(last.way, "inbox");
   EXPECT_EQ(last.proof, "written");
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(last.way, "inbox");
   EXPECT_EQ(last.evidence, "transcript u-1");
   come("b");
-  sorter.fetch({"b"});
+  fetch({"b"});
   EXPECT_EQ(last.way, "mcp");
   EXPECT_EQ(last.proof, "seen");
   view.can = {};
@@ -341,9 +428,9 @@ TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"c deferred: paused by a person: lunch", "b deferred: paused by a person: lunch"}));
   EXPECT_EQ(sorter.take(DeliveryMode::NextMessage, 1'000, view), "") << "not with a person's prompt either";
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"}) << "what has begun is finished";
-  sorter.fetch({"c"});
+  fetch({"c"});
   EXPECT_EQ(heard(), Lines{"c delivered seen: fetched by the agent"}) << "the agent itself asks";
   sorter.pause(std::nullopt);
   after(1s, State::Idle);
@@ -392,7 +479,7 @@ TEST_F(SorterTest, WhatIsCancelledIsDroppedSilentlyUnlessItHasBegun) {
   EXPECT_TRUE(sorter.cancel("b"));
   EXPECT_TRUE(heard().empty());
   handed({});
-  sorter.on_given("text of a", "transcript", "u-1");
+  given("text of a", "transcript", "u-1");
   EXPECT_EQ(heard(),
             (Lines{"a accepted written: handed over by inbox", "a delivered seen: by inbox; its transcript shows it"}));
   after(10s, State::Idle);

@@ -11,6 +11,8 @@
 namespace relay::protocol {
 namespace {
 
+constexpr std::int64_t kLongestHeartbeatMs = 3'600'000;  // whoever reads it counts with it
+
 /// The part of the capabilities that concerns deliveries (seed: AgentSessionCapabilities).
 Result<void> parse_contract(std::string_view object, Capabilities& capabilities) {
   Field delivery{"delivery"}, lifecycle{"lifecycle"}, messaging{"messaging"};
@@ -191,7 +193,8 @@ Result<WelcomeView> parse_welcome(std::string_view payload) {
     if (const auto bytes = RELAY_TRY(count_in(frame_bytes)); bytes > 0) {
       welcome.max_frame_bytes = std::min(static_cast<std::size_t>(bytes), kMaxFrameBytes);
     }
-    if (const auto pause = RELAY_TRY(count_in(heartbeat)); pause > 0) welcome.heartbeat_ms = pause;
+    if (const auto pause = RELAY_TRY(count_in(heartbeat)); pause > 0)
+      welcome.heartbeat_ms = std::min(pause, kLongestHeartbeatMs);
   }
   return welcome;
 }

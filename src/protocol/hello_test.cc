@@ -117,6 +117,9 @@ TEST(Welcome, NeedsASessionAndForgivesTheRest) {
   EXPECT_EQ(welcome.max_frame_bytes, kMaxFrameBytes);
   EXPECT_EQ(welcome.heartbeat_ms, kHeartbeatMs);
   EXPECT_FALSE(parse_welcome(R"({"session_id":"s","server":{"heartbeat_ms":-1}})"));
+  EXPECT_EQ(parse_welcome(R"({"session_id":"s","server":{"heartbeat_ms":9223372036854775807}})")->heartbeat_ms,
+            3'600'000)
+      << "no clock overflows";
 }
 
 TEST(Resume, ReadsPositionsByTopic) {

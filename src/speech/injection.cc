@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "speech/lead_in.h"
 #include "speech/line_shape.h"
+#include "speech/look_alikes.h"
 #include "speech/plain_text.h"
 
 namespace relay::speech {
@@ -22,50 +23,35 @@ std::string header_word(std::string_view text) {
   return std::string{trimmed(word)};
 }
 
-bool is_blank(std::string_view character) { return character == " " || character == "\t" || character == "\u00a0"; }
-
-bool is_invisible(std::string_view character) {
-  return character == "\u200b" || character == "\u200c" || character == "\u200d" || character == "\u2060" ||
-         character == "\ufeff" || character == "\u00ad";
+/// Also by the signs of ASCII that pass for it.
+bool looks_like(char sign, char wanted) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  if (wanted == 'l' && (sign == '1' || sign == 'I' || sign == '|')) return true;
+  return lower(sign) == lower(wanted) || (wanted == 'o' && sign == '0');
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-/// Does it begin with the header's words? Letters in any case; blanks and invisible characters do not help.
-bool begins_as_header(std::string_view text) {
-  std::string_view wanted = kInjectedWord;
-  while (!text.empty() && !wanted.empty()) {
-    const auto character = text.substr(0, character_bytes(text));
-    if (is_invisible(character)) {
-      text.remove_prefix(character.size());
-    } else if (wanted[0] == ' ') {
-      if (!is_blank(character)) return false;
-      wanted.remove_prefix(1);
-      while (!text.empty()) {
-        const auto next = text.substr(0, character_bytes(text));
-        if (!is_blank(next) && !is_invisible(next)) break;
-        text.remove_prefix(next.size());
-      }
-    } else {
-      if (character.size() != 1 || lower(character[0]) != lower(wanted[0])) return false;
-      text.remove_prefix(1);
-      wanted.remove_prefix(1);
-    }
-  }
-  return wanted.empty() || wanted == " ";
+/// Does it begin with the header's words? `seen` is as an eye sees it.
+bool begins_as_header(std::string_view seen) {
+  constexpr auto kWords = kInjectedWord.substr(0, kInjectedWord.size() - 1);
+  return seen.size() >= kWords.size() && std::ranges::equal(seen.substr(0, kWords.size()), kWords, looks_like) &&
+         (seen.size() == kWords.size() || seen[kWords.size()] == ' ');
 }
 
 /// Would a reader take the line for a header?
 bool poses_as_header(std::string_view line) {
-  LeadIn lead = begin_lead_in(line);
-  while (take_lead_in_mark(line, lead)) {}
-  return begins_as_header(line.substr(lead.end));
+  const auto seen = as_seen(line);
+  LeadIn lead = begin_lead_in(seen);
+  while (take_lead_in_mark(seen, lead)) {}
+  return begins_as_header(std::string_view{seen}.substr(lead.end));
 }
 
 /// A header in the middle, with its brackets: a narrow terminal could put it at the beginning of a row.
 bool has_header_inside(std::string_view line) {
-  for (std::size_t at = 0; at < line.size(); ++at)
-    if (lower(line[at]) == 'r' && begins_as_header(line.substr(at)) && line.substr(at).contains('[')) return true;
+  const auto seen = as_seen(line);
+  const auto last_bracket = seen.rfind('[');
+  if (last_bracket == std::string::npos) return false;
+  for (std::size_t at = 0; at < last_bracket; ++at)
+    if (begins_as_header(std::string_view{seen}.substr(at))) return true;
   return false;
 }
 
@@ -83,6 +69,15 @@ std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? '\'' : c;
   return out + "\"";
+}
+
+/// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
+std::string file_word(std::string_view text) {
+  const auto line = harmless_line(text);
+  const auto word = trimmed(line);
+  const auto seen = as_seen(word);
+  const bool plain = seen.find_first_of("()[]\":,") == std::string::npos && !poses_as_header(word);
+  return plain ? std::string{word} : quoted(word);
 }
 
 std::string size_shown(std::uint64_t bytes) {
@@ -122,8 +117,7 @@ std::string injection_text(const InjectedMessage& message) {
 }
 
 std::string attached_line(const AttachedFile& file) {
-  return format("(attached: {}, {}: {})", trimmed(harmless_line(file.name)), size_shown(file.bytes),
-                harmless_line(file.path));
+  return format("(attached: {}, {}: {})", file_word(file.name), size_shown(file.bytes), file_word(file.path));
 }
 
 bool is_injected_line(std::string_view line) {

@@ -45,9 +45,20 @@ TEST_F(Moments, APersonWhoTypesBehindTheTextSendsItThemselves) {
   let_pass(kPersonsGap + 1s);
   EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
   bob.type("\r");
-  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
   EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words and mine")});
-  EXPECT_TRUE(ledger(id).tells("a person sent it")) << ledger(id).story << "it may have been changed";
+  EXPECT_TRUE(ledger(id).tells("a person edited it")) << ledger(id).story << "what is left of it is not known";
+}
+
+TEST_F(Moments, APersonWhoPressesEnterSendsWhatWeWrote) {
+  submit_gap(kPersonsGap);
+  auto& bob = start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  ASSERT_TRUE(bob.shows("these are words"));
+  bob.type("\r");
+  expect_delivered_once(id, "these are words");
+  EXPECT_TRUE(ledger(id).tells("a person sent it")) << ledger(id).story;
 }
 
 TEST_F(Moments, APersonWhoRemovesTheTextIsNotAskedTwice) {

@@ -433,6 +433,20 @@ TEST_F(Deliveries, UrgentGoesFirst) {
   EXPECT_LT(bob->out().find("at once"), bob->out().find("in its turn"));
 }
 
+TEST_F(Deliveries, UrgentGoesFirstAlsoWhenAllHaveArrived) {
+  auto& bob = start("Bob");
+  bob.type("half a li");
+  ASSERT_TRUE(bob.shows("half a li"));
+  const auto first = send("Bob", "in its turn", {"--deadline", "9999-12-31T00:00:00Z"});
+  ASSERT_TRUE(waits_because(first, "the composer holds a draft"));
+  const auto urgent = send("Bob", "at once", {"--urgent"});
+  ASSERT_TRUE(waits_because(urgent, "the composer holds a draft")) << "it has taken the other's place";
+  bob.type("ne\r");
+  EXPECT_TRUE(comes_to(first, "delivered"));
+  EXPECT_EQ(submitted("Bob"),
+            (std::vector<std::string>{"half a line", letter(urgent, "at once"), letter(first, "in its turn")}));
+}
+
 TEST_F(Deliveries, AMomentThatIsOverIsNoDeadline) {
   join("Bob");
   for (const auto* deadline : {"soon", "0s", "2001-01-01T00:00:00Z"})
