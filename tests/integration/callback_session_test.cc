@@ -153,8 +153,25 @@ TEST_F(CallbackSession, WhatFailedComesAgainUnderTheSameId) {
   EXPECT_EQ(alice.receipts[0].proof, "seen");
 }
 
-TEST_F(CallbackSession, WhatWasInHandAtAReleaseComesToTheNextOfThatName) {
+TEST_F(CallbackSession, WhatWasUnansweredAtAReleaseIsInDoubtAndComesToNobodyElse) {
   bob.reply = nullptr;
+  ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "hi"}));
+  ASSERT_TRUE(until([&] { return bob.heard.size() == 1; }));
+  bob.runner->release("enough");
+  ASSERT_TRUE(until([&] { return alice.receipts.size() == 1; }));
+  EXPECT_EQ(alice.receipts[0].status, ReceiptStatus::InDoubt);
+  Agent again{"Bob", loop, [this] { look(); }};
+  join(again);
+  ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "and you?"}));
+  ASSERT_TRUE(until([&] { return alice.receipts.size() == 2; }));
+  EXPECT_EQ(again.heard, Texts{"and you?"});
+  again.runner->release("done");
+}
+
+TEST_F(CallbackSession, WhatWasKeptAtAReleaseComesToTheNextOfThatName) {
+  bob.reply = [](const session::MessageContext&) {
+    return session::MessageReceipt{.status = ReceiptStatus::Deferred, .reason = "later"};
+  };
   ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "hi"}));
   ASSERT_TRUE(until([&] { return bob.heard.size() == 1; }));
   bob.runner->release("enough");

@@ -253,8 +253,8 @@ TEST_F(AlarmTest, KnowsWhyALaneIsClosed) {
 TEST(Book, KnowsTheLegalSteps) {
   using enum records::DeliveryState;
   EXPECT_TRUE(is_legal(Queued, Accepted) && is_legal(Accepted, Delivered) && is_legal(Deferred, Accepted));
-  EXPECT_TRUE(is_legal(Dead, Cancelled) && is_legal(Expired, Delivered));
-  EXPECT_FALSE(is_legal(Delivered, Failed) || is_legal(Cancelled, Delivered) || is_legal(Dead, Delivered));
+  EXPECT_TRUE(is_legal(Dead, Cancelled) && is_legal(Expired, Delivered) && is_legal(Cancelled, Delivered));
+  EXPECT_FALSE(is_legal(Delivered, Failed) || is_legal(Cancelled, Failed) || is_legal(Dead, Delivered));
 }
 
 TEST(Book, DeadNeedsEightFailuresOrADay) {
