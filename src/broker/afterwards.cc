@@ -62,7 +62,7 @@ void Core::hear_afterwards(AgentState& agent, Key key, const protocol::Receipt& 
   (void)agent.mailbox.finish(key);
   if (end && !strengthen(agent, key, receipt)) {
     if (agent.late_words.size() < kMaxLateWords)
-      agent.late_words.emplace_back(key, receipt);
+      agent.late_words.emplace(key, receipt);
     else
       note(Note::Level::Warn, format("{} says more of what is over than can be looked up", agent.name().value()));
     inquire(agent);
@@ -92,13 +92,13 @@ bool Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& recei
 void Core::inquire(AgentState& agent) {
   if (agent.inquiring || (agent.late_words.empty() && agent.unchecked.empty())) return;
   std::set<Key> wanted;
-  for (const auto& [key, word] : agent.late_words) wanted.insert(key);
-  wanted.insert(agent.unchecked.begin(), agent.unchecked.end());
+  for (auto word = agent.late_words.begin(); word != agent.late_words.end() && wanted.size() < kInquiryRows;
+       word = agent.late_words.upper_bound(word->first))
+    wanted.insert(word->first);
+  for (auto key = agent.unchecked.begin(); key != agent.unchecked.end() && wanted.size() < kInquiryRows; ++key)
+    wanted.insert(*key);
   records::DeadQuery query;
-  for (const Key key : wanted) {
-    if (query.deliveries.size() == kInquiryRows) break;
-    query.deliveries.push_back(key);
-  }
+  query.deliveries.assign(wanted.begin(), wanted.end());
   agent.inquiring = true;
   flush_changes();
   const QueryId id{next_query_++};
@@ -110,58 +110,71 @@ void Core::inquired(const Inquiry& inquiry, Result<std::vector<records::DeadLett
   AgentState* agent = find_agent(inquiry.agent.value());
   if (agent == nullptr) return;
   agent->inquiring = false;
+  const auto look_again_later = [&] {
+    timers_.arm(now_.steady + kInquiryRetryDelay, {.kind = TimerKind::ReloadRetry, .name = inquiry.agent.value()});
+  };
   if (!letters) {
     note(Note::Level::Warn,
          format("the deliveries of {} could not be read: {}", inquiry.agent.value(), letters.error().message()));
-    timers_.arm(now_.steady + kInquiryRetryDelay, {.kind = TimerKind::ReloadRetry, .name = inquiry.agent.value()});
-    return;
+    return look_again_later();
   }
   // An answer may be short because its letters are long: what lies behind the last of them is asked for again.
   const Key looked_up = letters->empty() ? inquiry.deliveries.back() : letters->back().delivery.key;
-  const auto words = std::exchange(agent->late_words, {});
-  for (const auto& word : words)
-    if (word.first > looked_up || !std::ranges::binary_search(inquiry.deliveries, word.first))
-      agent->late_words.push_back(word);
-  for (auto& letter : *letters) {
-    for (const auto& [key, word] : words)
-      if (key == letter.delivery.key) take_late_word(*agent, letter, word);
-    if (agent->unchecked.contains(letter.delivery.key)) check_in_hand(*agent, letter);
-  }
+  std::multimap<Key, protocol::Receipt> too_early;
+  auto letter = letters->begin();
   for (const Key key : inquiry.deliveries) {
     if (key > looked_up) break;
-    const bool known = std::ranges::any_of(*letters, [&](const auto& letter) { return letter.delivery.key == key; });
-    if (agent->unchecked.erase(key) > 0 && !known) (void)agent->mailbox.finish(key);  // nobody knows it any more
+    while (letter != letters->end() && letter->delivery.key < key) ++letter;
+    const bool known = letter != letters->end() && letter->delivery.key == key;
+    const bool unchecked = agent->unchecked.erase(key) > 0;
+    for (auto words = agent->late_words.equal_range(key); words.first != words.second;) {
+      const auto word = agent->late_words.extract(words.first++);
+      if (known && !take_late_word(*agent, *letter, word.mapped())) too_early.emplace(key, word.mapped());
+    }
+    if (unchecked && known) check_in_hand(*agent, *letter);
+    if (unchecked && !known) (void)agent->mailbox.finish(key);  // nobody knows it any more
   }
   inquire(*agent);
+  if (!too_early.empty()) look_again_later();
+  agent->late_words.merge(too_early);
   pump(*agent);
 }
 
-void Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word) {
+/// False when the row is older than what was decided meanwhile: to be looked up again.
+bool Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word) {
   auto& delivery = letter.delivery;
   const Key key = delivery.key;
-  if (delivery.to != agent.name() || !agent.session) return;
-  if (agent.mailbox.flight().contains(key)) return hear(agent, key, word);  // it was sent again meanwhile
+  if (delivery.to != agent.name() || !agent.session) return true;
+  if (agent.mailbox.flight().contains(key)) {  // it was sent again meanwhile
+    hear(agent, key, word);
+    return true;
+  }
   const auto end = end_of(agent, word);
-  if (!end || unseen_.has(Deed::Finished, key)) return;
+  if (!end || strengthen(agent, key, word)) return true;
+  if (unseen_.has(Deed::Finished, key)) return false;
   const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
-  if (!arrived && (is_held(delivery) || records::is_final(delivery.state))) return;
+  if (!arrived && (is_held(key, delivery.hold) || records::is_final(delivery.state))) return true;
   auto line = line_of(key, word);
   Parcel parcel{delivery, std::make_shared<const records::Message>(letter.message)};
   if (!records::is_final(delivery.state)) {
     // Its session has had it and has no more, though it lies in a queue.
     agent.mailbox.drop(key);
-    if (is_held(delivery)) agent.mailbox.let_go_one();
+    if (is_held(key, delivery.hold)) agent.mailbox.let_go_one();
     if (*end == DeliveryState::Delivered)
       complete(agent, InFlight{.parcel = std::move(parcel)}, std::move(line));
     else
       end_delivery(agent, parcel, *end, std::move(line));
-    return;
+    return true;
   }
   line.proof = std::max(line.proof, delivery.proof);
-  if (!records::may_change(delivery.state, delivery.proof, *end, line.proof)) return;
+  const bool renewed = letter.last.reason.starts_with(kRenewedAs);
+  if (!records::may_change(delivery.state, delivery.proof, *end, line.proof) ||
+      (renewed && *end == DeliveryState::InDoubt))
+    return true;
   delivery.state = line.state = *end;  // for the next word about it
   delivery.proof = line.proof;
   enter(agent, parcel, std::move(line));
+  return true;
 }
 
 /// What ended while its session was away, that one does not know.

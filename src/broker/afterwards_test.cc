@@ -144,5 +144,81 @@ TEST_F(Afterwards, WhoeverComesWithLessIsToldOfWhatItCannotDo) {
   EXPECT_TRUE(receipts(world, alice).empty()) << "told once";
 }
 
+TEST_F(Afterwards, WhoeverComesWithoutAModeIsNamedThoughItWaitedForItsMomentBefore) {
+  world.leave(bob);
+  auto carol = join_callback(world, "Carol");
+  world.send(alice, "message-1", "Carol", "hi", in_mode("next-message"));
+  world.leave(carol);
+  world.heard(alice);
+  carol = world.join("Carol");
+  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
+}
+
+TEST_F(Afterwards, WhatWasAskedBackAndIsGivenBackIsCancelled) {
+  int n = 0;
+  for (const auto* word :
+       {R"("status":"failed","retryable":true)", R"("status":"deferred","availableAt":9000000000000)"}) {
+    const auto name = format("message-{}", ++n);
+    const auto id = send(name);
+    cancel(id);
+    world.receipt(bob, id, word);
+    EXPECT_EQ(state(name), DeliveryState::Cancelled) << word;
+    world.pass(1min);
+    EXPECT_TRUE(given(world, bob).empty());
+  }
+}
+
+TEST_F(Afterwards, WhatWasMovedInItsHandsIsStillTakenBackFromIt) {
+  const auto id = send("message-1", in_mode("manual"));
+  world.control(person, R"("action":"pause","agent":"Bob")");
+  world.control(person, R"("action":"flush","agent":"Bob")");
+  EXPECT_TRUE(given(world, bob).empty()) << "it is paused";
+  cancel(id);
+  EXPECT_EQ(world.heard(bob, "CANCEL").size(), 1u);
+  EXPECT_EQ(state("message-1"), DeliveryState::Queued) << "only its session knows";
+  world.leave(bob);
+  EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
+  world.control(person, R"("action":"unpause","agent":"Bob")");
+  bob = join_host(world);
+  EXPECT_TRUE(given(world, bob).empty());
+}
+
+TEST_F(Afterwards, AWordThatCrossesTheEndWeMadeIsLookedUpAgain) {
+  const auto id = send("message-1");
+  cancel(id);
+  world.hold_commits();
+  world.leave(bob);  // so it is cancelled, and that is not stored yet
+  bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}"}})", token));
+  world.receipt(bob, id, kShown);
+  world.release_commits();
+  world.pass(2s);
+  EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
+}
+
+TEST_F(Afterwards, OfTwoLateWordsTheStrongerProofCounts) {
+  const auto id = send("message-1");
+  world.receipt(bob, id, R"("status":"accepted")");
+  world.leave(bob);
+  world.control(person, R"("action":"pause","agent":"Bob")");
+  resume(format(R"("{}")", id));
+  world.hold_commits();
+  world.receipt(bob, id, kShown);
+  world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
+  world.release_commits();
+  world.pass(2s);
+  EXPECT_EQ(ledger(world, "message-1").delivery.proof, records::Proof::Seen);
+}
+
+TEST_F(Afterwards, WhatExpiresIsCountedOnceWhateverHappensToItMeanwhile) {
+  const auto id = send("message-1", R"("payload_meta":{"ttl_ms":5000})");
+  world.receipt(bob, id, R"("status":"failed","retryable":true)");
+  EXPECT_EQ(world.broker().roster().at(1).held, 1u);
+  world.leave(bob);
+  world.pass(6s);
+  EXPECT_EQ(state("message-1"), DeliveryState::Expired);
+  EXPECT_EQ(world.broker().roster().at(1).held, 0u);
+  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+}
+
 }  // namespace
 }  // namespace relay::broker

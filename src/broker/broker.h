@@ -40,11 +40,13 @@ struct BrokerLimits {
   std::int64_t session_grace_ms = 60'000;   // a lost session still counts as audience of a broadcast
   std::int64_t claim_lease_ms = 3'600'000;  // a claimed name stays its owner's this long after it was lost
   std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
-  std::uint64_t max_backlog = 1'000'000;          // pending deliveries per recipient
-  std::size_t max_uncommitted_bytes = 4 << 20;    // per connection; reading pauses beyond
-  std::size_t max_uncommitted_total = 128 << 20;  // all connections together
-  std::size_t max_waiting_bytes = 1 << 20;        // handed to a stream and not taken by its peer: nothing new is sent
-  std::size_t max_page_rows = 512;                // deliveries held ready per recipient
+  std::uint64_t max_backlog = 1'000'000;  // pending deliveries per recipient
+  // What waits for a commit is what the next word waits behind. Reading pauses beyond.
+  std::size_t max_uncommitted_bytes = 256 << 10;   // of who speaks alone
+  std::size_t shared_uncommitted_bytes = 8 << 10;  // of all who speak, when several do; at least one frame each
+  std::size_t max_uncommitted_total = 4 << 20;     // of all, whoever speaks
+  std::size_t max_waiting_bytes = 1 << 20;         // handed to a stream and not taken by its peer: nothing new is sent
+  std::size_t max_page_rows = 512;                 // deliveries held ready per recipient
   std::size_t max_page_bytes = 1 << 20;
   double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
   double rate_burst = 200'000;

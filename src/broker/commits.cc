@@ -167,11 +167,17 @@ void Core::store_recovered() {
   for (auto& [name, agent] : agents_) pump(agent);
 }
 
+std::size_t Core::fair_share() const {
+  const auto speakers = speakers_.count();
+  return speakers <= 1 ? limits_.max_uncommitted_bytes
+                       : std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes / speakers);
+}
+
 void Core::charge(Connection& connection, std::size_t bytes) {
   connection.uncommitted_bytes += bytes;
   uncommitted_total_ += bytes;
-  if (connection.uncommitted_bytes > limits_.max_uncommitted_bytes ||
-      uncommitted_total_ > limits_.max_uncommitted_total) {
+  speakers_.heard(connection.spoke, now_.steady);
+  if (connection.uncommitted_bytes > fair_share() || uncommitted_total_ > limits_.max_uncommitted_total) {
     pause(connection, Pause::Uncommitted);
     paused_uncommitted_.insert(connection.id);
   }
@@ -183,7 +189,7 @@ void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
   if (paused_uncommitted_.empty() || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
   for (auto place = paused_uncommitted_.begin(); place != paused_uncommitted_.end();) {
     Connection* paused = find(*place);
-    if (paused != nullptr && paused->uncommitted_bytes > limits_.max_uncommitted_bytes / 2) {
+    if (paused != nullptr && paused->uncommitted_bytes > fair_share() / 2) {
       ++place;
       continue;
     }

@@ -10,6 +10,7 @@
 ///   receipts.cc    ACK, RECEIPT: the ledger's lines, and who is told
 ///   afterwards.cc  what is said of deliveries that are not in flight any more, or in hand since before
 ///   steering.cc    a person's hand: flush, cancel, redeliver, pause, policy
+///   listings.cc    what it may want to know before: dead letters, loops, channels
 ///   channels.cc    channels and shadows
 ///   voting.cc      consensus
 ///   queries.cc     STATUS and its like, answers from the store
@@ -30,6 +31,8 @@
 #include "broker/consensus.h"
 #include "broker/loops.h"
 #include "broker/peer.h"
+#include "broker/pending.h"
+#include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/timers.h"
 #include "broker/unseen.h"
@@ -43,64 +46,8 @@
 
 namespace relay::broker {
 
-inline constexpr std::int64_t kBusyRetryMs = 250;  // told with BUSY
-
-enum class Saving : std::uint8_t { Done, Failed };
-
-/// Deliveries are sent only while it works: their acknowledgements could not be kept otherwise.
-enum class StoreState : std::uint8_t {
-  Works,
-  Failing,  // a commit failed: nothing is asked of it for a while, what wants saving fails at once
-  Trying,   // asked again; the first commit to end will tell
-};
-
-/// A SEND that waits for its commit.
-struct PendingSend {
-  ConnectionId connection;  // who wants the answer; may be gone by then
-  std::string id;
-  AgentName from;
-  std::string epoch;  // of the outbox it came from, or empty
-  std::uint64_t number = 0;
-  std::size_t bytes = 0;
-  bool answer = false;
-  bool receipts = false;
-  bool steps = false;  // a receipt for every change
-  bool own = false;    // made by the broker itself: nobody would send it again, so it is tried again
-  std::shared_ptr<const records::Message> message;
-  std::vector<records::Delivery> deliveries;
-  struct Refused {
-    records::Delivery delivery;
-    std::string reason;
-    protocol::Refusal code{};
-  };
-  std::vector<Refused> refused = {};  // by recipients among others
-};
-
-/// Whom a line of the ledger concerns.
-struct News {
-  std::shared_ptr<const records::Message> message;
-  AgentName to;
-  std::optional<protocol::Refusal> code = {};  // when there is one for what happened
-};
-
-/// A change nobody waits for; tried again when its commit fails.
-struct PendingSave {
-  records::Change change;
-  std::optional<News> news = {};  // of a ChangeDelivery: told once it is saved
-};
-
-/// Anything else that waits for its commit.
-enum class Tries : std::uint8_t { One, UntilSaved };
-struct PendingCall {
-  std::move_only_function<void(Saving)> done;
-  Tries tries = Tries::One;
-};
-
-using Waiting = std::variant<PendingSend, PendingSave, PendingCall>;
-struct Pending {
-  records::Ticket ticket;
-  Waiting what;
-};
+inline constexpr std::int64_t kBusyRetryMs = 250;                  // told with BUSY
+inline constexpr std::string_view kRenewedAs = "redelivered as ";  // begins the last line of one that was begun anew
 
 class Core {
  public:
@@ -170,6 +117,7 @@ class Core {
   void change(records::Change change) { changes_.push_back(std::move(change)); }
   /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is saved.
   void charge(Connection& connection, std::size_t bytes);
+  [[nodiscard]] std::size_t fair_share() const;
   /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
   /// Runs when everything gathered so far is saved, however many tries that takes.
@@ -300,7 +248,7 @@ class Core {
   /// Gives a delivery a new place at the end of a queue, once that is saved; false when it has ended meanwhile.
   bool put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason);
   /// Does it wait for a time or a word? The row may be older than what was decided meanwhile.
-  [[nodiscard]] bool is_held(const records::Delivery& row) const;
+  [[nodiscard]] bool is_held(Key key, records::Hold hold) const;
   /// A message as far as it is known without its text.
   static std::shared_ptr<const records::Message> heading_of(Key key, const AgentName& from, const AgentName& to);
   [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
@@ -339,6 +287,8 @@ class Core {
   /// An end without delivery.
   void end_delivery(AgentState& agent, const Parcel& parcel, records::DeliveryState state,
                     records::ChangeDelivery line);
+  template <class Again>
+  void take_given_back(AgentState& agent, const InFlight& item, Again again);
   void try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms);
   void put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until);
   void settle_delivery(AgentState& agent, Key key);
@@ -372,7 +322,7 @@ class Core {
   bool strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt);
   void inquire(AgentState& agent);
   void inquired(const Inquiry& inquiry, Result<std::vector<records::DeadLetter>> letters);
-  void take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word);
+  bool take_late_word(AgentState& agent, records::DeadLetter& letter, const protocol::Receipt& word);
   void check_in_hand(AgentState& agent, const records::DeadLetter& letter);
   /// Tells the session that has it that it is not wanted any more.
   void tell_cancelled(AgentState& agent, Key key, std::string_view reason);
@@ -390,9 +340,6 @@ class Core {
     Unseen::Look look = 0;  // of the question that is open
   };
   void on_control(Connection& connection, const protocol::Envelope& envelope);
-  void on_dead(Connection& connection, const protocol::Envelope& envelope);
-  void on_loops(Connection& connection, const protocol::Envelope& envelope);
-  void on_channels(Connection& connection, const protocol::Envelope& envelope);
   void set_paused(Steering steering, AgentState& agent);
   void set_policy(Steering steering, AgentState& agent);
   void tell_paused(AgentState& agent);
@@ -400,12 +347,18 @@ class Core {
   void flushed_page(QueryId id, Result<records::HeldPage> page);
   void flush(Steering steering, Result<records::HeldPage> page);
   void ask_dead(Steering steering);
-  void list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters);
   void steer(Steering steering, Result<std::vector<records::DeadLetter>> letters);
   void steer_one(Steering steering, records::DeadLetter letter);
   void redeliver(Steering& steering, const records::DeadLetter& letter);
   void answer_control(const Steering& steering, const std::optional<Objection>& objection = {});
   void answer_control_when_saved(Steering steering);
+
+  // --- listings.cc
+  void on_dead(Connection& connection, const protocol::Envelope& envelope);
+  void on_loops(Connection& connection, const protocol::Envelope& envelope);
+  void on_channels(Connection& connection, const protocol::Envelope& envelope);
+  void list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters);
+  static std::vector<records::DeliveryState> dead_states_named(const std::vector<std::string>& names);
 
   // --- channels.cc
   void on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe);
@@ -518,6 +471,7 @@ class Core {
   records::Ticket next_ticket_{1};
   std::deque<Pending> pending_;
   std::size_t uncommitted_total_ = 0;
+  Speakers speakers_;
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender
   std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;

@@ -193,8 +193,10 @@ void Core::resend_due(AgentState& agent, SteadyTime due) {
 void Core::backlog(records::BacklogPage page) {
   AgentState* agent = find_agent(page.to.value());
   if (agent == nullptr) return end_page_look(page.to);
-  // Finished, though the store did not know it when it was asked: not to be sent or counted again.
-  std::erase_if(page.items, [&](const auto& item) { return unseen_.has(Deed::Finished, item.delivery.key); });
+  // Finished or put off, though the store did not know it when it was asked: not to be sent or counted again.
+  std::erase_if(page.items, [&](const auto& item) {
+    return unseen_.has(Deed::Finished, item.delivery.key) || is_held(item.delivery.key, item.delivery.hold);
+  });
   end_page_look(page.to);
   agent->mailbox.page_arrived(std::move(page));
   pump(*agent);
@@ -245,8 +247,9 @@ void Core::expired(records::ExpireResult result) {
     if (AgentState* to = find_agent(gone.to.value())) {
       if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, records::kReasonExpired);
       to->mailbox.drop(gone.delivery);
-      to->mailbox.settled_one();
-      if (gone.hold != records::Hold::None) to->mailbox.let_go_one();
+      if (is_held(gone.delivery, gone.hold)) to->mailbox.let_go_one();
+      settle_delivery(*to, gone.delivery);
+      unseen_.stored(Deed::Finished, gone.delivery);
       pump(*to);
     }
     // Said by the store itself, so there is nothing to save: only to tell.
@@ -300,9 +303,9 @@ void Core::held(QueryId id, Result<records::HeldPage> page) {
   if (page->more || page->next_due != 0) arm_due(page->more ? now_.wall : page->next_due);
 }
 
-bool Core::is_held(const records::Delivery& row) const {
-  const bool off = unseen_.has(Deed::PutOff, row.key), back = unseen_.has(Deed::PutBack, row.key);
-  return off == back ? row.hold != records::Hold::None : off;
+bool Core::is_held(Key key, records::Hold hold) const {
+  const bool off = unseen_.has(Deed::PutOff, key), back = unseen_.has(Deed::PutBack, key);
+  return off == back ? hold != records::Hold::None : off;
 }
 
 bool Core::put_back(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason) {
@@ -327,9 +330,9 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
     if (agent == nullptr || unseen_.has(Deed::Finished, moved.key)) return;
     show_put_back({.key = moved.key, .at = now_.wall, .reason = reason},
                   {heading_of(moved.message, moved.from, moved.to), moved.to});
-    if (auto in_hand = agent->mailbox.finish(moved.key)) {
+    if (auto in_hand = agent->mailbox.move_in_hand(moved.key, moved.lane)) {
       // Its session has it already, and hears only where it belongs now.
-      agent->mailbox.committed({moved, std::move(in_hand->parcel.message)}, limits_.max_page_rows);
+      agent->mailbox.committed({moved, std::move(in_hand->message)}, limits_.max_page_rows);
     } else {
       agent->mailbox.drop(moved.key);
       agent->mailbox.moved(moved.key, moved.rank);

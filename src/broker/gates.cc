@@ -56,7 +56,10 @@ std::string Core::why_closed(const AgentState& agent, Lane lane, Closed closed) 
 void Core::tell_unable(AgentState& agent) {
   if (!agent.mailbox.connected()) return;
   for (const auto mode : protocol::kDeliveryModes)
-    if (agent.mailbox.waits(mode) && gate(agent, {mode}).closed == Closed::Unsupported)
+    if (agent.mailbox.waits(mode) && gate(agent, {mode}).closed == Closed::Unsupported &&
+        std::ranges::none_of(unable_, [&](const auto& entry) {
+          return entry.second.agent == agent.name() && entry.second.mode == mode;  // told by the look under way
+        }))
       ask_unable({.agent = agent.name(), .mode = mode});
 }
 
@@ -87,9 +90,10 @@ void Core::unable_page(Unable unable, const Result<records::HeldPage>& page) {
   for (const auto& item : page->items) {
     const auto& delivery = item.delivery;
     unable.cursor = delivery.key;
-    if (delivery.state != DeliveryState::Queued || is_held(delivery) || agent->mailbox.is_with_session(delivery.key) ||
+    if (is_held(delivery.key, delivery.hold) || agent->mailbox.is_with_session(delivery.key) ||
         unseen_.has(Deed::Finished, delivery.key) || unseen_.has(Deed::PutBack, delivery.key) ||
-        gate(*agent, delivery.lane).closed != Closed::Unsupported)
+        gate(*agent, delivery.lane).closed != Closed::Unsupported ||
+        item.last_reason == why_closed(*agent, delivery.lane, Closed::Unsupported))
       continue;
     defer_unable(*agent, delivery);
   }

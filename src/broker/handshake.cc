@@ -385,9 +385,11 @@ void Core::detach(Connection& connection) {
       connection.query_only || connection.agent.value().empty() ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
   // Whoever was to give something back and left without a word is told when it is here again, and may know better.
-  for (const auto& [key, reason] : std::exchange(agent->asked_back, {}))
-    if (const auto item = agent->mailbox.finish(key))
-      end_delivery(*agent, item->parcel, records::DeliveryState::Cancelled, {.key = key, .reason = reason});
+  for (const auto& [key, asked] : std::exchange(agent->asked_back, {})) {
+    agent->mailbox.drop(key);
+    if (!unseen_.has(Deed::Finished, key))
+      end_delivery(*agent, asked.parcel, records::DeliveryState::Cancelled, {.key = key, .reason = asked.reason});
+  }
   agent->mailbox.disconnect();
   agent->unchecked.clear();
   agent->lost_at = now_.steady;

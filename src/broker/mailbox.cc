@@ -194,6 +194,13 @@ std::optional<InFlight> Mailbox::finish(Key key) {
   return done;
 }
 
+std::optional<Parcel> Mailbox::move_in_hand(Key key, Lane lane) {
+  auto moved = finish(key);
+  if (!moved) return std::nullopt;
+  in_hand_.emplace(key, FlowKey{turn_of(lane), moved->parcel.delivery.from});
+  return std::move(moved->parcel);
+}
+
 std::vector<InFlight> Mailbox::finish_written() {
   std::vector<InFlight> done;
   if (until_written_ == 0) return done;

@@ -99,6 +99,8 @@ class Mailbox {
 
   /// Its session has it no more; nothing when it was not in flight.
   std::optional<InFlight> finish(Key key);
+  /// Its session has it, and it stands in another flow from now on; nothing when it was not in flight.
+  std::optional<Parcel> move_in_hand(Key key, protocol::Lane lane);
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();
   /// Does its session have it, sent on this connection or on an earlier one?

@@ -3,6 +3,7 @@
 #include "broker/duplicates.h"
 #include "broker/heartbeat.h"
 #include "broker/mailbox.h"
+#include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/token_bucket.h"
 #include "broker/unseen.h"
@@ -240,6 +241,22 @@ TEST(Mailbox, WhatWasPutBackBehindOthersWhileItsSessionWasAwayDoesNotHoldThemUp)
   box.stands_in(Key{1}, kUsual, AgentName{"Alice"});
   box.committed(parcel(2), 10);
   EXPECT_EQ(sent_key(box), 2);
+}
+
+TEST(Speakers, CountWhoSpokeInThisPeriodOrTheLast) {
+  Speakers speakers;
+  std::uint64_t alice = 0, bob = 0;
+  speakers.heard(alice, at(1s));
+  speakers.heard(alice, at(1010ms));
+  EXPECT_EQ(speakers.count(), 1u);
+  speakers.heard(bob, at(1020ms));
+  EXPECT_EQ(speakers.count(), 2u);
+  speakers.heard(alice, at(1110ms));
+  EXPECT_EQ(speakers.count(), 2u);
+  speakers.heard(alice, at(1210ms));
+  EXPECT_EQ(speakers.count(), 1u);
+  speakers.heard(bob, at(9s));
+  EXPECT_EQ(speakers.count(), 1u);
 }
 
 TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {

@@ -51,6 +51,7 @@ struct Connection {
   std::size_t waiting_bytes = 0;  // handed to the stream and not yet taken by the peer
   bool stuck = false;             // the last write left bytes behind
   std::size_t uncommitted_bytes = 0;
+  std::uint64_t spoke = 0;  // see Speakers
   std::uint8_t pauses = 0;
   std::size_t open_queries = 0;
   std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
@@ -90,9 +91,13 @@ struct AgentState {
   std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
   std::set<Key> in_hand;                             // as it told when it resumed
   std::set<Key> unchecked;                           // of those, what may have ended while it was away
-  std::vector<std::pair<Key, protocol::Receipt>> late_words;  // about what is not in flight; bounded
-  bool inquiring = false;                                     // the store is asked about some of these
-  std::map<Key, std::string> asked_back;                      // from its session, which has not answered → why
+  std::multimap<Key, protocol::Receipt> late_words;  // about what is not in flight; bounded
+  bool inquiring = false;                            // the store is asked about some of these
+  struct AskedBack {
+    std::string reason;
+    Parcel parcel;
+  };
+  std::map<Key, AskedBack> asked_back;  // from its session, which has not answered
   std::map<Key, WallMs> failing_since;  // of those that are tried again, as far as this daemon knows
   std::deque<Done> done;                // newest last, bounded
   std::vector<protocol::StreamPosition> resume_positions;

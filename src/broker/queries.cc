@@ -367,10 +367,12 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
   when_committed(
       [this, id = connection.id, request = std::string{envelope.id}, name = wanted->name, answer](Saving saving) {
-        if (saving == Saving::Done)
+        if (saving == Saving::Done) {
           forget_agent(name);
-        else if (AgentState* kept = find_agent(name))
+        } else if (AgentState* kept = find_agent(name)) {
           kept->removing = false;
+          arm_due(now_.wall);  // what was due meanwhile was passed over
+        }
         Connection* asker = find(id);
         if (asker == nullptr || asker->phase != Phase::Active) return;
         if (saving == Saving::Done)

@@ -75,7 +75,7 @@ void Core::on_nack(Connection& connection, const protocol::Envelope& envelope) {
   const auto refusal = protocol::refusal_named(nack->code);
   records::ChangeDelivery line{.key = *key, .reason = nack->message.empty() ? nack->code : nack->message};
   if (refusal && is_retryable(*refusal))
-    try_later(*agent, *item, std::move(line), nack->retry_after_ms);
+    take_given_back(*agent, *item, [&] { try_later(*agent, *item, std::move(line), nack->retry_after_ms); });
   else
     end_delivery(*agent, item->parcel, DeliveryState::Failed, std::move(line));
   pump(*agent);
@@ -100,10 +100,12 @@ void Core::hear(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   const auto end = end_of(agent, receipt);
   if (!end && protocol::gives_back(receipt)) {
     const InFlight given = *agent.mailbox.finish(key);
-    if (receipt.status == ReceiptStatus::Failed)
-      try_later(agent, given, std::move(line), 0);
-    else
-      put_off(agent, given, std::move(line), receipt.available_at);
+    take_given_back(agent, given, [&] {
+      if (receipt.status == ReceiptStatus::Failed)
+        try_later(agent, given, std::move(line), 0);
+      else
+        put_off(agent, given, std::move(line), receipt.available_at);
+    });
   } else if (!end) {
     if (receipt.status == ReceiptStatus::Deferred) line.state = DeliveryState::Deferred;
     return keep(agent, item, std::move(line));
@@ -157,6 +159,15 @@ void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState s
   line.state = state;
   line.proof = std::max(line.proof, parcel.delivery.proof);
   enter(agent, parcel, std::move(line));
+}
+
+/// What was asked back is given back for good; else it comes again.
+template <class Again>
+void Core::take_given_back(AgentState& agent, const InFlight& item, Again again) {
+  const auto asked = agent.asked_back.find(item.parcel.delivery.key);
+  if (asked == agent.asked_back.end()) return again();
+  end_delivery(agent, item.parcel, DeliveryState::Cancelled,
+               {.key = item.parcel.delivery.key, .reason = asked->second.reason});
 }
 
 void Core::try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms) {

@@ -222,6 +222,28 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
   EXPECT_FALSE(world.paused(noisy));
 }
 
+TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
+  World world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 20'000}};
+  const auto noisy = world.join_ours("Noisy"), quiet = world.join_ours("Quiet");
+  world.join_ours("Bob");
+  const auto sent_until_paused = [&](const std::string& name) {
+    world.hold_commits();
+    int sent = 0;
+    while (!world.paused(noisy) && sent < 1'000)
+      world.send(noisy, format("{}{}", name, ++sent), "Bob", std::string(500, 'x'));
+    world.release_commits();
+    return sent;
+  };
+  world.pass(1s);
+  const int alone = sent_until_paused("a");
+  world.send(quiet, "one", "Bob", "hi");
+  const int beside = sent_until_paused("b");
+  EXPECT_GT(alone, 8 * beside);
+  EXPECT_GT(beside, 1);
+  EXPECT_FALSE(world.paused(quiet));
+  EXPECT_FALSE(world.paused(noisy));
+}
+
 TEST(Broker, NumbersABoundedCountOfStreams) {
   World world{{.max_streams = 10}};
   const auto alice = world.join_ours("Alice");

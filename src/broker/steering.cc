@@ -1,9 +1,8 @@
-// Steering: a person's hand on deliveries and agents. CONTROL changes, DEAD, LOOPS and CHANNELS tell.
+// Steering: a person's hand on deliveries and agents.
 #include <algorithm>
 
 #include "base/format.h"
 #include "broker/core.h"
-#include "protocol/utf8.h"
 #include "records/short_id.h"
 
 namespace relay::broker {
@@ -19,23 +18,6 @@ namespace {
 
 constexpr std::size_t kSteeringRows = 500;  // of one step of something that concerns many
 constexpr std::size_t kMaxToldIds = 100;
-constexpr std::size_t kShownBodyBytes = 512;
-
-std::optional<DeliveryState> dead_state_named(std::string_view name) {
-  for (const auto state :
-       {DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired, DeliveryState::InDoubt}) {
-    if (name_of(state) == name) return state;
-  }
-  return std::nullopt;
-}
-
-std::vector<DeliveryState> states_named(const std::vector<std::string>& names) {
-  std::vector<DeliveryState> states;
-  for (const auto& name : names) {
-    if (const auto state = dead_state_named(name)) states.push_back(*state);
-  }
-  return states;
-}
 
 bool ended_undelivered(DeliveryState state) {
   return state == DeliveryState::Dead || state == DeliveryState::Failed || state == DeliveryState::Expired ||
@@ -198,7 +180,7 @@ void Core::ask_dead(Steering steering) {
     query.to = request.agent;
     query.states = request.states.empty()
                        ? std::vector{DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired}
-                       : states_named(request.states);
+                       : dead_states_named(request.states);
     query.before = steering.cursor;
     query.limit = kSteeringRows;
   }
@@ -234,12 +216,13 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       if (to->mailbox.is_with_session(delivery.key)) {
         // Its session has it: only that one knows whether it has begun, and says what became of it.
         if (!to->session->capabilities.modes) return refuse_it("is in the hands of a session that cannot give it back");
-        to->asked_back[delivery.key] = reason;
         tell_cancelled(*to, delivery.key, reason);
+        to->asked_back[delivery.key] = {
+            reason, {delivery, std::make_shared<const records::Message>(std::move(letter.message))}};
         break;
       }
       to->mailbox.drop(delivery.key);
-      if (is_held(delivery)) to->mailbox.let_go_one();
+      if (is_held(delivery.key, delivery.hold)) to->mailbox.let_go_one();
       const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
       pump(*to);
@@ -280,7 +263,7 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
       .state = DeliveryState::Cancelled,
       .proof = letter.delivery.proof,
       .at = now_.wall,
-      .reason = format("redelivered as {} by {}", records::delivery_id(fresh.key), steering.by)};
+      .reason = format("{}{} by {}", kRenewedAs, records::delivery_id(fresh.key), steering.by)};
   change(old);
   ++steering.count;
   if (steering.ids.size() < kMaxToldIds) steering.ids.push_back(records::delivery_id(fresh.key));
@@ -325,95 +308,6 @@ void Core::steer(Steering steering, Result<std::vector<records::DeadLetter>> let
   }
   if (!letters->empty()) return ask_dead(std::move(steering));  // a page may be short because its letters are long
   answer_control_when_saved(std::move(steering));
-}
-
-// ---------------------------------------------------------------- DEAD, LOOPS, CHANNELS
-
-void Core::on_dead(Connection& connection, const protocol::Envelope& envelope) {
-  const auto wanted = protocol::parse_dead(envelope.payload);
-  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  const auto id = ask(connection, envelope.id, MessageType::DeadResponse);
-  if (!id) return;
-  records::DeadQuery query;
-  query.to = wanted->agent;
-  query.from = wanted->from;
-  query.states = states_named(wanted->states);
-  query.before = Key{wanted->before_key};
-  asked_[*id].limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
-  query.limit = asked_[*id].limit + 1;  // one more tells whether there are more
-  emit(AskDead{*id, std::move(query)});
-}
-
-void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters) {
-  const auto asked = take_asked(id);
-  Connection* connection = asked ? find(asked->connection) : nullptr;
-  if (connection == nullptr || connection->phase != Phase::Active) return;
-  JsonWriter payload;
-  if (!letters) payload.field("error", letters.error().message());
-  payload.begin_array("letters");
-  std::size_t shown = 0, read_bytes = 0;
-  bool more = false;
-  for (const auto& letter : letters ? *letters : std::vector<records::DeadLetter>{}) {
-    more = shown == asked->limit || payload.size() > protocol::kMaxResponseBytes;
-    if (more) break;
-    ++shown;
-    read_bytes += letter.message.payload.size();
-    const auto view = protocol::parse_send(letter.message.payload);
-    const auto body = view ? protocol::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
-    payload.begin_element()
-        .field("deliveryId", records::delivery_id(letter.delivery.key))
-        .field("id", records::short_id(letter.message.key))
-        .field("from", letter.message.from.value())
-        .field("to", letter.delivery.to.value())
-        .field("state", name_of(letter.delivery.state))
-        .field("reason", letter.last.reason)
-        .field("at", letter.last.at)
-        .field("attempts", letter.delivery.attempts)
-        .field("key", letter.delivery.key.value())
-        .field("body", protocol::cut_at_letter(body, kShownBodyBytes))
-        .end();
-  }
-  payload.end();
-  // The store stops early at long letters, so a heavy page may not be the last one.
-  if (more || read_bytes > protocol::kMaxResponseBytes) payload.field("more", true);
-  respond(*connection, asked->answer, asked->request_id, payload.take());
-}
-
-void Core::on_loops(Connection& connection, const protocol::Envelope& envelope) {
-  JsonWriter payload;
-  payload.begin_array("breakers");
-  for (const auto& trip : loops_.open(now_)) {
-    if (payload.size() > protocol::kMaxResponseBytes) break;
-    payload.begin_element().field("from", trip.from).field("to", trip.to).field("reason", trip.reason);
-    payload.field("at", trip.at).field("until", trip.until).field("trips", trip.trips).field("refused", trip.refused);
-    payload.end();
-  }
-  payload.end();
-  respond(connection, MessageType::LoopsResponse, envelope.id, payload.take());
-}
-
-void Core::on_channels(Connection& connection, const protocol::Envelope& envelope) {
-  const auto wanted = protocol::parse_channels(envelope.payload);
-  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  JsonWriter payload;
-  if (wanted->empty()) {
-    payload.begin_array("channels");
-    for (const auto& [name, members] : channels_) {
-      if (payload.size() > protocol::kMaxResponseBytes) break;
-      payload.begin_element().field("name", name).field("members", members.size()).end();
-    }
-    payload.end();
-  } else {
-    payload.field("channel", *wanted).begin_array("members");
-    for (const AgentName& name : channel_members(*wanted)) {
-      if (payload.size() > protocol::kMaxResponseBytes) break;
-      const AgentState* member = find_agent(name.value());
-      payload.begin_element().field("name", name.value());
-      payload.field("connected", member != nullptr && member->connected()).end();
-    }
-    payload.end();
-  }
-  respond(connection, MessageType::ChannelsResponse, envelope.id, payload.take());
 }
 
 }  // namespace relay::broker

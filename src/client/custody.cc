@@ -83,7 +83,8 @@ std::optional<Receipt> Custody::report(std::string_view id, Receipt receipt) {
 
 void Custody::remember(Word word) {
   auto id = word.receipt.delivery_id;
-  if (last_words_.insert_or_assign(id, std::move(word)).second) by_age_.push_back(std::move(id));
+  if (!last_words_.insert_or_assign(id, std::move(word)).second) std::erase(by_age_, id);
+  by_age_.push_back(std::move(id));
   while (by_age_.size() > kMaxUnacknowledged) {
     last_words_.erase(by_age_.front());
     owed_.erase(by_age_.front());

@@ -22,7 +22,7 @@
 namespace relay::client {
 
 inline constexpr std::size_t kMaxUnacknowledged = protocol::kMaxInflight;
-inline constexpr std::size_t kSaidAgain = 64;
+inline constexpr std::size_t kSaidAgain = 32;
 
 class Custody {
  public:

@@ -172,12 +172,11 @@ void Link::Machine::retry_after(Millis delay) {
 }
 
 void Link::Machine::report(const Place& place, protocol::Receipt receipt) {
-  const bool in_hand = custody_.find(place.id) != nullptr;
   const auto word = custody_.report(place.id, std::move(receipt));
   if (!word) return;
   if (state_ == LinkState::Ready) return write_receipt(*word);
-  // One that was in hand comes again, and hears it then. A stronger proof of what was delivered nobody asks for.
-  if (!in_hand) custody_.owe(place.id);
+  // It comes again and hears it then, unless it has ended otherwise meanwhile.
+  if (!keeps(*word) && !gives_back(*word)) custody_.owe(place.id);
 }
 
 void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
@@ -188,8 +187,9 @@ void Link::Machine::write_receipt(const protocol::Receipt& receipt) {
 void Link::Machine::acknowledge(const Place& place) {
   const auto stood = custody_.acknowledge(place.id);
   if (!stood) return;
-  // Without a connection the delivery will come again and be recognised; it is acknowledged then.
-  if (state_ == LinkState::Ready) write_ack(*stood);
+  // Without a connection the delivery will come again and be recognised; or it has ended otherwise, and hears of it.
+  if (state_ == LinkState::Ready) return write_ack(*stood);
+  custody_.owe(place.id);
 }
 
 void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout) {

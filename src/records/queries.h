@@ -97,6 +97,7 @@ struct HeldRequest {
 struct HeldDelivery {
   Delivery delivery;
   Topic topic;
+  std::string last_reason = {};  // with `in_line`: of the newest line of its history
 };
 struct HeldPage {
   std::vector<HeldDelivery> items;  // by due time, or by key

@@ -190,6 +190,8 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   const auto full = [&] { return page.items.size() >= std::max<std::size_t>(request.max_rows, 1); };
   const auto take = [&](const Delivery& delivery) {
     page.items.push_back({delivery, tables_.messages.at(delivery.message.value()).topic});
+    if (request.in_line)
+      page.items.back().last_reason = tables_.deliveries.at(delivery.key.value()).history.back().reason;
   };
   if (request.to.value().empty()) {
     for (const auto& [available_at, key] : tables_.due()) {

@@ -36,6 +36,13 @@ Result<HeldPage> held_until(Connection& connection, WallMs due_by, std::size_t m
   return page;
 }
 
+Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs message_ts) {
+  const auto find = RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS
+                                             " FROM delivery_history WHERE delivery=?1 ORDER BY n DESC LIMIT 1"));
+  find->bind(delivery.value());
+  return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
+}
+
 Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std::size_t max_rows) {
   HeldPage page;
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
@@ -44,7 +51,8 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
   const auto read = [&](const Borrowed& rows) -> Result<void> {
     while (RELAY_TRY(rows->step())) {
       page.more = page.items.size() >= max_rows;
-      if (!page.more) page.items.push_back(read_held(rows));
+      if (page.more) break;
+      page.items.push_back(read_held(rows));
     }
     return {};
   };
@@ -56,6 +64,7 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
         "lane IN (2*?3,2*?3+1) AND " RELAY_IN_LANE("") ") ORDER BY d.key LIMIT ?4"));
     rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
     RELAY_TRY(read(rows));
+    for (auto& item : page.items) item.last_reason = RELAY_TRY(newest_event(connection, item.delivery.key, 0)).reason;
     return page;
   }
   static_assert(protocol::kLanes == 10, "the manual lanes are the last two, as the statement below says");
@@ -76,13 +85,6 @@ std::int64_t bits_of(const std::vector<DeliveryState>& states) {
   std::int64_t bits = 0;
   for (const auto state : states) bits |= std::int64_t{1} << static_cast<int>(state);
   return states.empty() ? -1 : bits;
-}
-
-Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs message_ts) {
-  const auto find = RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS
-                                             " FROM delivery_history WHERE delivery=?1 ORDER BY n DESC LIMIT 1"));
-  find->bind(delivery.value());
-  return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
 }
 
 Result<DeadLetter> read_letter(Connection& connection, const Borrowed& row) {

@@ -1,0 +1,39 @@
+/// How many speak at present, so that each may have a fair part of what waits for a commit.
+///
+/// Whoever speaks alone may fill commits as large as the disk likes; when somebody else speaks too, a newcomer's word
+/// waits behind what the others have in the commit under way, so that must be little.
+/// Time is cut into periods; who spoke in this or the last one counts. Threading: the broker's.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace relay::broker {
+
+class Speakers {
+ public:
+  static constexpr Millis kPeriod{100};
+
+  /// `mark` is the speaker's own, 0 at first.
+  void heard(std::uint64_t& mark, SteadyTime now) {
+    const auto period = static_cast<std::uint64_t>(now.time_since_epoch() / kPeriod) + 1;
+    if (period != period_) {
+      before_ = period == period_ + 1 ? here_ : 0;
+      here_ = 0;
+      period_ = period;
+    }
+    if (mark == period) return;
+    mark = period;
+    ++here_;
+  }
+  [[nodiscard]] std::size_t count() const { return std::max(here_, before_); }
+
+ private:
+  std::uint64_t period_ = 0;
+  std::size_t here_ = 0, before_ = 0;
+};
+
+}  // namespace relay::broker
