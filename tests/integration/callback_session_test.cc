@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "broker/testing/honest_talk.h"
 #include "integration/daemon_process.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"
@@ -33,6 +34,7 @@ struct Agent final : session::AgentSession {
   std::vector<session::MessageContext> contexts;
   std::vector<session::MessageReceipt> receipts;
   std::vector<session::Answer> unanswered;  // kept when `reply` is empty
+  std::vector<std::string> refused;
   std::size_t stored = 0;
   bool connected = false;
   std::unique_ptr<session::SessionRunner> runner;
@@ -56,6 +58,7 @@ struct Agent final : session::AgentSession {
   void release(const std::string&) override { connected = false; }
   void on_receipt(const session::MessageReceipt& receipt) override {
     receipts.push_back(receipt);
+    if (receipt.status == ReceiptStatus::Failed) refused.push_back(receipt.reason);
     changed();
   }
   void on_stored(const protocol::Ack&) override {
@@ -182,6 +185,41 @@ TEST_F(CallbackSession, WhatWasKeptAtAReleaseComesToTheNextOfThatName) {
   EXPECT_EQ(again.contexts[0].attempt, 1U);
   EXPECT_EQ(alice.receipts[0].status, ReceiptStatus::Delivered);
   again.runner->release("done");
+}
+
+/// Two who answer whatever they hear with the next words, until one of them is refused or has heard enough.
+struct LongTalk : CallbackSession {
+  void talk(std::size_t turns, std::function<std::string()> words) {
+    std::size_t said = 0;
+    const auto say_to = [&](Agent& from, const std::string& to) {
+      ++said;
+      EXPECT_TRUE(from.runner->send({.to = to, .text = words()}));
+    };
+    std::size_t answered_by_alice = alice.heard.size(), answered_by_bob = bob.heard.size();
+    const auto begin = said;
+    say_to(alice, "Bob");
+    ASSERT_TRUE(until([&] {
+      while (answered_by_bob < bob.heard.size() && said < begin + turns) ++answered_by_bob, say_to(bob, "Alice");
+      while (answered_by_alice < alice.heard.size() && said < begin + turns) ++answered_by_alice, say_to(alice, "Bob");
+      return !alice.refused.empty() || !bob.refused.empty() || alice.heard.size() + bob.heard.size() >= turns;
+    }));
+  }
+};
+
+TEST_F(LongTalk, OfFiveHundredHonestTurnsIsNotStopped) {
+  broker::testing::HonestTalk words{broker::testing::Style::Review, 1};
+  talk(500, [&] { return words.next(); });
+  EXPECT_EQ(alice.heard.size() + bob.heard.size(), 500u);
+  EXPECT_EQ(alice.refused, Texts{});
+  EXPECT_EQ(bob.refused, Texts{});
+}
+
+TEST_F(LongTalk, OfThanksIsStoppedWithinTenExchangesAndSaysWhy) {
+  talk(500, [] { return "Thank you very much!"; });
+  EXPECT_LE(alice.heard.size() + bob.heard.size(), 20u);
+  ASSERT_EQ(alice.refused.size() + bob.refused.size(), 1u);
+  const auto why = (alice.refused.empty() ? bob : alice).refused.front();
+  EXPECT_NE(why.find("agent-relay loops reset"), std::string::npos) << why;
 }
 
 }  // namespace
