@@ -44,7 +44,7 @@ TEST(Disk, WhenFileSizesAreLimitedSendersAreToldAndTheDaemonLives) {
     const rlimit limit{1 << 20, 1 << 20};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   };
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob{daemon.socket()};
   bob.hello("Bob");
   bob.leave();

@@ -28,7 +28,7 @@ TEST(Idle, DaemonWithConnectedClientsSleepsBetweenHeartbeats) {
   constexpr int kClients = 100;
   DaemonProcess daemon;
   daemon.environment["AGENT_RELAY_HEARTBEAT_MS"] = "600000";
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < kClients; ++i) {
     clients.push_back(std::make_unique<RawClient>(daemon.socket()));

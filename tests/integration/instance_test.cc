@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 TEST(Instance, RefusesASecondDaemonForTheSameHomeAndTheFirstGoesOn) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const auto second = daemon.command({"up", "--foreground"});
   EXPECT_EQ(second.exit_code, 5) << second.text;
   EXPECT_NE(second.text.find("already runs"), std::string::npos) << second.text;
@@ -28,7 +28,7 @@ TEST(Instance, RefusesASecondDaemonForTheSameHomeAndTheFirstGoesOn) {
 TEST(Instance, KeepsEverythingToItsOwner) {
   DaemonProcess daemon;
   daemon.in_child = [] { ::umask(0); };
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   EXPECT_EQ(mode_of(daemon.home()), 0700U);
@@ -46,12 +46,12 @@ TEST(Instance, KeepsEverythingToItsOwner) {
 
 TEST(Instance, CleansUpAfterADaemonThatWasKilled) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_EQ(daemon.end(SIGKILL).signal, SIGKILL);
   ASSERT_TRUE(fs::exists(daemon.socket()));
   ASSERT_TRUE(fs::exists(daemon.home() + "/daemon.pid"));
 
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_EQ(content_of(daemon.home() + "/daemon.pid"), std::to_string(daemon.pid()) + "\n");
   EXPECT_EQ(content_of(daemon.project_directory() + "/relay.sock.pid"), std::to_string(daemon.pid()) + "\n");
   RawClient alice{daemon.socket()};
@@ -60,7 +60,7 @@ TEST(Instance, CleansUpAfterADaemonThatWasKilled) {
 
 TEST(Instance, RemovesItsSocketsAndPidFilesWhenItEnds) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
   EXPECT_FALSE(fs::exists(daemon.socket()));
   EXPECT_FALSE(fs::exists(daemon.control_socket()));
@@ -103,7 +103,7 @@ TEST(Instance, ListensAtAFurtherPathToo) {
 
 TEST(Instance, LeavesLinksWherePublishedClientsLook) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient by_root{daemon.project() + "/.agent-relay/relay.sock"};
   by_root.hello("Alice");
   RawClient by_home{daemon.home() + "/" + fs::path{daemon.project_directory()}.filename().string() + "/relay.sock"};
@@ -115,7 +115,7 @@ TEST(Instance, FallsBackToAShortPathWhenTheHomeIsTooDeep) {
   DaemonProcess daemon;
   const std::string deep = daemon.path("home") + "/" + std::string(100, 'd');
   daemon.environment["AGENT_RELAY_HOME"] = deep;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.project() + "/.agent-relay/relay.sock"};
   alice.hello("Alice");
   const auto listed = daemon.command({"status"});

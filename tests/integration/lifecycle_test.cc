@@ -34,7 +34,7 @@ ino_t inode_of(const std::string& path) {
 TEST(Lifecycle, AnswersEverySendBeforeATermEndsIt) {
   constexpr int kSends = 500;
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob{daemon.socket()};
   bob.hello("Bob");
   bob.leave();
@@ -54,7 +54,7 @@ TEST(Lifecycle, AnswersEverySendBeforeATermEndsIt) {
   EXPECT_EQ(daemon.wait().exit_code, 0) << daemon.log();
 
   // What was acknowledged is there afterwards; what was not may be there too, but nothing in between is missing.
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob_again{daemon.socket()};
   bob_again.hello("Bob");
   for (int i = 0; i < acknowledged; ++i) ASSERT_EQ(bob_again.next_text(), format("text {}", i));
@@ -63,7 +63,7 @@ TEST(Lifecycle, AnswersEverySendBeforeATermEndsIt) {
 TEST(Lifecycle, LosesAndRepeatsNothingThatWasAcknowledgedWhenKilled) {
   constexpr int kSends = 200;
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   RawClient bob{daemon.socket()};
   alice.hello("Alice");
@@ -74,7 +74,7 @@ TEST(Lifecycle, LosesAndRepeatsNothingThatWasAcknowledgedWhenKilled) {
   for (int i = 0; i < kSends; ++i) alice.hear_type("ACK");
   EXPECT_EQ(daemon.end(SIGKILL).signal, SIGKILL);
 
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob_again{daemon.socket()};
   const auto resumed = bob_again.hello("Bob", format(R"("session":{{"resume_token":"{}"}},)", token));
   EXPECT_EQ(string_member(resumed, "session_id"), string_member(welcome, "session_id"));
@@ -84,7 +84,7 @@ TEST(Lifecycle, LosesAndRepeatsNothingThatWasAcknowledgedWhenKilled) {
 
 TEST(Lifecycle, WritesTheRosterOnChangeOnly) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const std::string agents = daemon.project_directory() + "/agents.json";
   const std::string connected = daemon.project_directory() + "/connected-agents.json";
   RawClient alice{daemon.socket()};
@@ -110,7 +110,7 @@ TEST(Lifecycle, WritesTheRosterOnChangeOnly) {
 
 TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_EQ(daemon.log().find(" debug "), std::string::npos);
   fs::rename(daemon.home() + "/daemon.log", daemon.home() + "/daemon.log.1");
   std::ofstream{daemon.home() + "/config.toml"} << "debug = true\n";
@@ -126,7 +126,7 @@ TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
 
 TEST(Lifecycle, StartsInAFewMillisecondsAndEndsPromptly) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   const auto begin = std::chrono::steady_clock::now();

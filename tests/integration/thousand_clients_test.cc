@@ -41,7 +41,7 @@ TEST(ThousandClients, TalkToEachOtherWithFlatMemory) {
   DaemonProcess daemon;
   daemon.environment["AGENT_RELAY_DURABILITY"] = "process";
   daemon.environment["AGENT_RELAY_BREAK_LOOPS"] = "false";  // numbers are no conversation
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const long empty_kb = resident_kb(daemon.pid());
 
   Crowd crowd{daemon.socket(), kClients};

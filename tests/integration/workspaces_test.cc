@@ -25,7 +25,7 @@ std::string wish(const std::string& root) { return format(R"({{"root":"{}"}})", 
 
 TEST(Workspaces, AreIsolatedInOneProcess) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   const auto opened = ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
   EXPECT_EQ(bool_member(opened, "ok"), true) << json::serialize(opened);
@@ -45,7 +45,7 @@ TEST(Workspaces, AreIsolatedInOneProcess) {
 
 TEST(Workspaces, AreListedWithWhatAPersonWantsToKnow) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   RawClient control{daemon.control_socket()};
@@ -65,7 +65,7 @@ TEST(Workspaces, AreListedWithWhatAPersonWantsToKnow) {
 
 TEST(Workspaces, OpenTwiceIsHarmlessAndAMissingRootIsRefused) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   for (const std::string spelling : {"", "/", "/./", "/.git/.."}) {
     const auto again = ask(control, "WORKSPACE_OPEN", wish(daemon.project() + spelling));
@@ -80,7 +80,7 @@ TEST(Workspaces, OpenTwiceIsHarmlessAndAMissingRootIsRefused) {
 
 TEST(Workspaces, CloseAloneAndAreForgotten) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
   RawClient here{daemon.socket()};
@@ -98,20 +98,20 @@ TEST(Workspaces, CloseAloneAndAreForgotten) {
   EXPECT_NE(string_member(again, "error")->find("is not open"), std::string::npos);
 
   daemon.end(SIGTERM);
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_FALSE(fs::exists(daemon.socket("other")));
 }
 
 TEST(Workspaces, AreOpenedAgainAfterARestartExceptMissingRoots) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
   ask(control, "WORKSPACE_OPEN", wish(daemon.project("vanishing")));
   daemon.end(SIGKILL);
   fs::remove_all(daemon.path("vanishing"));
 
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient there{daemon.socket("other")};
   there.hello("Bob");
   EXPECT_NE(daemon.log().find("vanishing"), std::string::npos);
@@ -119,7 +119,7 @@ TEST(Workspaces, AreOpenedAgainAfterARestartExceptMissingRoots) {
 
 TEST(Workspaces, AnswerOtherFramesOnTheControlSocketWithAWord) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   control.say(envelope("HELLO", "h-1", R"({"agent":"Alice"})"));
   EXPECT_NE(payload_text(control.hear_type("ERROR"), "message").find("daemon's own socket"), std::string::npos);
@@ -131,7 +131,7 @@ TEST(Workspaces, AnswerOtherFramesOnTheControlSocketWithAWord) {
 
 TEST(Workspaces, ShutDownByFrame) {
   DaemonProcess daemon;
-  ASSERT_EQ(daemon.start(), "ready\n");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   EXPECT_EQ(bool_member(ask(control, "SHUTDOWN"), "ok"), true);
   EXPECT_EQ(daemon.wait().exit_code, 0) << daemon.log();
