@@ -116,6 +116,7 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
   std::optional<SteadyTime> again;
   const bool at_rest = view.state == State::Idle || view.state == State::Typing;
   std::erase_if(handed_, [&](Handed& handed) {
+    if (view.state == State::Working) handed.awaits_turn = false;
     const bool began = view.state == State::Working && view.since >= handed.at;
     if (handed.taken && !has_record_ && began) {
       end(handed.letter, {.status = ReceiptStatus::Delivered,
@@ -127,16 +128,19 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
     }
     const auto late = handed.at + kProofPatience;
     const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
-    if (at_rest && view.now >= hopeless) {
+    const bool counts = at_rest && !handed.awaits_turn;
+    if (counts && view.now >= hopeless) {
       end(handed.letter,
           {.status = ReceiptStatus::InDoubt,
            .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.way),
            .way = std::string{handed.way}});
       return true;
     }
-    if (view.now >= late && handed.taken) wait(handed.letter, "the agent took it, and its record does not show it yet");
+    if (view.now >= late && handed.taken)
+      wait(handed.letter, handed.awaits_turn ? "the agent has it for its next turn"
+                                             : "the agent took it, and its record does not show it yet");
     if (view.now < late) sooner(again, late);
-    if (at_rest) sooner(again, hopeless);
+    if (counts) sooner(again, hopeless);
     return false;
   });
   return again;
@@ -247,6 +251,7 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     }
   words.text.insert(0, company);
   into_its_hands(std::move(first), key, mode, by.way);
+  handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
   hands_.hand_over(words, [this, alive = alive_, key](Result<void> outcome) {
     if (*alive) on_handed(key, outcome);
   });

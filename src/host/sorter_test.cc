@@ -273,6 +273,29 @@ TEST_F(SorterTest, WhatBeginsNoTurnIsHandedOverAtOnce) {
   EXPECT_EQ(heard(), (Lines{"hand text of a", "hand text of b"}));
 }
 
+TEST_F(SorterTest, WhatBeginsNoTurnIsInDoubtOnlyAfterATurnThatDidNotShowIt) {
+  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  come("a", DeliveryMode::NextMessage);
+  after(1s, State::Idle);
+  handed({});
+  come_quietly("q");
+  after(1s, State::Idle);
+  handed({});
+  (void)heard();
+  after(kProofPatience, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a deferred: the agent has it for its next turn",
+                            "q deferred: the agent has it for its next turn"}));
+  EXPECT_EQ(sorter.deliver(view), std::nullopt) << "nothing happens before somebody speaks to the agent";
+  after(24h, State::Idle);
+  EXPECT_TRUE(heard().empty());
+  after(1s, State::Working);
+  given("text of a\nsomething new", "server", "msg_1");
+  EXPECT_EQ(heard().back(), "a delivered seen: by server; its server shows it");
+  after(1s, State::Idle);
+  after(kProofLimit, State::Idle);
+  EXPECT_EQ(heard(), Lines{"q in_doubt: it was handed over by server, and nothing shows that the model has it"});
+}
+
 TEST_F(SorterTest, AModeNobodyCanServeWaitsVisiblyAndBlocksNobody) {
   come("a", DeliveryMode::NextToolCall);
   come("b", DeliveryMode::Manual);
