@@ -55,6 +55,7 @@ Decision Injection::while_working(const Situation& situation) {
 Decision Injection::after_paste(const Situation& situation) {
   touched_ = after_us(situation.typing.any);
   if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
+  edited_ = after_us(situation.typing.edit) || (was_visible_ && !was_ours_);
   switch (situation.state) {
     case State::Blocked: return wait("a dialog opened before Enter");
     case State::Unknown: return wait("the screen is not understood");
@@ -86,6 +87,7 @@ Decision Injection::sent_by_a_person(const Situation& situation, std::string_vie
 
 Decision Injection::doubt(const Situation& situation) {
   phase_ = Phase::Doubted;
+  edited_ = true;
   doubted_ = situation.now;
   return while_doubted(situation);
 }
@@ -114,6 +116,7 @@ Decision Injection::press_enter(const Situation& situation) {
 }
 
 Decision Injection::after_enter(const Situation& situation) {
+  edited_ = after_us(situation.typing.edit) && after_us(situation.typing.enter);
   switch (situation.state) {
     case State::Working:
       // Keys after our Enter without another Enter have sent nothing.
