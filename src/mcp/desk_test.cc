@@ -249,6 +249,15 @@ TEST_F(DeskTest, AWaitEndsInTimeAndTellsProgress) {
   EXPECT_EQ(tell("relay_wait", R"({"timeout":0})"), "no message came in that time");
 }
 
+TEST_F(DeskTest, AWaitLooksOnceMoreBeforeItSaysThatNothingCame) {
+  const auto waiting = call("relay_wait", R"({"timeout":12})");
+  post.letters.push_back({.id = "m1", .from = "Bob", .body = "nobody told of it"});
+  loop.advance(Millis{12'000});
+  EXPECT_NE(text_of(waiting).find("[m1]: nobody told of it"), std::string::npos) << text_of(waiting);
+  EXPECT_TRUE(post.letters.empty());
+  EXPECT_EQ(loop.waiting(), 0U);
+}
+
 TEST_F(DeskTest, ACancelledCallTakesNothing) {
   post.slow = true;
   post.letters = {{.id = "m1", .from = "Bob", .body = "one"}};
