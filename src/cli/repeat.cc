@@ -92,8 +92,7 @@ class Repeat {
     if (deliveries.empty()) return false;
     const auto& last = *deliveries.back();  // begun anew: the others have ended
     fate_.offline_since = time_in(last, "offlineSince");
-    for (auto& step : steps_of(last))
-      if (settles(fate_, letter_.until, std::move(step))) return true;
+    if (settles_by_ledger(fate_, letter_.until, last)) return true;
     on_news_(fate_);
     return false;
   }
@@ -130,6 +129,21 @@ class Repeat {
 };
 
 }  // namespace
+
+bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery) {
+  using protocol::ReceiptStatus;
+  auto steps = steps_of(delivery);
+  bool settled = false;
+  for (auto& step : steps) {
+    const bool ended = step.status == ReceiptStatus::Failed || step.status == ReceiptStatus::InDoubt;
+    if (ended && &step != &steps.back()) continue;
+    settled = settles(fate, until, std::move(step));
+  }
+  const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
+  if (state == "queued") return false;  // put back, whatever was told of it before
+  if (state == "deferred") return until == Until::Accepted && proof != "stored";
+  return settled;
+}
 
 Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
                             const std::function<void(const Fate&)>& on_news) {
