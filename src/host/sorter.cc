@@ -115,7 +115,7 @@ void Sorter::hold_all() {
 std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
   std::optional<SteadyTime> again;
   const bool at_rest = view.state == State::Idle || view.state == State::Typing;
-  std::erase_if(handed_, [&](Handed& handed) {
+  const auto ended = std::erase_if(handed_, [&](Handed& handed) {
     if (view.state == State::Working) handed.awaits_turn = false;
     const bool began = view.state == State::Working && view.since >= handed.at;
     if (handed.taken && !has_record_ && began) {
@@ -143,6 +143,7 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
     if (counts) sooner(again, hopeless);
     return false;
   });
+  if (ended > 0) sooner(again, view.now);  // its hands are free for others
   return again;
 }
 

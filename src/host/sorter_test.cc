@@ -393,6 +393,18 @@ TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
   EXPECT_EQ(heard(), Lines{"b in_doubt: the agent took it by inbox and ended before its record showed it"});
 }
 
+TEST_F(SorterTest, HandsThatBecomeFreeAreFilledAtOnce) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (std::size_t i = 0; i <= kMaxHanded; ++i) come(format("m{}", i));
+  for (std::size_t i = 0; i <= kMaxHanded; ++i) after(1ms, State::Idle);
+  ASSERT_FALSE(sorter.fetchable().empty());
+  view.now += kProofLimit;
+  ASSERT_EQ(sorter.deliver(view), view.now) << "nothing else may happen for a long time";
+  (void)heard();
+  (void)sorter.deliver(view);
+  EXPECT_EQ(heard(), Lines{format("hand text of m{}", kMaxHanded)});
+}
+
 TEST_F(SorterTest, WhatCannotBeNotedIsNotHandedOver) {
   can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
   come("a");
