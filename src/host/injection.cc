@@ -49,6 +49,7 @@ Decision Injection::while_working(const Situation& situation) {
   const auto free_at = std::max(situation.since + kTurnBegun, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
+  interrupted_ = true;
   return {Step::Interrupt};
 }
 

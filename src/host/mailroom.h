@@ -58,6 +58,8 @@ class Mailroom {
   void add(Letter letter);
   /// The one that waits at the gate and has not begun, also behind a person's words.
   std::optional<Letter> take_back();
+  /// A turn was cut short for the one that `take_back` would give.
+  [[nodiscard]] bool has_interrupted() const { return !letters_.empty() && letters_.back().injection.interrupted(); }
   /// A word of our own to the agent, unless it had too many of them.
   std::optional<Letter> explanation(std::string_view sentence);
   /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not

@@ -89,7 +89,7 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never) clear_gate();
+  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never && !hands_.has_interrupted()) clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
     hold_all();
@@ -179,7 +179,8 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
 
 /// What comes first goes before what stands at the gate and has not begun.
 void Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
-  if (!hands_.may_type() && at_gate_ && goes_before(which, *at_gate_, view.state)) clear_gate();
+  const bool gives_way = at_gate_ && !hands_.has_interrupted() && goes_before(which, *at_gate_, view.state);
+  if (!hands_.may_type() && gives_way) clear_gate();
   if (!hands_.may_type()) return;
   at_gate_ = which;
   hands_.type(from.take());
@@ -213,6 +214,10 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   if (letter.not_before > view.now) return letter.not_before;
   if (const auto why = not_yet(by.moment, view.state); !why.empty()) {
     wait(letter, why);
+    return std::nullopt;
+  }
+  if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
+    wait(letter, "another message comes first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
   if (by.not_before > view.now) {

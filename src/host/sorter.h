@@ -15,6 +15,7 @@
 /// - Delivered is said when the agent's record shows the text; where there is no record, when the agent began to work
 ///   after it took it. What is not shown by an agent that has long been at rest is in doubt; what begins no turn, only
 ///   after a turn that should have shown it.
+/// - What has cut a turn short is the next that begins one: nothing goes before it but a person's draft.
 /// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
 /// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
 /// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
@@ -56,6 +57,8 @@ class SorterHands {
   /// Nothing stands before the gate that has begun; what stands there unbegun comes back by `take_back`.
   [[nodiscard]] virtual bool may_type() const = 0;
   virtual std::optional<Letter> take_back() = 0;
+  /// For what stands there a turn was cut short.
+  [[nodiscard]] virtual bool has_interrupted() const = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
 };
 

@@ -38,6 +38,13 @@ struct SorterTest : testing::Test, SorterHands {
   }
   bool may_type() const override { return !gate; }
   std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
+  bool has_interrupted() const override { return gate && gate->injection.interrupted(); }
+  /// As the mailroom does.
+  void gate_interrupts() {
+    rules.interrupt = "\x1b";
+    gate->injection = Injection{rules, Injection::Haste::Interrupts};
+    ASSERT_EQ(gate->injection.decide({.now = view.now + 1h, .state = State::Working}).step, Step::Interrupt);
+  }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     last = receipt;
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
@@ -138,6 +145,23 @@ TEST_F(SorterTest, WhatInterruptsGoesBeforeWhatIsUrgentAndHasToWait) {
   EXPECT_EQ(gate->place.id, "c");
   after(1s, State::Idle);
   EXPECT_EQ(gate->place.id, "a") << "now both could go";
+}
+
+TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  after(1s, State::Working);
+  gate_interrupts();
+  come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "c") << "it could not interrupt again";
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "c");
+  EXPECT_EQ(heard(), Lines{"a deferred: another message comes first: the agent's turn was interrupted for it"});
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), Lines{"hand text of a"}) << "a draft may stand there for long";
+  EXPECT_TRUE(sorter.cancel("c")) << "it has not begun";
 }
 
 TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
