@@ -61,7 +61,9 @@ Decision Injection::after_paste(const Situation& situation) {
     case State::Blocked: return wait("a dialog opened before Enter");
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      if (touched_ && was_visible_) return sent_by_a_person(situation, kWorking);
+      // It may work on something else, and the text stands there still.
+      if (touched_ && was_visible_ && (after_us(situation.typing.enter) || situation.composer_free))
+        return sent_by_a_person(situation, kWorking);
       return wait("the agent began to work before Enter");
     case State::Idle:
       if (was_visible_ && situation.now < situation.since + kGonePatience)
