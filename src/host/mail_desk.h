@@ -126,6 +126,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
 
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
   [[nodiscard]] static Sorter::View sorting(const View& view);
+  [[nodiscard]] static profiles::State at_gate(const View& view);
   [[nodiscard]] std::vector<const Letter*> waiting() const;
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
 
