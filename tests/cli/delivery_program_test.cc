@@ -314,6 +314,20 @@ TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
   EXPECT_EQ(box.run({"cancel", "zzzzzzzz"}).code, 1);
 }
 
+TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
+  auto bob = listen("Bob");
+  const auto id = string_member(box.ok_json({"send", "Bob", "there already", "--wait"}), "id").value_or("");
+  const auto trace = box.ok_json({"trace", id});
+  const auto delivery = string_member(array_member(trace, "deliveries")->at(0).get_object(), "deliveryId").value_or("");
+  ASSERT_TRUE(delivery.starts_with("d-"));
+  const auto late = box.run({"cancel", delivery, "--json"});
+  EXPECT_EQ(late.code, 1) << late.err;
+  EXPECT_TRUE(has(late.err, "too late: delivered to Bob at ")) << late.err;
+  const auto told = parse_json_object(late.out).value();
+  ASSERT_EQ(array_member(told, "tooLate")->size(), 1U) << late.out;
+  EXPECT_EQ(string_member(array_member(told, "tooLate")->at(0).get_object(), "deliveryId"), delivery);
+}
+
 TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {
   join("Bob");
   const auto id = send("Bob", "soon gone", {"--deadline", "500ms"});
