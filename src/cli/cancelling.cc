@@ -37,24 +37,29 @@ std::string sentence_on(const Cancelling::TooLate& late, WallMs now) {
 
 }  // namespace
 
-Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries) {
+Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                         const std::map<std::string, std::string>& refused) {
   Cancelling outcome;
   for (const auto* delivery : objects_in(trace, "deliveries")) {
     const auto id = string_member(*delivery, "deliveryId").value_or("");
     if (std::ranges::find(deliveries, id) == deliveries.end()) continue;
     auto state = string_member(*delivery, "state").value_or("");
-    if (state == "cancelled")
+    const auto no = refused.find(id);
+    if (state == "cancelled" && no == refused.end())  // by us; refused, it was before
       outcome.cancelled.push_back(id);
     else if (has_ended(state))
       outcome.too_late.push_back(ended(*delivery, std::move(state)));
-    else
+    else {
       outcome.asked.push_back(id);
+      if (no != refused.end()) outcome.kept.push_back(no->second);
+    }
   }
   return outcome;
 }
 
 ExitCode ending_of(const Cancelling& cancelling) {
   if (!cancelling.too_late.empty()) return ExitCode::No;
+  if (!cancelling.kept.empty()) return ExitCode::Refused;
   return cancelling.asked.empty() ? ExitCode::Yes : ExitCode::TimedOut;
 }
 
@@ -69,7 +74,8 @@ std::string trouble_with(const Cancelling& cancelling, const std::string& id, Wa
   std::string text;
   const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
   for (const auto& late : cancelling.too_late) add(sentence_on(late, now));
-  if (const auto count = cancelling.asked.size(); count > 0)
+  for (const auto& sentence : cancelling.kept) add(sentence);
+  if (const auto count = cancelling.asked.size() - cancelling.kept.size(); count > 0)
     add(relay::format("asked to give it back{}; no answer yet: agent-relay trace {}",
                       count == 1 ? "" : relay::format(", {} recipients", count), id));
   return text;

@@ -4,6 +4,7 @@
 /// Pure: an answer to TRACE goes in.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,14 @@ struct Cancelling {
   std::vector<std::string> cancelled;  // delivery ids
   std::vector<TooLate> too_late;       // it ended otherwise
   std::vector<std::string> asked;      // a session has them, and has not answered yet
+  std::vector<std::string> kept;       // of these: it never will; a sentence each
+
+  /// Nothing more will come of it.
+  [[nodiscard]] bool settled() const { return asked.size() == kept.size(); }
 };
-Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries);
+/// `refused`: the daemon's sentences about those that it would not cancel.
+Cancelling cancelling_of(const json::object& trace, const std::vector<std::string>& deliveries,
+                         const std::map<std::string, std::string>& refused = {});
 
 /// All were cancelled, or why not.
 ExitCode ending_of(const Cancelling& cancelling);

@@ -22,8 +22,9 @@ struct Cancellations : ::testing::Test {
     entries += relay::format(R"({}{{"deliveryId":"{}","to":"{}","state":"{}","history":[{}]}})",
                              entries.empty() ? "" : ",", id, to, state, history);
   }
-  [[nodiscard]] Cancelling of(const std::vector<std::string>& ids) const {
-    return cancelling_of(parse_json_object(R"({"deliveries":[)" + entries + "]}").value(), ids);
+  [[nodiscard]] Cancelling of(const std::vector<std::string>& ids,
+                              const std::map<std::string, std::string>& refused = {}) const {
+    return cancelling_of(parse_json_object(R"({"deliveries":[)" + entries + "]}").value(), ids, refused);
   }
   static std::string good(const Cancelling& outcome) { return success_of(outcome, "7kq2m9xa"); }
   static std::string trouble(const Cancelling& outcome) { return trouble_with(outcome, "7kq2m9xa", kMidday); }
@@ -68,6 +69,26 @@ TEST_F(Cancellations, OfWhatASessionHasAreOnlyAskedFor) {
   EXPECT_EQ(ending_of(outcome), ExitCode::TimedOut);
   EXPECT_EQ(json::serialize(as_json(outcome, "later")),
             R"({"cancelled":["d-2"],"tooLate":[],"asked":["d-1"],"error":{"code":"TIMED_OUT","message":"later"}})");
+}
+
+TEST_F(Cancellations, OfWhatWasCancelledBeforeComeTooLate) {
+  delivery("d-1", "Bob", "cancelled",
+           relay::format(R"({{"at":{},"state":"cancelled","reason":"redelivered as d-2"}})", kMidday - 1'000));
+  const auto outcome = of({"d-1"}, {{"d-1", "d-1 has ended already: it is cancelled"}});
+  EXPECT_EQ(good(outcome), "");
+  EXPECT_EQ(trouble(outcome), "too late: for Bob it was cancelled at 11:59:59: redelivered as d-2");
+  EXPECT_EQ(ending_of(outcome), ExitCode::No);
+}
+
+TEST_F(Cancellations, OfWhatItsSessionCannotGiveBackAreNotWaitedFor) {
+  delivery("d-1", "Bob", "queued");
+  const auto outcome = of({"d-1"}, {{"d-1", "d-1 is in the hands of a session that cannot give it back"}});
+  EXPECT_TRUE(outcome.settled());
+  EXPECT_EQ(trouble(outcome), "d-1 is in the hands of a session that cannot give it back");
+  EXPECT_EQ(ending_of(outcome), ExitCode::Refused);
+  EXPECT_EQ(as_json(outcome, "no").at("asked"), json::array{"d-1"});
+  delivery("d-2", "Carol", "accepted");
+  EXPECT_FALSE(of({"d-1", "d-2"}, {{"d-1", "no"}}).settled()) << "the other may still be given back";
 }
 
 }  // namespace

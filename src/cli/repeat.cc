@@ -58,16 +58,13 @@ class Repeat {
         ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.patience),
         [&](const json::object& trace) { return look(trace, answers); },
         answers ? Concern::Everything : Concern::Itself);
-    if (!trouble_ && watched) return std::move(fate_);
     if (trouble_) return Failure{*trouble_};
-    if (!is(watched.error(), Errc::TimedOut) && ending_of(watched.error()).code != ExitCode::No)
+    if (watched && !not_found_) return std::move(fate_);
+    if (!watched && !is(watched.error(), Errc::TimedOut) && ending_of(watched.error()).code != ExitCode::No)
       return Failure{watched.error()};
     if (stored) return ended(Kind::Reached);  // that much the daemon said itself
-    if (!is(watched.error(), Errc::TimedOut))
-      return fail(
-          relay::format("it was sent before, but its ledger is not found by the id {}; what was said is listed "
-                        "by: agent-relay log {}",
-                        letter_.id, letter_.to));
+    if (not_found_) return not_followed("that is the id of another message");
+    if (!is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
     fate_.code = ending_of(watched.error()).code;
     return ended(Kind::NotYet);
   }
@@ -78,11 +75,12 @@ class Repeat {
     const auto* known = object_member(trace, "message");
     const auto& message = known != nullptr ? *known : kNone;
     const auto text = [&](std::string_view name) { return string_member(message, name).value_or(""); };
+    // The id may be how another's begins, and others choose ids too.
+    not_found_ = text("senderId") != letter_.id || text("from") != letter_.from;
+    if (not_found_) return true;
     fate_.id = text("id");
     // A very long body is not shown in a ledger.
-    if (text("from") != letter_.from || text("to") != letter_.to ||
-        (text("body") != letter_.text && text("body") != ""))
-      return stands_for_another();
+    if (text("to") != letter_.to || (text("body") != letter_.text && text("body") != "")) return stands_for_another();
     const auto deliveries = objects_in(trace, "deliveries");
     fate_.recipients = deliveries.size();
     fate_.kind = Kind::Reached;
@@ -92,8 +90,7 @@ class Repeat {
     if (deliveries.empty()) return false;
     const auto& last = *deliveries.back();  // begun anew: the others have ended
     fate_.offline_since = time_in(last, "offlineSince");
-    for (auto& step : steps_of(last))
-      if (settles(fate_, letter_.until, std::move(step))) return true;
+    if (settles_by_ledger(fate_, letter_.until, last)) return true;
     on_news_(fate_);
     return false;
   }
@@ -105,6 +102,13 @@ class Repeat {
     fate_.answer = std::move((*found)->body);
     fate_.answer_id = std::move((*found)->id);
     return true;
+  }
+
+  Failure not_followed(std::string_view why) const {
+    return fail(
+        relay::format("it was sent before and is stored once, but it cannot be followed by the id {}: {}; find its own "
+                      "id with: agent-relay log {}, then: agent-relay trace ID",
+                      letter_.id, why, letter_.to));
   }
 
   bool stands_for_another() {
@@ -127,9 +131,25 @@ class Repeat {
   Fate fate_;
   const std::function<void(const Fate&)>& on_news_;
   std::optional<Error> trouble_;
+  bool not_found_ = false;  // what was found by its id is another message
 };
 
 }  // namespace
+
+bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery) {
+  using protocol::ReceiptStatus;
+  auto steps = steps_of(delivery);
+  bool settled = false;
+  for (auto& step : steps) {
+    const bool ended = step.status == ReceiptStatus::Failed || step.status == ReceiptStatus::InDoubt;
+    if (ended && &step != &steps.back()) continue;
+    settled = settles(fate, until, std::move(step));
+  }
+  const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
+  if (state == "queued") return false;  // put back, whatever was told of it before
+  if (state == "deferred") return until == Until::Accepted && proof != "stored";
+  return settled;
+}
 
 Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
                             const std::function<void(const Fate&)>& on_news) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/json.h"
 #include "cli/context.h"
 #include "cli/sending.h"
 
@@ -13,5 +14,9 @@ namespace relay::cli {
 /// wants it; else it is watched as long as that one's patience lasts. Refused, when the id stands for another message.
 Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
                             const std::function<void(const Fate&)>& on_news);
+
+/// Adds what the ledger tells of one delivery to `fate`. True when it stands where its sender wants it, or has ended. Only
+/// how it stands now counts: what seemed to have ended may have been delivered after all.
+bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery);
 
 }  // namespace relay::cli

@@ -299,6 +299,7 @@ class Host::Core final : public pty::ProgramListener,
   }
   void on_moved(const client::Place& place, protocol::DeliveryMode mode) override {
     desk_.move(place, mode);
+    door_.on_event(R"({"event":"mail"})");  // whoever waits for mail may have it now
     deliver_soon();
   }
   bool on_cancel(const protocol::CancelOrder& order) override {

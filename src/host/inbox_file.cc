@@ -30,7 +30,8 @@ std::string bracketless(std::string_view text) {
   return line;
 }
 
-/// As it was written, without what a terminal would obey. It cannot pose as the next message: headings are indented.
+/// As it was written, without what a terminal would obey. It cannot pose as the next message, or as a word of ours below
+/// it: headings and what begins with a bracket are indented.
 void append_body(std::string& out, std::string_view body) {
   bool line_begins = true;
   for (std::size_t at = 0; at < body.size();) {
@@ -38,11 +39,11 @@ void append_body(std::string& out, std::string_view body) {
     const auto point = protocol::next_code_point(body, at);
     const bool control = (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
     if (control || point == protocol::kNotUtf8) continue;
-    if (line_begins && point == '#') out += ' ';
-    line_begins = point == '\n';
+    if (line_begins && (point == '#' || point == '(')) out += ' ';
+    line_begins = point == '\n' || point == 0x2028 || point == 0x2029;
     out.append(body.substr(begin, at - begin));
   }
-  if (!line_begins) out += '\n';
+  if (!out.ends_with('\n')) out += '\n';
 }
 
 }  // namespace

@@ -49,17 +49,21 @@ Decision Injection::while_working(const Situation& situation) {
   const auto free_at = std::max(situation.since + kTurnBegun, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);
   may_interrupt_ = false;
+  interrupted_ = true;
   return {Step::Interrupt};
 }
 
 Decision Injection::after_paste(const Situation& situation) {
   touched_ = after_us(situation.typing.any);
   if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
+  edited_ = after_us(situation.typing.edit) || (was_visible_ && !was_ours_);
   switch (situation.state) {
     case State::Blocked: return wait("a dialog opened before Enter");
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      if (touched_ && was_visible_) return sent_by_a_person(situation, kWorking);
+      // It may work on something else, and the text stands there still.
+      if (touched_ && was_visible_ && (after_us(situation.typing.enter) || situation.composer_free))
+        return sent_by_a_person(situation, kWorking);
       return wait("the agent began to work before Enter");
     case State::Idle:
       if (was_visible_ && situation.now < situation.since + kGonePatience)
@@ -86,6 +90,7 @@ Decision Injection::sent_by_a_person(const Situation& situation, std::string_vie
 
 Decision Injection::doubt(const Situation& situation) {
   phase_ = Phase::Doubted;
+  edited_ = true;
   doubted_ = situation.now;
   return while_doubted(situation);
 }
@@ -114,6 +119,7 @@ Decision Injection::press_enter(const Situation& situation) {
 }
 
 Decision Injection::after_enter(const Situation& situation) {
+  edited_ = after_us(situation.typing.edit) && after_us(situation.typing.enter);
   switch (situation.state) {
     case State::Working:
       // Keys after our Enter without another Enter have sent nothing.

@@ -75,8 +75,12 @@ class Injection {
   [[nodiscard]] bool sent() const { return entered() || touched_; }
   /// Something was sent that may not be it; only the agent's record can tell.
   [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
+  /// A person may have changed it before it was sent: what shows a part of it does not show the rest.
+  [[nodiscard]] bool edited() const { return edited_; }
   /// Was the text seen to stand in the composer?
   [[nodiscard]] bool seen() const { return was_visible_; }
+  /// A turn was cut short for it.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
   /// Has anything been written? Then nobody may write it again.
   [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
 
@@ -106,7 +110,9 @@ class Injection {
   bool was_visible_ = false;
   bool was_ours_ = false;  // all that was seen there last
   bool touched_ = false;   // by a person, after the paste
+  bool edited_ = false;    // by a person, before it was sent
   bool may_interrupt_;     // a turn that is under way, once
+  bool interrupted_ = false;
 };
 
 }  // namespace relay::host

@@ -122,6 +122,21 @@ TEST_F(InjectionTest, APersonsEnterAloneSendsWhatWeWrote) {
   }
 }
 
+TEST_F(InjectionTest, WhatStandsUnsentWhileTheAgentWorksIsNotInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_EQ(after(50ms, State::Typing), Step::Wait);
+  now.now += 1ms;
+  person_types();
+  now.composer_free = false;
+  EXPECT_EQ(after(10ms, State::Working), Step::Wait) << "a turn of its own";
+  EXPECT_EQ(after(kShownPatience + 1s, State::Working), Step::Wait);
+  EXPECT_EQ(injection.decide(now).reason, "the agent began to work before Enter");
+  EXPECT_EQ(after(1s, State::Typing), Step::Wait) << "the person has it in hand";
+  person_enters();
+  EXPECT_EQ(after(10ms, State::Working), Step::Wait) << "sent, but edited: the record may tell";
+  EXPECT_EQ(after(kShownPatience, State::Working), Step::InDoubt);
+}
+
 TEST_F(InjectionTest, WhatAPersonTypedBeforeItIsNotOurs) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   now.draft_is_ours = false;

@@ -1,5 +1,6 @@
 #include "host/keyboard.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace relay::host {
@@ -11,13 +12,19 @@ void Keyboard::connect(pty::Program& program) {
 
 void Keyboard::person_types(std::string_view bytes, SteadyTime now) {
   write(bytes);
-  for (const auto& piece : splitter_.feed(bytes, now)) {
+  count(splitter_.expire(now), last_typed_);  // an Escape of long ago does not belong to what is typed now
+  count(splitter_.feed(bytes, now), now);
+  last_typed_ = now;
+  if (splitter_.may_be_escape()) typing_.any = typing_.edit = now;
+}
+
+void Keyboard::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at) {
+  for (const auto& piece : pieces) {
     if (!terminal::is_typing(piece.kind)) continue;
-    typing_.any = now;
-    (piece.kind == terminal::InputKind::Enter ? typing_.enter : typing_.edit) = now;
+    typing_.any = std::max(typing_.any, at);
+    auto& kind = piece.kind == terminal::InputKind::Enter ? typing_.enter : typing_.edit;
+    kind = std::max(kind, at);
   }
-  if (splitter_.deadline())
-    typing_.any = typing_.edit = now;  // an Escape that may be alone: in doubt it was the person
 }
 
 void Keyboard::write(std::string_view bytes) {

@@ -2,13 +2,14 @@
 ///
 /// Invariants: bytes reach the program in the order they were given; what it does not take waits here, and whoever
 ///   types is paused meanwhile, so at most one turn of typing and one message wait. A terminal's replies are passed on
-///   like keys and never count as typing.
+///   like keys and never count as typing, however they are cut; an Escape that may be alone counts as the person's.
 /// Ownership: borrows the program, which outlives it. Threading: loop thread only.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "host/injection.h"
@@ -39,11 +40,14 @@ class Keyboard {
   void still_typing(SteadyTime now) { typing_.any = now; }
 
  private:
+  void count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at);
+
   pty::Program* program_ = nullptr;
   std::move_only_function<void(bool)> on_crowded_;
   std::string waiting_;
   bool crowded_ = false;
   terminal::InputSplitter splitter_;
+  SteadyTime last_typed_{};  // also what is held in the splitter
   Typing typing_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "base/json.h"
+#include "protocol/contract.h"
 #include "protocol/iso_time.h"
 #include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
@@ -29,25 +29,15 @@ speech::InjectedMessage injected(const Message& message, std::string body) {
           .answer_expected = message.answer_expected};
 }
 
-/// `data.attachments`, as far as it can be understood: a message does not fail for it.
-std::vector<speech::AttachedFile> files_in(std::string_view data) {
+/// Those that lie somewhere, as far as they can be understood: a message does not fail for them.
+std::vector<speech::AttachedFile> files_in(std::string_view payload) {
   std::vector<speech::AttachedFile> files;
-  const auto object = data.empty() ? Result<json::object>{json::object{}} : parse_json_object(data);
-  const auto* listed = object ? array_member(*object, "attachments") : nullptr;
-  for (const auto& each : listed != nullptr ? *listed : json::array{}) {
-    const auto* file = each.if_object();
-    if (file == nullptr || files.size() >= protocol::kMaxAttachments) continue;
-    auto path = string_member(*file, "path").value_or("");
-    if (path.empty() || path.size() > protocol::kMaxPathBytes) continue;
-    const auto text = [&](std::string_view name, std::size_t most) {
-      return std::string{protocol::cut_at_letter(string_member(*file, name).value_or(""), most)};
-    };
-    files.push_back(
-        {.name = text("name", protocol::kMaxAttachmentNameBytes),
-         .path = std::move(path),
-         .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(*file, "bytes").value_or(0), 0)),
-         .media_type = text("mediaType", protocol::kMaxKindBytes)});
-  }
+  for (auto& file : protocol::message_from({.id = {}, .from = {}, .to = {}, .payload = payload}).attachments)
+    if (!file.path.empty())
+      files.push_back({.name = std::move(file.name),
+                       .path = std::move(file.path),
+                       .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0)),
+                       .media_type = std::move(file.media_type)});
   return files;
 }
 
@@ -100,7 +90,7 @@ Message message_of(const client::Incoming& incoming) {
     message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     message.thread = view->thread;
     message.quiet = protocol::wakes_nobody(*view);
-    message.files = files_in(view->data);
+    message.files = files_in(incoming.envelope.payload);
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;

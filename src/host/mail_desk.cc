@@ -85,6 +85,12 @@ Sorter::View MailDesk::sorting(const View& view) {
   return {.now = view.now, .wall = view.wall, .state = view.state, .since = view.since, .can = view.can};
 }
 
+/// What is typed goes by the screen. But a question that is known to be open may not be drawn yet: text that is typed
+/// then answers it.
+State MailDesk::at_gate(const View& view) {
+  return view.screen == State::Idle || view.state == State::Blocked ? view.state : view.screen;
+}
+
 std::optional<SteadyTime> MailDesk::deliver(const View& view) {
   if (pause_lapses_ && view.now >= *pause_lapses_) {
     pause({.paused = false});
@@ -94,7 +100,7 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
   if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
   const auto typed = mailroom_.deliver({.now = view.now,
                                         .wall = view.wall,
-                                        .state = view.screen == State::Idle ? view.state : view.screen,
+                                        .state = at_gate(view),
                                         .since = view.since,
                                         .typing = view.typing,
                                         .composer = view.composer,

@@ -117,6 +117,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   void type(Letter letter) override { mailroom_.add(std::move(letter)); }
   [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
   std::optional<Letter> take_back() override { return mailroom_.take_back(); }
+  [[nodiscard]] bool has_interrupted() const override { return mailroom_.has_interrupted(); }
   void interrupt() override { hands_.interrupt(); }
   void paste(std::string_view text) override { hands_.paste(text); }
   void press_enter() override { hands_.press_enter(); }
@@ -125,6 +126,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
 
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
   [[nodiscard]] static Sorter::View sorting(const View& view);
+  [[nodiscard]] static profiles::State at_gate(const View& view);
   [[nodiscard]] std::vector<const Letter*> waiting() const;
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
 

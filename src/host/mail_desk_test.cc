@@ -272,5 +272,19 @@ TEST_F(MailDeskTest, WhatIsBeingTypedIsFinishedInAPause) {
   EXPECT_EQ(heard().back(), "a delivered submitted: the agent began to work");
 }
 
+TEST_F(MailDeskTest, NoEnterWhileTheAgentIsKnownToAsk) {
+  receive("a");
+  after(1s, State::Idle);
+  after(50ms, State::Typing);
+  (void)heard();
+  view.state = State::Blocked;  // its server says so before it is drawn
+  view.now += 300ms;
+  (void)desk->deliver(view);
+  EXPECT_EQ(heard(), (Lines{"a deferred: a dialog opened before Enter"}));
+  after(1s, State::Typing);
+  after(kPersonQuiet, State::Typing);
+  EXPECT_EQ(heard(), (Lines{"enter"}));
+}
+
 }  // namespace
 }  // namespace relay::host

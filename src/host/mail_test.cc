@@ -154,12 +154,24 @@ TEST(MessageOf, KnowsWhatWakesNobodyAndWhoWaits) {
 
 TEST(MessageOf, TakesOfTheAttachmentsWhatCanBeUnderstood) {
   const Delivery delivery{.payload = R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12},)"
-                                     R"({"name":"no path"},7,{"path":"/p/b","bytes":-1}]}})"};
+                                     R"({"name":"no path"},7,{"path":"/p/-","bytes":-1},{"path":"/p/b"}]}})"};
   const auto files = delivery.read().files;
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].name + " " + files[0].path, "a /p/a");
+  EXPECT_EQ(files[1].path, "/p/b");
   EXPECT_EQ(files[1].bytes, 0U);
   EXPECT_TRUE((Delivery{.payload = R"({"body":"x","data":{"attachments":"none"}})"}.read().files.empty()));
+}
+
+TEST(MessageOf, AttachmentsStandBesideTheBodyOrInItsData) {
+  for (const auto* payload :
+       {R"({"body":"x","attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]})",
+        R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]}})"}) {
+    const auto files = Delivery{.payload = payload}.read().files;
+    ASSERT_EQ(files.size(), 1U) << payload;
+    EXPECT_EQ(speech::attached_line(files[0]), "(attached: a, 12 bytes: /p/a)") << payload;
+    EXPECT_EQ(files[0].media_type, "text/x") << payload;
+  }
 }
 
 }  // namespace

@@ -125,12 +125,18 @@ void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id)
   show(letters_.front());
 }
 
-/// A paste is sent as a whole: what shows one of it shows that all of it was.
+/// A paste is sent as a whole: what shows one of it shows that all of it was. Once a person has edited it each must be
+/// shown.
 const protocol::Receipt* Mailroom::shown_of(const Letter& letter) {
-  if (letter.seen) return &*letter.seen;
-  for (const auto& quiet : letter.company)
-    if (quiet.seen) return &*quiet.seen;
-  return nullptr;
+  const protocol::Receipt* shown = nullptr;
+  bool all = true;
+  const auto look_at = [&](const Letter& each) {
+    if (each.seen && shown == nullptr) shown = &*each.seen;
+    all = all && (each.seen || each.place.id.empty());
+  };
+  look_at(letter);
+  for (const auto& quiet : letter.company) look_at(quiet);
+  return all || !letter.injection.edited() ? shown : nullptr;
 }
 
 /// What the composer holds is ours and nothing else: all of it, the part that has room, or it was folded away. Rows are

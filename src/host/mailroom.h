@@ -7,7 +7,8 @@
 ///   once. What expired is not typed.
 /// - Written is told once, when the program has taken the bytes. Delivered is told when the composer emptied or the agent
 ///   began to work; and once more, as seen, when its record or hook shows the text, also some time later. What was
-///   shown is never in doubt, nor is what went with it; before Enter was pressed nothing can show it.
+///   shown is never in doubt, nor is what went with it unless a person edited it; before Enter was pressed nothing can
+///   show it.
 /// - A quiet letter is typed only in company: before the text of one that wakes the agent, each on its own line.
 /// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
@@ -57,6 +58,8 @@ class Mailroom {
   void add(Letter letter);
   /// The one that waits at the gate and has not begun, also behind a person's words.
   std::optional<Letter> take_back();
+  /// A turn was cut short for the one that `take_back` would give.
+  [[nodiscard]] bool has_interrupted() const { return !letters_.empty() && letters_.back().injection.interrupted(); }
   /// A word of our own to the agent, unless it had too many of them.
   std::optional<Letter> explanation(std::string_view sentence);
   /// A person's words, before all others and by the same gate, unless they cannot go soon. Told once how it ended. Not

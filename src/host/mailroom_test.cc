@@ -413,6 +413,29 @@ TEST_F(MailroomTest, WhatShowsACompanionShowsThatAllWasSent) {
   EXPECT_EQ(last.evidence, "transcript u-1");
 }
 
+TEST_F(MailroomTest, OfAnEditedPasteEachIsKnownByItselfAlone) {
+  for (const bool at_once : {false, true}) {  // the hook is there before the screen shows that it works
+    const std::string id = at_once ? "b" : "a";
+    quiet.push_back(letter("quiet " + id));
+    mailroom.add(letter(id));
+    after(1s, State::Idle);
+    after(1s, State::Idle);
+    after(50ms, State::Typing);
+    view.now += 1ms;
+    view.typing.any = view.typing.edit = view.typing.enter = view.now;
+    after(1ms, at_once ? State::Typing : State::Working);
+    (void)heard();
+    given("text of quiet " + id, "transcript", "u-1");
+    after(1ms, at_once ? State::Typing : State::Working);
+    after(1ms, State::Working);
+    EXPECT_TRUE(heard().empty()) << "the other may yet be shown";
+    after(kShownPatience, State::Working);
+    EXPECT_EQ(heard(),
+              (std::vector<std::string>{"quiet " + id + " delivered: typed; its transcript shows it",
+                                        id + " in_doubt: a person edited it, and what was sent is not known"}));
+  }
+}
+
 TEST_F(MailroomTest, WhatAPersonEditedIsInDoubtUnlessTheRecordShowsIt) {
   for (const bool shown : {false, true}) {
     mailroom.add(letter(shown ? "b" : "a"));

@@ -89,7 +89,7 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never) clear_gate();
+  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never && !hands_.has_interrupted()) clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
     hold_all();
@@ -115,7 +115,8 @@ void Sorter::hold_all() {
 std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
   std::optional<SteadyTime> again;
   const bool at_rest = view.state == State::Idle || view.state == State::Typing;
-  std::erase_if(handed_, [&](Handed& handed) {
+  const auto ended = std::erase_if(handed_, [&](Handed& handed) {
+    if (view.state == State::Working) handed.awaits_turn = false;
     const bool began = view.state == State::Working && view.since >= handed.at;
     if (handed.taken && !has_record_ && began) {
       end(handed.letter, {.status = ReceiptStatus::Delivered,
@@ -127,18 +128,22 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
     }
     const auto late = handed.at + kProofPatience;
     const auto hopeless = std::max(handed.at, view.since) + kProofLimit;
-    if (at_rest && view.now >= hopeless) {
+    const bool counts = at_rest && !handed.awaits_turn;
+    if (counts && view.now >= hopeless) {
       end(handed.letter,
           {.status = ReceiptStatus::InDoubt,
            .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.way),
            .way = std::string{handed.way}});
       return true;
     }
-    if (view.now >= late && handed.taken) wait(handed.letter, "the agent took it, and its record does not show it yet");
+    if (view.now >= late && handed.taken)
+      wait(handed.letter, handed.awaits_turn ? "the agent has it for its next turn"
+                                             : "the agent took it, and its record does not show it yet");
     if (view.now < late) sooner(again, late);
-    if (at_rest) sooner(again, hopeless);
+    if (counts) sooner(again, hopeless);
     return false;
   });
+  if (ended > 0) sooner(again, view.now);  // its hands are free for others
   return again;
 }
 
@@ -174,7 +179,8 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
 
 /// What comes first goes before what stands at the gate and has not begun.
 void Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
-  if (!hands_.may_type() && at_gate_ && goes_before(which, *at_gate_, view.state)) clear_gate();
+  const bool gives_way = at_gate_ && !hands_.has_interrupted() && goes_before(which, *at_gate_, view.state);
+  if (!hands_.may_type() && gives_way) clear_gate();
   if (!hands_.may_type()) return;
   at_gate_ = which;
   hands_.type(from.take());
@@ -208,6 +214,10 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   if (letter.not_before > view.now) return letter.not_before;
   if (const auto why = not_yet(by.moment, view.state); !why.empty()) {
     wait(letter, why);
+    return std::nullopt;
+  }
+  if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
+    wait(letter, "another message comes first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
   if (by.not_before > view.now) {
@@ -247,6 +257,7 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     }
   words.text.insert(0, company);
   into_its_hands(std::move(first), key, mode, by.way);
+  handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
   hands_.hand_over(words, [this, alive = alive_, key](Result<void> outcome) {
     if (*alive) on_handed(key, outcome);
   });

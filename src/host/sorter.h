@@ -13,7 +13,9 @@
 /// - The note of intent is on disk before anything is handed over, as before the first typed byte.
 /// - Nothing is handed over while the agent asks something, or before it is known to be ready.
 /// - Delivered is said when the agent's record shows the text; where there is no record, when the agent began to work
-///   after it took it. What is not shown by an agent that has long been at rest is in doubt.
+///   after it took it. What is not shown by an agent that has long been at rest is in doubt; what begins no turn, only
+///   after a turn that should have shown it.
+/// - What has cut a turn short is the next that begins one: nothing goes before it but a person's draft.
 /// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
 /// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
 /// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
@@ -55,6 +57,8 @@ class SorterHands {
   /// Nothing stands before the gate that has begun; what stands there unbegun comes back by `take_back`.
   [[nodiscard]] virtual bool may_type() const = 0;
   virtual std::optional<Letter> take_back() = 0;
+  /// For what stands there a turn was cut short.
+  [[nodiscard]] virtual bool has_interrupted() const = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
 };
 
@@ -112,6 +116,7 @@ class Sorter {
     std::string_view way = {};
     protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;  // in which it went
     bool taken = false;                                            // the way said so
+    bool awaits_turn = false;                                      // it began none, and none has run since
   };
   [[nodiscard]] LetterQueue& lane(protocol::Lane which) { return lanes_[protocol::code_of(which)]; }
   [[nodiscard]] LetterQueue& quiet(protocol::Priority priority) { return quiet_[static_cast<std::size_t>(priority)]; }

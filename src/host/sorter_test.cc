@@ -38,6 +38,13 @@ struct SorterTest : testing::Test, SorterHands {
   }
   bool may_type() const override { return !gate; }
   std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
+  bool has_interrupted() const override { return gate && gate->injection.interrupted(); }
+  /// As the mailroom does.
+  void gate_interrupts() {
+    rules.interrupt = "\x1b";
+    gate->injection = Injection{rules, Injection::Haste::Interrupts};
+    ASSERT_EQ(gate->injection.decide({.now = view.now + 1h, .state = State::Working}).step, Step::Interrupt);
+  }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     last = receipt;
     done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
@@ -138,6 +145,23 @@ TEST_F(SorterTest, WhatInterruptsGoesBeforeWhatIsUrgentAndHasToWait) {
   EXPECT_EQ(gate->place.id, "c");
   after(1s, State::Idle);
   EXPECT_EQ(gate->place.id, "a") << "now both could go";
+}
+
+TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  after(1s, State::Working);
+  gate_interrupts();
+  come_from("Alice", "a", DeliveryMode::OnIdle, protocol::Priority::Urgent);
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "c") << "it could not interrupt again";
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(gate->place.id, "c");
+  EXPECT_EQ(heard(), Lines{"a deferred: another message comes first: the agent's turn was interrupted for it"});
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), Lines{"hand text of a"}) << "a draft may stand there for long";
+  EXPECT_TRUE(sorter.cancel("c")) << "it has not begun";
 }
 
 TEST_F(SorterTest, ByADoorUrgentOnesComeFirstToo) {
@@ -273,6 +297,29 @@ TEST_F(SorterTest, WhatBeginsNoTurnIsHandedOverAtOnce) {
   EXPECT_EQ(heard(), (Lines{"hand text of a", "hand text of b"}));
 }
 
+TEST_F(SorterTest, WhatBeginsNoTurnIsInDoubtOnlyAfterATurnThatDidNotShowIt) {
+  can(DeliveryMode::NextMessage, Moment::Idle, "server");
+  come("a", DeliveryMode::NextMessage);
+  after(1s, State::Idle);
+  handed({});
+  come_quietly("q");
+  after(1s, State::Idle);
+  handed({});
+  (void)heard();
+  after(kProofPatience, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a deferred: the agent has it for its next turn",
+                            "q deferred: the agent has it for its next turn"}));
+  EXPECT_EQ(sorter.deliver(view), std::nullopt) << "nothing happens before somebody speaks to the agent";
+  after(24h, State::Idle);
+  EXPECT_TRUE(heard().empty());
+  after(1s, State::Working);
+  given("text of a\nsomething new", "server", "msg_1");
+  EXPECT_EQ(heard().back(), "a delivered seen: by server; its server shows it");
+  after(1s, State::Idle);
+  after(kProofLimit, State::Idle);
+  EXPECT_EQ(heard(), Lines{"q in_doubt: it was handed over by server, and nothing shows that the model has it"});
+}
+
 TEST_F(SorterTest, AModeNobodyCanServeWaitsVisiblyAndBlocksNobody) {
   come("a", DeliveryMode::NextToolCall);
   come("b", DeliveryMode::Manual);
@@ -368,6 +415,18 @@ TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
   (void)heard();
   sorter.on_agent_gone();
   EXPECT_EQ(heard(), Lines{"b in_doubt: the agent took it by inbox and ended before its record showed it"});
+}
+
+TEST_F(SorterTest, HandsThatBecomeFreeAreFilledAtOnce) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (std::size_t i = 0; i <= kMaxHanded; ++i) come(format("m{}", i));
+  for (std::size_t i = 0; i <= kMaxHanded; ++i) after(1ms, State::Idle);
+  ASSERT_FALSE(sorter.fetchable().empty());
+  view.now += kProofLimit;
+  ASSERT_EQ(sorter.deliver(view), view.now) << "nothing else may happen for a long time";
+  (void)heard();
+  (void)sorter.deliver(view);
+  EXPECT_EQ(heard(), Lines{format("hand text of m{}", kMaxHanded)});
 }
 
 TEST_F(SorterTest, WhatCannotBeNotedIsNotHandedOver) {

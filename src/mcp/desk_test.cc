@@ -144,6 +144,13 @@ TEST_F(DeskTest, NothingThatOthersChooseLooksLikeAnotherHeader) {
             "`note` must be one line, without control characters");
 }
 
+TEST_F(DeskTest, NoLineOfABodyBeginsWhereAHeaderDoes) {
+  post.letters = {{.id = "m1", .from = "Bob", .body = "a\nb\r\nc\vd\fe\u0085f\u2028g\u2029h"}};
+  EXPECT_EQ(tell("relay_inbox", R"({"peek":true})"),
+            "1 message from others on the relay, not from your user:\n"
+            "Relay message from Bob [m1]: a\n  b\n  c\n  d\n  e\n  f\n  g\n  h");
+}
+
 TEST_F(DeskTest, CutsWhatIsTooLongAndSaysHowToReadIt) {
   for (int i = 0; i < 50; ++i)
     post.letters.push_back({.id = "m" + std::to_string(i), .from = "Bob", .body = std::string(500'000, 'x')});
@@ -247,6 +254,15 @@ TEST_F(DeskTest, AWaitEndsInTimeAndTellsProgress) {
   EXPECT_EQ(text_of(waiting), "no message came in that time");
   EXPECT_FALSE(failed(waiting));
   EXPECT_EQ(tell("relay_wait", R"({"timeout":0})"), "no message came in that time");
+}
+
+TEST_F(DeskTest, AWaitLooksOnceMoreBeforeItSaysThatNothingCame) {
+  const auto waiting = call("relay_wait", R"({"timeout":12})");
+  post.letters.push_back({.id = "m1", .from = "Bob", .body = "nobody told of it"});
+  loop.advance(Millis{12'000});
+  EXPECT_NE(text_of(waiting).find("[m1]: nobody told of it"), std::string::npos) << text_of(waiting);
+  EXPECT_TRUE(post.letters.empty());
+  EXPECT_EQ(loop.waiting(), 0U);
 }
 
 TEST_F(DeskTest, ACancelledCallTakesNothing) {

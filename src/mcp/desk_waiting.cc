@@ -51,8 +51,8 @@ void Desk::pass_time(Ticket ticket) {
   auto& waiting = waiting_.at(ticket);
   const auto passed = std::chrono::duration_cast<Millis>(loop_.now().steady - waiting.since);
   if (passed >= waiting.timeout) {
-    if (waiting.asking) return;  // its answer ends the wait
-    return hand_over(ticket, {}, "no message came in that time");
+    if (!waiting.asking) look_again(ticket);  // its answer ends the wait
+    return;
   }
   if (waiting.wants_progress && passed.count() > 0)
     server_->progress(ticket, passed.count() / 1000, waiting.timeout.count() / 1000, "waiting for a message");

@@ -32,13 +32,21 @@ std::string header_of(const Letter& letter) {
   return header;
 }
 
-/// A line of a body never begins where a header does, so no body can look like another letter.
+bool ends_line(char32_t point) {
+  return point == '\n' || point == '\v' || point == '\f' || point == 0x85 || point == 0x2028 || point == 0x2029;
+}
+
+/// A line of a body never begins where a header does, so no body can look like another letter. Whatever some reader
+/// takes for the end of a line is one.
 std::string indented(std::string_view text) {
   std::string all;
-  for (const char letter : text) {
-    if (letter == '\r') continue;
-    all += letter;
-    if (letter == '\n') all += "  ";
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = at;
+    const auto point = protocol::next_code_point(text, at);
+    if (ends_line(point))
+      all += "\n  ";
+    else if (point != '\r')
+      all += text.substr(begin, at - begin);
   }
   return all;
 }

@@ -71,6 +71,17 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+/// Agents cut blanks off the end of what is typed, and must be able to show our text whole.
+std::string_view without_blank_end(std::string_view line) {
+  while (!line.empty()) {
+    auto last = line.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(line[last]) & 0xc0) == 0x80) --last;
+    if (as_seen(line.substr(last)) != " ") break;
+    line = line.substr(0, last);
+  }
+  return line;
+}
+
 /// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
 std::string file_word(std::string_view text) {
   const auto line = harmless_line(text);
@@ -105,9 +116,10 @@ std::string injection_text(const InjectedMessage& message) {
       text += (i == 0 ? "" : ", ") + header_word(message.attachments[i]);
     text += "]";
   }
-  const auto body = harmless_line(message.body);
+  const auto line = harmless_line(message.body);
+  const auto body = without_blank_end(line);
   text += ": ";
-  text += is_deceptive(message.body, body) ? quoted(body) : body;
+  text += is_deceptive(message.body, body) ? quoted(body) : std::string{body};
   for (const auto& file : message.files) text += "\n" + attached_line(file);
   if (message.answer_expected)
     text += message.thread.empty() ? format("\n(answer expected: write to {})", header_word(message.from))

@@ -50,6 +50,8 @@ class InputSplitter {
 
   /// When what is held must be decided; empty when nothing is held.
   [[nodiscard]] std::optional<SteadyTime> deadline() const;
+  /// What is held may be the Escape key, and nothing else.
+  [[nodiscard]] bool may_be_escape() const { return inside_ == Inside::Nothing && pending_ == "\x1b"; }
   /// Decides what is held if its time has come.
   std::vector<InputPiece> expire(SteadyTime now);
 

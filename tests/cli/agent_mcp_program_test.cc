@@ -76,5 +76,21 @@ TEST_F(McpInside, AWaitHearsOfMailFromTheHost) {
   EXPECT_NE(inside.tell("relay_send", R"({"to":"tester","body":"x"})").find("agent-relay up"), std::string::npos);
 }
 
+TEST_F(McpInside, AWaitHearsOfMailThatAPersonFlushed) {
+  auto& bob = start("Bob", {"--status"});
+  bob.type("half a line");
+  ASSERT_TRUE(bob.shows("half a line"));
+  const auto id =
+      string_member(box.ok_json({"send", "Bob", "when you have time", "--mode", "manual", "--from", "tester"}), "id")
+          .value_or("");
+  enter("Bob");
+  McpClient inside{box};
+  const auto waiting = inside.call("relay_wait", R"({"timeout":600})");
+  EXPECT_NE(inside.tell("relay_inbox", R"({"peek":true})").find("when you have time"), std::string::npos);
+  EXPECT_FALSE(inside.answered(waiting)) << "it is kept until somebody asks";
+  box.ok({"flush", "Bob"});
+  EXPECT_NE(inside.text(waiting).find("[" + id + "]: when you have time"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace relay::cli_tests

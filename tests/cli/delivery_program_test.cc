@@ -177,6 +177,27 @@ TEST_F(Deliveries, SentAgainUnderAnIdTooShortToBeFoundItIsStoredOnce) {
   EXPECT_EQ(array_member(box.ok_json({"inbox", "Bob"}), "messages")->size(), 1U);
 }
 
+TEST_F(Deliveries, SentAgainUnderAnIdThatIsAlsoAnothersItIsNotTakenForThat) {
+  join("Bob");
+  const auto other = string_member(box.ok_json({"send", "Bob", "something else"}), "id").value_or("");
+  const std::vector<std::string> words{"send", "Bob", "mine", "--id", other, "--from", "Alice"};
+  box.ok(words);
+  EXPECT_EQ(box.run(words).code, 0) << "stored once, that much is known";
+  auto patient = words;
+  patient.emplace_back("--wait");
+  const auto waits = box.run(patient);
+  EXPECT_EQ(waits.code, 1);
+  EXPECT_TRUE(has(waits.err, "that is the id of another message; find its own id with: agent-relay log Bob"))
+      << waits.err;
+
+  box.ok({"send", "Bob", "nightly", "--id", "nightly-backup", "--from", "Alice"});
+  box.ok({"send", "Bob", "nightly", "--id", "nightly-backup", "--from", "Carol"});
+  const auto unclear = box.run({"send", "Bob", "nightly", "--id", "nightly-backup", "--from", "Alice", "--wait"});
+  EXPECT_EQ(unclear.code, 1);
+  EXPECT_TRUE(has(unclear.err, "say one of: ")) << unclear.err;
+  EXPECT_TRUE(has(unclear.err, "then: agent-relay trace ID")) << unclear.err;
+}
+
 // ---------------------------------------------------------------- holding
 
 TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
@@ -291,6 +312,20 @@ TEST_F(Deliveries, WhatStillWaitsCanBeCancelled) {
   EXPECT_TRUE(bob->says("after it"));
   EXPECT_EQ(bob->out().find("never mind"), std::string::npos);
   EXPECT_EQ(box.run({"cancel", "zzzzzzzz"}).code, 1);
+}
+
+TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
+  auto bob = listen("Bob");
+  const auto id = string_member(box.ok_json({"send", "Bob", "there already", "--wait"}), "id").value_or("");
+  const auto trace = box.ok_json({"trace", id});
+  const auto delivery = string_member(array_member(trace, "deliveries")->at(0).get_object(), "deliveryId").value_or("");
+  ASSERT_TRUE(delivery.starts_with("d-"));
+  const auto late = box.run({"cancel", delivery, "--json"});
+  EXPECT_EQ(late.code, 1) << late.err;
+  EXPECT_TRUE(has(late.err, "too late: delivered to Bob at ")) << late.err;
+  const auto told = parse_json_object(late.out).value();
+  ASSERT_EQ(array_member(told, "tooLate")->size(), 1U) << late.out;
+  EXPECT_EQ(string_member(array_member(told, "tooLate")->at(0).get_object(), "deliveryId"), delivery);
 }
 
 TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {

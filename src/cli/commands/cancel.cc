@@ -21,13 +21,16 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto meant = RELAY_CLI_TRY(deliveries_meant(connection, id, still_waits, "waits any more"));
   std::vector<std::string> deliveries;
+  std::map<std::string, std::string> stale;  // it has ended, or cannot be given back: its ledger tells which
   std::optional<protocol::NackView> refusal;
   for (const auto& delivery : meant) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
     if (const auto reason = invocation.value("--reason")) order["reason"] = *reason;
     const auto done = RELAY_CLI_TRY(steer(connection, order));
-    if (done.refusal)
-      refusal = done.refusal;  // one may have arrived meanwhile; the others need not
+    const bool is_stale = done.refusal && done.refusal->code == name_of(protocol::Refusal::Stale);
+    if (is_stale) stale[delivery] = done.refusal->message;
+    if (done.refusal && !is_stale)
+      refusal = done.refusal;
     else
       deliveries.push_back(delivery);
   }
@@ -35,8 +38,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (refusal) remark(refusal->message);
   Cancelling outcome;
   const auto watched = watch_ledger(connection, id, in(kPatience), [&](const json::object& trace) {
-    outcome = cancelling_of(trace, deliveries);
-    return outcome.asked.empty();
+    outcome = cancelling_of(trace, deliveries, stale);
+    return outcome.settled();
   });
   if (!watched && !is(watched.error(), Errc::TimedOut)) return complain(watched.error());
   const auto trouble = trouble_with(outcome, id, context.now());
