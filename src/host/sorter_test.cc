@@ -157,6 +157,7 @@ TEST_F(SorterTest, NothingGoesBeforeWhatHasInterrupted) {
   can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
   (void)heard();
   after(1s, State::Idle);
+  ASSERT_TRUE(gate);
   EXPECT_EQ(gate->place.id, "c");
   EXPECT_EQ(heard(), Lines{"a deferred: another message comes first: the agent's turn was interrupted for it"});
   after(1s, State::Typing);
@@ -313,8 +314,9 @@ TEST_F(SorterTest, WhatBeginsNoTurnIsInDoubtOnlyAfterATurnThatDidNotShowIt) {
   after(24h, State::Idle);
   EXPECT_TRUE(heard().empty());
   after(1s, State::Working);
+  (void)heard();
   given("text of a\nsomething new", "server", "msg_1");
-  EXPECT_EQ(heard().back(), "a delivered seen: by server; its server shows it");
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by server; its server shows it"});
   after(1s, State::Idle);
   after(kProofLimit, State::Idle);
   EXPECT_EQ(heard(), Lines{"q in_doubt: it was handed over by server, and nothing shows that the model has it"});

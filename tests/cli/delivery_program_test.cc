@@ -324,6 +324,7 @@ TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
   EXPECT_EQ(late.code, 1) << late.err;
   EXPECT_TRUE(has(late.err, "too late: delivered to Bob at ")) << late.err;
   const auto told = parse_json_object(late.out).value();
+  ASSERT_NE(array_member(told, "tooLate"), nullptr) << late.out;
   ASSERT_EQ(array_member(told, "tooLate")->size(), 1U) << late.out;
   EXPECT_EQ(string_member(array_member(told, "tooLate")->at(0).get_object(), "deliveryId"), delivery);
 }
