@@ -41,10 +41,11 @@ struct BrokerLimits {
   std::int64_t claim_lease_ms = 3'600'000;  // a claimed name stays its owner's this long after it was lost
   std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
   std::uint64_t max_backlog = 1'000'000;  // pending deliveries per recipient
-  // What waits for a commit is what the next word waits behind. Reading pauses beyond.
-  std::size_t max_uncommitted_bytes = 256 << 10;   // of who speaks alone
-  std::size_t shared_uncommitted_bytes = 8 << 10;  // of all who speak, when several do; at least one frame each
-  std::size_t max_uncommitted_total = 4 << 20;     // of all, whoever speaks
+  // What waits for a commit, per connection; reading pauses beyond. Messages are what the next word waits behind.
+  std::size_t max_uncommitted_bytes = 256 << 10;   // with another message, of who speaks alone
+  std::size_t shared_uncommitted_bytes = 8 << 10;  // the same of all who speak, when several do; a frame each at least
+  std::size_t max_remembered_bytes = 4 << 20;      // with anything else: answers, topics, votes
+  std::size_t max_uncommitted_total = 128 << 20;   // of all connections, for memory's sake
   std::size_t max_waiting_bytes = 1 << 20;         // handed to a stream and not taken by its peer: nothing new is sent
   std::size_t max_page_rows = 512;                 // deliveries held ready per recipient
   std::size_t max_page_bytes = 1 << 20;

@@ -164,7 +164,10 @@ void Core::try_store_again() {
 void Core::store_recovered() {
   store_ = StoreState::Works;
   if (next_due_ != 0 && !asking_due_) arm_due(std::exchange(next_due_, 0));
-  for (auto& [name, agent] : agents_) pump(agent);
+  for (auto& [name, agent] : agents_) {
+    tell_unable(agent);
+    pump(agent);
+  }
 }
 
 std::size_t Core::fair_share() const {
@@ -173,23 +176,32 @@ std::size_t Core::fair_share() const {
                        : std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes / speakers);
 }
 
-void Core::charge(Connection& connection, std::size_t bytes) {
+void Core::charge_message(Connection& connection, std::size_t bytes) {
+  speakers_.heard(connection.spoke, now_.steady);
+  charge(connection, bytes, fair_share());
+}
+
+void Core::charge(Connection& connection, std::size_t bytes, std::size_t limit) {
   connection.uncommitted_bytes += bytes;
   uncommitted_total_ += bytes;
-  speakers_.heard(connection.spoke, now_.steady);
-  if (connection.uncommitted_bytes > fair_share() || uncommitted_total_ > limits_.max_uncommitted_total) {
-    pause(connection, Pause::Uncommitted);
-    paused_uncommitted_.insert(connection.id);
-  }
+  if (connection.uncommitted_bytes <= limit && uncommitted_total_ <= limits_.max_uncommitted_total) return;
+  pause(connection, Pause::Uncommitted);
+  paused_uncommitted_.insert(connection.id);
 }
 
 void Core::release_uncommitted(Connection* connection, std::size_t bytes) {
   uncommitted_total_ -= bytes;
   if (connection != nullptr) connection->uncommitted_bytes -= bytes;
-  if (paused_uncommitted_.empty() || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
+  released_ = true;
+}
+
+/// Once for all that a commit has released, not once for each of it.
+void Core::resume_released() {
+  if (!std::exchange(released_, false) || uncommitted_total_ > limits_.max_uncommitted_total / 2) return;
+  const auto enough = fair_share() / 2;
   for (auto place = paused_uncommitted_.begin(); place != paused_uncommitted_.end();) {
     Connection* paused = find(*place);
-    if (paused != nullptr && paused->uncommitted_bytes > fair_share() / 2) {
+    if (paused != nullptr && paused->uncommitted_bytes > enough) {
       ++place;
       continue;
     }

@@ -126,7 +126,7 @@ void Core::handle(Connection& connection, std::string_view frame) {
     // Frames that are no SEND can make us remember much, too (a long list of topics, saved anew for each of them).
     const std::size_t remembered = saved_bytes_ - before;
     if (remembered == 0 || connection.phase == Phase::Closing) return;
-    charge(connection, remembered);
+    charge(connection, remembered, limits_.max_remembered_bytes);
     when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); });
     return;
   }
@@ -440,6 +440,7 @@ void Core::say_goodbye() {
 }
 
 Effects Core::take_effects() {
+  resume_released();
   flush_changes();
   if (store_ == StoreState::Failing) fail_gathered();
   return std::exchange(effects_, {});

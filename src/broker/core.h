@@ -116,7 +116,8 @@ class Core {
 
   void change(records::Change change) { changes_.push_back(std::move(change)); }
   /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is saved.
-  void charge(Connection& connection, std::size_t bytes);
+  void charge(Connection& connection, std::size_t bytes, std::size_t limit);
+  void charge_message(Connection& connection, std::size_t bytes);
   [[nodiscard]] std::size_t fair_share() const;
   /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
@@ -134,6 +135,7 @@ class Core {
   void try_store_again();
   void store_recovered();
   void release_uncommitted(Connection* connection, std::size_t bytes);
+  void resume_released();
   /// Saves a change nobody waits for; tried again later if the store fails.
   void save_eventually(records::Change change, std::optional<News> news = {});
 
@@ -253,6 +255,7 @@ class Core {
   static std::shared_ptr<const records::Message> heading_of(Key key, const AgentName& from, const AgentName& to);
   [[nodiscard]] DoneWhen done_rule(const AgentState& agent, const Parcel& parcel);
   [[nodiscard]] bool has_room(const AgentState& agent);
+  [[nodiscard]] bool is_heard(const AgentState& agent);
 
   // --- gates.cc
   enum class Closed : std::uint8_t { No, Away, Paused, Unsupported, Manual, Boundary, Busy };
@@ -475,6 +478,7 @@ class Core {
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender
   std::size_t membership_count_ = 0;
   std::set<ConnectionId> paused_uncommitted_;
+  bool released_ = false;         // something that was uncommitted, since those were looked at
   std::vector<Waiting> unsaved_;  // nobody asks for it again, and its commit failed; with what waits for that, in order
   StoreState store_ = StoreState::Works;
   std::string store_trouble_;  // why the last commit failed

@@ -66,6 +66,13 @@ bool Core::has_room(const AgentState& agent) {
   });
 }
 
+bool Core::is_heard(const AgentState& agent) {
+  return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
+    const Connection* connection = find(id);
+    return connection == nullptr || connection->pauses == 0;
+  });
+}
+
 void Core::pump(AgentState& agent) {
   if (!agent.mailbox.connected() || !agent.connected() || store_ != StoreState::Works) return;
   const OpenUpTo open = open_lanes(agent);
@@ -177,11 +184,11 @@ void Core::resend_due(AgentState& agent, SteadyTime due) {
   agent.resend_at.reset();
   if (!agent.mailbox.connected()) return;
   auto next = SteadyTime::max();
-  const bool room = has_room(agent);
+  const bool room = has_room(agent) && is_heard(agent);
   for (auto& [key, item] : agent.mailbox.flight()) {
     if (item.done == DoneWhen::Written) continue;
     if (item.resend_at <= now_.steady) {
-      // A peer that has not taken what it was sent needs time, not another copy.
+      // A peer that has not taken what it was sent needs time, not another copy; nor one whose answer we do not read.
       put_off_resend(item);
       if (room) transmit(agent, item.parcel);
     }

@@ -54,7 +54,7 @@ std::string Core::why_closed(const AgentState& agent, Lane lane, Closed closed) 
 
 /// What waits in a lane that the session cannot serve: its senders are told, each once.
 void Core::tell_unable(AgentState& agent) {
-  if (!agent.mailbox.connected()) return;
+  if (!agent.mailbox.connected() || store_ != StoreState::Works) return;  // looked at again when it works
   for (const auto mode : protocol::kDeliveryModes)
     if (agent.mailbox.waits(mode) && gate(agent, {mode}).closed == Closed::Unsupported &&
         std::ranges::none_of(unable_, [&](const auto& entry) {

@@ -386,9 +386,11 @@ void Core::detach(Connection& connection) {
   if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
   // Whoever was to give something back and left without a word is told when it is here again, and may know better.
   for (const auto& [key, asked] : std::exchange(agent->asked_back, {})) {
-    agent->mailbox.drop(key);
+    const auto item = agent->mailbox.finish(key);
+    if (!item) agent->mailbox.drop(key);
     if (!unseen_.has(Deed::Finished, key))
-      end_delivery(*agent, asked.parcel, records::DeliveryState::Cancelled, {.key = key, .reason = asked.reason});
+      end_delivery(*agent, item ? item->parcel : asked.parcel, records::DeliveryState::Cancelled,
+                   {.key = key, .reason = asked.reason});
   }
   agent->mailbox.disconnect();
   agent->unchecked.clear();

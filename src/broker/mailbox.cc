@@ -60,6 +60,7 @@ void Mailbox::disconnect() {
   }
   flight_.clear();
   in_hand_.clear();
+  behind_.clear();
   in_flight_.clear();
   ready_count_ = 0;
   until_written_ = 0;
@@ -131,8 +132,11 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         --ready_count_;
         ++in_flight_[turn];
         const Key key = parcel.delivery.key;
+        behind_.erase(key);
         if (in_hand_.erase(key) == 0)
-          std::erase_if(in_hand_, [&](const auto& entry) { return entry.second == chosen->first; });
+          std::erase_if(in_hand_, [&](const auto& entry) {
+            return entry.second == chosen->first && behind_.insert(entry.first).second;
+          });
         return &flight_.emplace(key, InFlight{.parcel = std::move(parcel)}).first->second;
       }
     }
@@ -185,6 +189,7 @@ void Mailbox::page_failed(Lane lane, const AgentName& from) {
 
 std::optional<InFlight> Mailbox::finish(Key key) {
   in_hand_.erase(key);
+  behind_.erase(key);
   const auto place = flight_.find(key);
   if (place == flight_.end()) return std::nullopt;
   auto done = std::move(place->second);

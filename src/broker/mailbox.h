@@ -104,7 +104,9 @@ class Mailbox {
   /// Takes out whatever is finished by having been written.
   std::vector<InFlight> finish_written();
   /// Does its session have it, sent on this connection or on an earlier one?
-  [[nodiscard]] bool is_with_session(Key key) const { return flight_.contains(key) || in_hand_.contains(key); }
+  [[nodiscard]] bool is_with_session(Key key) const {
+    return flight_.contains(key) || in_hand_.contains(key) || behind_.contains(key);
+  }
   /// No longer wanted (expired, cancelled, moved); false when it was not here.
   bool drop(Key key);
 
@@ -141,6 +143,7 @@ class Mailbox {
   std::map<std::uint8_t, AgentName> served_;         // by lane: whose turn was the last
   std::map<std::uint8_t, std::uint32_t> in_flight_;  // by lane
   std::map<Key, std::optional<FlowKey>> in_hand_;    // of an earlier connection, not sent again yet; where, if known
+  std::set<Key> behind_;  // in hand too, but put back behind what was sent since: these do not count
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written
   bool loading_ = false;

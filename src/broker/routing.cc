@@ -335,7 +335,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   if (sending.sender != nullptr) ++sending.sender->sent;
   if (limits_.break_loops) loops_.taken(loop_view(sending), records::short_id(message->key), now_);
 
-  charge(sending.connection, pending.bytes);
+  charge_message(sending.connection, pending.bytes);
   pending_.push_back({next_ticket_, std::move(pending)});
 }
 

@@ -210,7 +210,7 @@ TEST(Broker, TakesABlockingMessageAgainAfterARetryableRefusal) {
 }
 
 TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
-  World world{{.max_uncommitted_bytes = 100'000}};
+  World world{{.max_remembered_bytes = 100'000}};
   const auto noisy = world.join("Noisy");
   world.hold_commits();
   for (int i = 0; i < 100; ++i) {

@@ -60,7 +60,6 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
   if (!id) return;
   if (!starting.task.empty() && speaks_for_another) admit_guest(wanted->spawner);
-  charge(connection, starting.task.size());
   emit(StartHost{*id,
                  {.name = std::move(wanted->name),
                   .words = std::move(wanted->words),
@@ -125,7 +124,6 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   if (!pid) {
     note(Note::Level::Info,
          format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
-    release_uncommitted(find(started.connection), bytes);
     return tell_worker(*asked, Failure{pid.error()});
   }
   note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
@@ -139,6 +137,10 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   };
   if (started.task.empty()) return tell({});
   // Nobody would give the task again, so it is stored however many tries that takes; whoever asked hears of it then.
+  if (Connection* asker = find(started.connection))
+    charge(*asker, bytes, limits_.max_remembered_bytes);
+  else
+    uncommitted_total_ += bytes;
   const std::string task_id = post_task(started);
   when_saved([this, tell, task_id, bytes, asker = started.connection] {
     release_uncommitted(find(asker), bytes);

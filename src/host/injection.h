@@ -79,8 +79,8 @@ class Injection {
   [[nodiscard]] bool edited() const { return edited_; }
   /// Was the text seen to stand in the composer?
   [[nodiscard]] bool seen() const { return was_visible_; }
-  /// A turn was cut short for it.
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  /// A turn was cut short for it, and no other has begun since.
+  [[nodiscard]] bool interrupted() const { return interrupted_.has_value(); }
   /// Has anything been written? Then nobody may write it again.
   [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
 
@@ -112,7 +112,7 @@ class Injection {
   bool touched_ = false;   // by a person, after the paste
   bool edited_ = false;    // by a person, before it was sent
   bool may_interrupt_;     // a turn that is under way, once
-  bool interrupted_ = false;
+  std::optional<SteadyTime> interrupted_;
 };
 
 }  // namespace relay::host

@@ -111,6 +111,10 @@ std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& r
       ++in_lane[{delivery.to.value(), delivery.lane}];
       continue;
     }
+    // It was moved and is to be sent again; its session has it all the while.
+    if (const auto sent = flight_.find(key);
+        sent != flight_.end() && sent->second.connection == session->second.connection)
+      ++in_hand[delivery.to.value()];
     auto& head = first[{delivery.to.value(), delivery.lane, delivery.from.value()}];
     if (head == nullptr || delivery.rank < head->delivery.rank) head = &row;
   }
