@@ -38,6 +38,7 @@ bool Core::already_answered(Sending& sending) {
   const std::string& epoch = sending.connection.capabilities.outbox;
   const auto& id = sending.envelope.id;
   bool seen = false;
+  Key first;
   if (!epoch.empty() && sending.sender != nullptr) {
     sending.number = outbox_number(id, epoch);
     if (!sending.number) {
@@ -68,11 +69,13 @@ bool Core::already_answered(Sending& sending) {
         return true;
     }
   } else if (sending.sender != nullptr) {
-    seen = sending.sender->recent.contains(id);
+    const auto found = sending.sender->recent.find(id);
+    seen = found.has_value();
+    first = found.value_or(Key{});
   }
   if (!seen) return false;
   // The same answer again: durable, once whatever is being committed now has been.
-  when_committed([this, connection = sending.connection.id, id = std::string{id}](Saving saving) {
+  when_committed([this, connection = sending.connection.id, id = std::string{id}, first](Saving saving) {
     Connection* asker = find(connection);
     if (asker == nullptr || !asker->wants_answers()) return;
     if (saving == Saving::Failed)
@@ -80,6 +83,7 @@ bool Core::already_answered(Sending& sending) {
     protocol::Ack ack;
     ack.ack_id = id;
     ack.repeat = true;
+    if (first != Key{}) ack.short_id = records::short_id(first);
     say(*asker, MessageType::Ack, protocol::write_ack(ack));
   });
   return true;
@@ -125,7 +129,7 @@ void Core::remember(Sending& sending, PendingSend& pending) {
     change(records::SetOutboxMark{
         sending.sender->outboxes.advance(sending.from, pending.epoch, pending.number, false, now_.wall)});
   } else {
-    sending.sender->recent.add(pending.id);
+    sending.sender->recent.add(pending.id, pending.message ? pending.message->key : Key{});
   }
 }
 
@@ -206,6 +210,9 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
         ack.delivery_id = records::delivery_id(only.key);
         const AgentState* to = find_agent(only.to.value());
         if (to != nullptr && !to->connected()) ack.offline_since = std::max<WallMs>(to->record.last_seen, 1);
+        if (to != nullptr && to->connected())
+          ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
+                                                         : why_closed(*to, only.lane, gate(*to, only.lane).closed);
       }
       say(*connection, MessageType::Ack, protocol::write_ack(ack));
     }
@@ -220,7 +227,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   }
   newest_shown_ = sent.message->key;
   show_watchers(*sent.message);
-  answer_syncs(*sent.message);
+  const auto answered = answer_syncs(*sent.message);
   for (const auto& refused : sent.refused)
     tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
          {sent.message, refused.delivery.to, refused.code});
@@ -233,7 +240,14 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     } else {
       show_delivery(line, {sent.message, delivery.to});
     }
-    if (AgentState* to = find_agent(delivery.to.value())) deliver_committed(*to, {std::move(delivery), sent.message});
+    AgentState* to = find_agent(delivery.to.value());
+    if (to == nullptr) continue;
+    // Whoever asked from a command line has no session, and has just been given it.
+    if (answered == delivery.to && !to->connected() && delivery.hold == records::Hold::None)
+      complete(*to, InFlight{.parcel = {delivery, sent.message}},
+               {.key = delivery.key, .proof = records::Proof::Accepted, .way = "answer"});
+    else
+      deliver_committed(*to, {std::move(delivery), sent.message});
   }
 }
 

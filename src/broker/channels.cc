@@ -120,6 +120,12 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
                    format("{} is in {} channels already; leave one first", member.value(), joined));
     }
   }
+  if (join && find_agent(member.value()) == nullptr) {  // known from now on, so that what is said there waits for it
+    if (agents_.size() >= limits_.max_known_agents)
+      return error(connection, ErrorCode::Busy,
+                   format("{} agents are known already; remove one first", agents_.size()));
+    admit_guest(member.value());
+  }
   const std::string channel = folded(wanted->channel);
   if (!(join ? join_channel(channel, member) : leave_channel(channel, member))) return;
   if (join)

@@ -42,6 +42,44 @@ TEST_F(Conversations, TheSenderIsToldSinceWhenSomebodyIsAway) {
   EXPECT_EQ(text(ack, "deliveryId"), records::delivery_id(ledger(world, "message-2").delivery.key));
 }
 
+TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
+  world.heard(alice);
+  const auto waits = [&](const std::string& id, const std::string& more = {}) {
+    world.send(alice, id, "Bob", "hi", more);
+    return text(payload(world.heard(alice, "ACK").at(0)), "waits");
+  };
+  EXPECT_EQ(waits("message-1"), "");
+  EXPECT_EQ(waits("message-2", in_mode("next-message")), "it waits for the session's next message");
+  const auto person = world.join_person();
+  world.control(person, R"("action":"pause","agent":"Bob","reason":"lunch")");
+  EXPECT_EQ(waits("message-3"), "it is paused by a person: lunch");
+  world.control(person, R"("action":"unpause","agent":"Bob")");
+  world.control(person, R"("action":"policy","agent":"Bob","rules":[{"from":"*","action":"hold"}])");
+  EXPECT_EQ(waits("message-4"), "the policy of Bob holds it");
+}
+
+TEST_F(Conversations, AnAnswerThatAPersonWaitedForIsNotWaitingForThemAsWell) {
+  const auto shell = world.connect();
+  world.say(shell, R"({"v":1,"type":"SEND","id":"q1","ts":1,"from":"me","to":"Bob","payload":{"body":"how many?"},)"
+                   R"("payload_meta":{"sync":{"correlationId":"c7","blocking":true}}})");
+  world.send(bob, "the-answer-1", "me", "three", R"("payload_meta":{"replyTo":"q1"})");
+  const auto entry = ledger(world, "the-answer-1");
+  EXPECT_EQ(entry.delivery.state, records::DeliveryState::Delivered);
+  EXPECT_EQ(entry.history.back().way, "answer");
+  const auto me = world.join("me");
+  EXPECT_TRUE(world.bodies(me).empty());
+}
+
+TEST_F(Conversations, WhoIsPutIntoAChannelBeforeItEverCameHearsItThen) {
+  world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j1","ts":1,"payload":{"channel":"#dev"}})");
+  world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j2","ts":1,"payload":{"channel":"#dev","member":"Dave"}})");
+  world.say(alice, R"({"v":1,"type":"CHANNEL_MESSAGE","id":"c1","ts":1,"payload":{"channel":"#dev","body":"early"}})");
+  const auto dave = world.join("Dave");
+  const auto heard = world.heard(dave, "CHANNEL_MESSAGE");
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(body(heard[0]), "early");
+}
+
 TEST_F(Conversations, TheSameWishIsStoredOnce) {
   const auto wish = in_mode("on-idle", R"("idempotencyKey":"deploy-7")");
   world.send(alice, "message-1", "Bob", "deploy", wish);

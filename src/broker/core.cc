@@ -61,7 +61,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     if (AgentState* agent = find_agent(mark.sender.value())) agent->outboxes.restore(std::move(mark));
   }
   for (const auto& recent : snapshot.recent_ids) {
-    if (AgentState* agent = find_agent(recent.from.value())) agent->recent.add(recent.id);
+    if (AgentState* agent = find_agent(recent.from.value())) agent->recent.add(recent.id, recent.message);
   }
   for (const auto& backlog : snapshot.backlogs) {
     AgentState* agent = find_agent(backlog.to.value());

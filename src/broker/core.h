@@ -217,7 +217,7 @@ class Core {
   [[nodiscard]] static std::string held_by_policy(const AgentName& name);
   void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
   /// An ordinary message may be the answer somebody waits for.
-  void answer_syncs(const records::Message& message);
+  std::optional<AgentName> answer_syncs(const records::Message& message);
   void remember(Sending& sending, PendingSend& pending);
   /// A SEND to us whose answer was lost with a failed commit comes again.
   [[nodiscard]] bool carried_out_before(const Sending& sending) const;

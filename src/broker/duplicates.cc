@@ -13,23 +13,26 @@ RecentIds::Print RecentIds::print_of(std::string_view id) {
   return {std::hash<std::string_view>{}(id), fnv};
 }
 
-bool RecentIds::contains(std::string_view id) const {
+std::optional<Key> RecentIds::find(std::string_view id) const {
   const Print print = print_of(id);
   for (auto place = firsts_.begin(); (place = std::find(place, firsts_.end(), print.first)) != firsts_.end(); ++place) {
-    if (seconds_[static_cast<std::size_t>(place - firsts_.begin())] == print.second) return true;
+    const auto at = static_cast<std::size_t>(place - firsts_.begin());
+    if (seconds_[at] == print.second) return messages_[at];
   }
-  return false;
+  return std::nullopt;
 }
 
-void RecentIds::add(std::string_view id) {
+void RecentIds::add(std::string_view id, Key message) {
   const Print print = print_of(id);
   if (firsts_.size() < kIds) {
     firsts_.push_back(print.first);
     seconds_.push_back(print.second);
+    messages_.push_back(message);
     return;
   }
   firsts_[next_] = print.first;
   seconds_[next_] = print.second;
+  messages_[next_] = message;
   next_ = (next_ + 1) % kIds;
 }
 

@@ -22,8 +22,10 @@ class RecentIds {
  public:
   static constexpr std::size_t kIds = 512;
 
-  [[nodiscard]] bool contains(std::string_view id) const;
-  void add(std::string_view id);
+  [[nodiscard]] bool contains(std::string_view id) const { return find(id).has_value(); }
+  /// The message that had it, as far as it was told.
+  [[nodiscard]] std::optional<Key> find(std::string_view id) const;
+  void add(std::string_view id, Key message = {});
   /// The message was not stored after all.
   void remove(std::string_view id);
 
@@ -37,6 +39,7 @@ class RecentIds {
   // Two arrays rather than one of pairs: the search touches only the first, eight ids to a cache line.
   std::vector<std::uint64_t> firsts_;
   std::vector<std::uint64_t> seconds_;
+  std::vector<Key> messages_;
   std::size_t next_ = 0;
 };
 

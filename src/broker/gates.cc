@@ -117,8 +117,10 @@ std::string Core::why_it_waits(const records::Delivery& delivery, std::string_vi
                     delivery.to.value());
     case records::Hold::None: break;
   }
-  if (const Gate its = gate(*to, delivery.lane); its.closed != Closed::No)
-    return why_closed(*to, delivery.lane, its.closed);
+  const Gate its = gate(*to, delivery.lane);
+  if (its.closed == Closed::Away && delivery.proof >= records::Proof::Written)
+    return "its session went away while it was being brought; what became of it is told when that one returns";
+  if (its.closed != Closed::No) return why_closed(*to, delivery.lane, its.closed);
   if (!to->mailbox.flight().contains(delivery.key)) return format("{} messages wait for it", to->mailbox.pending);
   if (delivery.state == records::DeliveryState::Queued) return "it was sent, and its session has not answered";
   return last_reason.empty() ? "its session has it" : std::string{last_reason};

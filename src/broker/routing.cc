@@ -132,9 +132,9 @@ void Core::end_sync(Syncs::iterator sync) {
   syncs_.erase(sync);
 }
 
-void Core::answer_syncs(const records::Message& message) {
+std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
   const auto [first, last] = syncs_with_.equal_range(message.from.value());
-  if (first == last) return;
+  if (first == last) return std::nullopt;
   const auto meta = protocol::parse_send_meta(message.payload_meta);
   const auto view = protocol::parse_send(message.payload);
   const auto answers = [&](const WaitingSync& sync) {
@@ -144,7 +144,8 @@ void Core::answer_syncs(const records::Message& message) {
     return named || (!sync.thread.empty() && sync.thread == message.thread);
   };
   const auto found = std::find_if(first, last, [&](const auto& entry) { return answers(syncs_.at(entry.second)); });
-  if (found == last) return;
+  if (found == last) return std::nullopt;
+  std::optional<AgentName> answered;
   const auto sync = syncs_.find(found->second);
   if (Connection* asker = find(sync->second.asker); asker != nullptr && asker->speaks()) {
     protocol::JsonWriter payload;
@@ -152,8 +153,10 @@ void Core::answer_syncs(const records::Message& message) {
     payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
     payload.field("messageId", records::short_id(message.key));
     say(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
+    answered = AgentName{sync->second.from};
   }
   end_sync(sync);
+  return answered;
 }
 
 std::string_view Core::too_late(const Sending& sending) const {

@@ -28,7 +28,7 @@ TEST(Broker, BroadcastsToEveryoneButTheSender) {
   EXPECT_EQ(world.bodies(carol), Texts{"hear me"});
 }
 
-TEST(Broker, NamesTheMessageInItsAnswerButNotWhenItIsARepetition) {
+TEST(Broker, NamesTheMessageInItsAnswerAndTheFirstWhenItIsARepetition) {
   World world;
   const auto alice = world.join("Alice", R"("capabilities":{"send_ack":true})");
   world.join("Bob");
@@ -38,7 +38,9 @@ TEST(Broker, NamesTheMessageInItsAnswerButNotWhenItIsARepetition) {
   ASSERT_EQ(answers.size(), 2u);
   const auto id = text(payload(answers.at(0)), "short_id");
   EXPECT_TRUE(records::key_of_short_id(id)) << id;
-  EXPECT_EQ(text(payload(answers.at(1)), "short_id"), "");
+  EXPECT_FALSE(payload(answers.at(0)).contains("repeat"));
+  EXPECT_EQ(text(payload(answers.at(1)), "short_id"), id);
+  EXPECT_EQ(bool_member(payload(answers.at(1)), "repeat"), true);
 }
 
 TEST(Broker, CountsASessionThatWasJustLostAsAudience) {

@@ -58,6 +58,18 @@ TEST(Spawn, StartsTheProgramOnceAndTellsWhoAsked) {
   EXPECT_TRUE(world.heard(alice).empty());
 }
 
+TEST(Spawn, ALongTaskDoesNotKeepItsSpawnerFromBeingHeard) {
+  World world;
+  const auto alice = world.join("Alice"), bob = world.join_ours("Bob");
+  world.join("Carol");
+  world.send(bob, "b", "Carol", "somebody else speaks");
+  world.request(alice, "SPAWN", format(R"({{"name":"Worker","cli":"claude","task":"{}"}})", std::string(60'000, 'x')),
+                "s1");
+  EXPECT_FALSE(world.paused(alice));
+  world.host_started(only_start(world).id, 4711);
+  EXPECT_FALSE(world.paused(alice));
+}
+
 TEST(Spawn, StoresTheTaskBeforeItsWordAndDeliversItOnHello) {
   World world;
   const auto alice = world.join_ours("Alice");

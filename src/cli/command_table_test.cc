@@ -27,9 +27,8 @@ TEST(CommandTable, EveryRowIsComplete) {
 }
 
 TEST(CommandTable, EveryReadCommandSpeaksJson) {
-  for (const auto* name :
-       {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract", "dead",
-        "channels", "policy", "loops"}) {
+  for (const auto* name : {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract",
+                           "dead", "channels", "policy", "loops"}) {
     const auto* command = command_named(name);
     ASSERT_NE(command, nullptr) << name;
     bool speaks = false;

@@ -74,6 +74,8 @@ std::string how_far(const Fate& fate, const std::string& to, WallMs now) {
 }
 
 std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now) {
+  if (fate.offline_since <= 0 && !fate.waits.empty())
+    return relay::format("waits: {}", sanitised(fate.waits, Lines::Join));
   if (fate.offline_since <= 0) return "";
   return relay::format("queued ({} is offline since {})", sanitised(to, Lines::Join),
                        short_clock(fate.offline_since, now));

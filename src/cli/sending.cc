@@ -135,6 +135,7 @@ class HandOver {
     fate_.id = ack.short_id;
     fate_.recipients = ack.recipients;
     fate_.offline_since = ack.offline_since;
+    fate_.waits = ack.waits;
     if (ack.repeat || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
     if (letter_.until == Until::Stored) return true;
     on_news_(fate_);

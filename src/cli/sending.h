@@ -38,6 +38,7 @@ struct Fate {
   Kind kind = Kind::Reached;
   std::string id = {};  // under which `trace` and `read` find it; empty when the daemon did not say
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
+  std::string waits = {};                        // why it does not go right now, though the one it goes to is here
   WallMs offline_since = 0;                      // the one it goes to is away; 0: it is here, or there are several
   std::vector<protocol::Receipt> steps = {};     // what the recipient's side told, in order
   std::string answer = {}, answer_id = {};       // of Answered; the id may be empty

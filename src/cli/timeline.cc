@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/format.h"
 #include "cli/answers.h"
@@ -170,11 +171,14 @@ class Drawing {
 /// `2 delivered, 1 waits` for a message to several.
 std::string summary_of(const std::vector<const json::object*>& deliveries) {
   std::map<std::string, std::size_t> counts;
+  std::set<std::string> names;
   for (const auto* delivery : deliveries) {
+    names.insert(shown_in(*delivery, "to"));
     auto state = shown_in(*delivery, "state");
     ++counts[has_ended(state) ? state == "in_doubt" ? "in doubt" : state : "waiting"];
   }
-  std::string text = relay::format("{} recipients:", deliveries.size());
+  std::string text = names.size() < deliveries.size() ? relay::format("{} deliveries:", deliveries.size())
+                                                      : relay::format("{} recipients:", deliveries.size());
   for (const auto& [state, count] : counts)
     text += relay::format("{} {} {}", text.ends_with(':') ? "" : ",", count, state);
   return text;

@@ -79,7 +79,8 @@ TEST_F(Timeline, KeepsToTheWidthOfTheTerminal) {
 
 TEST_F(Timeline, SaysWhatAMessageWaitsFor) {
   EXPECT_EQ(verdict(waiting(R"("waits":"Bob is paused")"), canvas_), "waits: Bob is paused");
-  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"waits":"it is offline")"), canvas_), "waits: Bob is offline since 11:59");
+  EXPECT_EQ(verdict(waiting(R"("offlineSince":1748779140000,"waits":"it is offline")"), canvas_),
+            "waits: Bob is offline since 11:59");
   EXPECT_EQ(verdict(waiting(R"("attempts":2,"availableAt":1748779272000,"waits":"the callback failed")"), canvas_),
             "waits: the callback failed; tried again at 12:01:12, in 12 s (2 failed attempts so far)");
   EXPECT_EQ(verdict(waiting(R"("lane":0)"), canvas_), "waits: Bob has not taken it yet");

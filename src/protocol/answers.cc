@@ -25,9 +25,9 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
   Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"},
-      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"repeat"};
+      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"repeat"}, waits{"waits"};
   RELAY_TRY(read_fields(
-      payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response, &repeat}));
+      payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response, &repeat, &waits}));
   Ack ack;
   ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
@@ -38,6 +38,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   ack.offline_since = RELAY_TRY(time_in(offline));
   if (response.value.kind == JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
   ack.repeat = RELAY_TRY(flag_in(repeat, false));
+  ack.waits = RELAY_TRY(description_in(waits, kMaxReasonBytes));
   return ack;
 }
 
@@ -49,6 +50,7 @@ std::string write_ack(const Ack& ack) {
   if (ack.recipients) writer.field("recipients", *ack.recipients);
   writer.optional("deliveryId", ack.delivery_id);
   if (ack.offline_since > 0) writer.field("state", "queued").field("offlineSince", ack.offline_since);
+  writer.optional("waits", ack.waits);
   if (!ack.correlation_id.empty()) writer.field("response", ack.response);
   if (ack.repeat) writer.field("repeat", true);
   return writer.take();
@@ -61,6 +63,7 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq) {
                        .short_id = {},
                        .recipients = {},
                        .delivery_id = {},
+                       .waits = {},
                        .response = {}});
 }
 

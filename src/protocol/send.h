@@ -65,6 +65,7 @@ struct Ack {
   std::optional<std::uint64_t> recipients;  // how many the message goes to
   std::string delivery_id;                  // when it goes to one
   WallMs offline_since = 0;                 // that one is away; 0 when it is here
+  std::string waits;                        // why it does not go right now, though that one is here; empty: it goes
   std::string response;                     // with a correlation id: what was answered
   bool repeat = false;                      // the same was sent before, and is stored once
 };

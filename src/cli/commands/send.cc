@@ -64,6 +64,7 @@ json::object as_json(const Fate& fate, const Letter& letter) {
     answer["state"] = "queued";
     answer["offlineSince"] = fate.offline_since;
   }
+  if (!fate.waits.empty()) answer["waits"] = fate.waits;
   if (letter.until == Until::Answered) {
     answer["answer"] = fate.answer;
     if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
