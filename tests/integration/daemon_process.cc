@@ -96,7 +96,10 @@ pid_t DaemonProcess::spawn(std::vector<std::string> arguments, const std::string
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::dup2(inherited, as);
+  if (inherited == as)
+    ::fcntl(as, F_SETFD, 0);  // dup2 would leave it to close at the exec
+  else
+    ::dup2(inherited, as);
   if (as == STDOUT_FILENO) ::dup2(inherited, STDERR_FILENO);
   if (::chdir(directory.c_str()) != 0) ::_exit(126);
   if (in_child) in_child();
