@@ -39,6 +39,18 @@ bool is_choice(std::string_view choices, std::string_view value) {
          value.find('|') == std::string_view::npos;
 }
 
+/// The choice that was probably meant by a word that is none; empty when the word is like none of them.
+std::string slip_of(std::string_view choices, std::string_view word) {
+  std::vector<std::string_view> known;
+  for (std::size_t begin = 0; begin <= choices.size();) {
+    const auto end = std::min(choices.find('|', begin), choices.size());
+    known.push_back(choices.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto near = nearest_names(word, known, 1);
+  return near.empty() ? std::string{} : std::string{near.front()};
+}
+
 /// A value one could give.
 std::string_view example_of(const Option& option) {
   if (!option.choices.empty()) return option.choices.substr(0, option.choices.find('|'));
@@ -76,7 +88,7 @@ class CommandParser {
       rest.assign(own != words.end() && *own == "--" ? own + 1 : own, words.end());
       words.erase(own, words.end());
     }
-    complete_bare_options(words);
+    RELAY_TRY(complete_bare_options(words));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(std::move(words));
@@ -107,16 +119,21 @@ class CommandParser {
  private:
   /// `--wait` becomes `--wait=delivered`, and `--wait seen` becomes `--wait=seen`: whether the next word is the option's
   /// can only be told by the choices.
-  void complete_bare_options(std::vector<std::string>& words) const {
+  [[nodiscard]] Result<void> complete_bare_options(std::vector<std::string>& words) const {
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
       for (const auto& option : command_.options) {
         if (option.otherwise.empty() || words[at] != option.name) continue;
         const bool chosen = at + 1 < words.size() && is_choice(option.choices, words[at + 1]);
+        if (const auto meant = at + 1 < words.size() && !chosen ? slip_of(option.choices, words[at + 1]) : "";
+            !meant.empty())
+          return fail(relay::format("is \"{}\" a slip for {}={}, or the text? Say {}={}, or put {} last", words[at + 1],
+                                    option.name, meant, option.name, meant, option.name));
         words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option.otherwise);
         if (chosen) words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
         break;
       }
     }
+    return {};
   }
 
   /// How many words come before the first that is neither an option nor an option's value; `-n` becomes `--name` there.

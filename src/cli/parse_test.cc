@@ -111,6 +111,11 @@ TEST(Parse, AMissingValueIsNamedWithAnExample) {
 TEST(Parse, AnOptionMayBeFollowedByOneOfItsChoicesOrByNothing) {
   EXPECT_EQ(run_of({"send", "--wait", "Bob", "hello"}).invocation.value("--wait"), "delivered");
   EXPECT_EQ(run_of({"send", "Bob", "hello", "--wait"}).invocation.value("--wait"), "delivered");
+  EXPECT_EQ(run_of({"send", "Bob", "--wait", "hello"}).invocation.rest(1), "hello");
+  const auto slip = parse_command_line({"send", "Bob", "hello", "--wait", "sene"});
+  ASSERT_FALSE(slip);
+  EXPECT_EQ(slip.error().message(),
+            "is \"sene\" a slip for --wait=seen, or the text? Say --wait=seen, or put --wait last");
   const auto seen = run_of({"send", "Bob", "--wait", "seen", "hello"});
   EXPECT_EQ(seen.invocation.value("--wait"), "seen");
   EXPECT_EQ(seen.invocation.rest(1), "hello");
