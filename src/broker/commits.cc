@@ -171,9 +171,8 @@ void Core::store_recovered() {
 }
 
 std::size_t Core::fair_share() const {
-  const auto speakers = speakers_.count();
-  return speakers <= 1 ? limits_.max_uncommitted_bytes
-                       : std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes / speakers);
+  return speakers_.count() <= 1 ? limits_.max_uncommitted_bytes
+                                : std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes);
 }
 
 void Core::charge_message(Connection& connection, std::size_t bytes) {

@@ -67,7 +67,7 @@ class Loops {
     std::string_view body;  // as in the JSON text, escaped or not
     std::string_view reply_to = {};
     std::string_view thread = {};
-    bool wakes = true;  // false: kinds `state` and `ack`, blocking questions and their answers; these do not count
+    bool wakes = true;  // false: kinds `state` and `ack`, questions and their answers; these do not count
   };
 
   struct Trip {

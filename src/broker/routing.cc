@@ -194,7 +194,9 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
 }
 
 Loops::Sent Core::loop_view(const Sending& sending) const {
-  const bool asks = sending.meta.sync && sending.meta.sync->blocking;
+  // Published clients mark a question and its answer in `data`.
+  const bool asks = (sending.meta.sync && sending.meta.sync->blocking) ||
+                    sending.view.data.find("\"_correlationId\"") != std::string_view::npos;
   const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
   return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
           .to = sending.to,

@@ -225,7 +225,7 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
 }
 
 TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
-  World world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 20'000}};
+  World world{{.max_uncommitted_bytes = 100'000, .shared_uncommitted_bytes = 10'000}};
   const auto noisy = world.join_ours("Noisy"), quiet = world.join_ours("Quiet");
   world.join_ours("Bob");
   const auto sent_until_paused = [&](const std::string& name) {
