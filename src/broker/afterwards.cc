@@ -11,7 +11,6 @@ namespace relay::broker {
 using protocol::MessageType;
 using protocol::ReceiptStatus;
 using records::DeliveryState;
-using records::Hold;
 using records::Proof;
 
 namespace {
@@ -20,40 +19,7 @@ constexpr std::size_t kMaxLateWords = 2 * protocol::kMaxInflight;  // of one age
 constexpr std::size_t kInquiryRows = 128;                          // of one look
 constexpr Millis kInquiryRetryDelay{1'000};
 
-Proof proof_named(std::string_view name) {
-  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
-    if (name_of(proof) == name) return proof;
-  }
-  return Proof::Accepted;
-}
-
 }  // namespace
-
-records::ChangeDelivery Core::line_of(Key key, const protocol::Receipt& receipt) {
-  return {.key = key,
-          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : proof_named(receipt.proof),
-          .reason = receipt.reason,
-          .way = receipt.way,
-          .evidence = receipt.evidence,
-          .metadata = receipt.metadata};
-}
-
-std::optional<DeliveryState> Core::end_of(const AgentState& agent, const protocol::Receipt& receipt) {
-  if (protocol::keeps(receipt) || protocol::gives_back(receipt)) return std::nullopt;
-  switch (receipt.status) {
-    case ReceiptStatus::Delivered:
-      // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
-      if (agent.session->capabilities.queue && proof_named(receipt.proof) < Proof::Submitted) return std::nullopt;
-      return DeliveryState::Delivered;
-    case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
-    case ReceiptStatus::Failed:
-      if (receipt.code == protocol::kCancelled) return DeliveryState::Cancelled;
-      return receipt.code == name_of(protocol::Refusal::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
-    case ReceiptStatus::Accepted:
-    case ReceiptStatus::Deferred: break;
-  }
-  return std::nullopt;
-}
 
 void Core::hear_afterwards(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   const auto end = end_of(agent, receipt);
@@ -77,12 +43,9 @@ bool Core::strengthen(AgentState& agent, Key key, const protocol::Receipt& recei
   auto line = line_of(key, receipt);
   if (receipt.status != ReceiptStatus::Delivered || line.proof <= done->proof) return true;
   done->proof = line.proof;
-  records::Delivery delivery;
-  delivery.key = key;
-  delivery.message = done->message;
   line.state = DeliveryState::Delivered;
   const bool seen = line.proof == Proof::Seen;
-  enter(agent, {std::move(delivery), heading_of(done->message, done->from, agent.name())}, std::move(line));
+  enter(agent, heading_of(done->message, done->from, agent.name()), std::move(line));
   if (seen) agent.done.erase(done);
   return true;
 }
@@ -173,7 +136,7 @@ bool Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const 
     return true;
   delivery.state = line.state = *end;  // for the next word about it
   delivery.proof = line.proof;
-  enter(agent, parcel, std::move(line));
+  enter(agent, parcel.message, std::move(line));
   return true;
 }
 

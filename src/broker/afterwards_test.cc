@@ -154,6 +154,24 @@ TEST_F(Afterwards, WhoeverComesWithoutAModeIsNamedThoughItWaitedForItsMomentBefo
   EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
 }
 
+TEST_F(Afterwards, WhatItCannotDoIsToldWhenTheStoreWorksAgain) {
+  world.leave(bob);
+  world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
+  bob = join_host(world);  // which can do it
+  world.pass(1s);
+  world.heard(alice);
+  world.heard(bob);
+  world.leave(bob);
+  bob = join_callback(world, "Bob");
+  world.fail_commits(true);
+  world.say(alice, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"t","payload":{}})");
+  world.tell_state(bob, "active", R"("modes":["immediate"])");
+  EXPECT_TRUE(receipts(world, alice).empty());
+  world.fail_commits(false);
+  world.pass(5s);
+  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
+}
+
 TEST_F(Afterwards, WhatWasAskedBackAndIsGivenBackIsCancelled) {
   int n = 0;
   for (const auto* word :

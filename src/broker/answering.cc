@@ -257,7 +257,7 @@ void Core::deliver_committed(AgentState& to, Parcel parcel) {
   const auto lane = parcel.delivery.lane;
   if (to.mailbox.connected()) {
     if (const auto closed = gate(to, lane).closed; closed != Closed::No)
-      enter(to, parcel,
+      enter(to, parcel.message,
             {.key = parcel.delivery.key,
              .state = records::DeliveryState::Deferred,
              .reason = why_closed(to, lane, closed)},

@@ -103,15 +103,14 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
   if (auto* sent = std::get_if<PendingSend>(&pending.what)) {
     finish(*sent, saving, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
-    const auto* finished = std::get_if<records::ChangeDelivery>(&save->change);
-    if (saving == Saving::Done && finished != nullptr && records::is_final(finished->state))
-      unseen_.stored(Deed::Finished, finished->key);
-    if (saving == Saving::Done && finished != nullptr && finished->hold == records::Hold::Time)
-      unseen_.stored(Deed::PutOff, finished->key);
-    if (saving == Saving::Failed)
+    const auto* line = std::get_if<records::ChangeDelivery>(&save->change);
+    if (saving == Saving::Failed) {
       unsaved_.emplace_back(std::move(*save));
-    else if (finished != nullptr && save->news)
-      tell(*finished, *save->news);
+    } else if (line != nullptr) {
+      if (records::is_final(line->state)) unseen_.stored(Deed::Finished, line->key);
+      if (line->hold == records::Hold::Time) unseen_.stored(Deed::PutOff, line->key);
+      if (save->news) tell(*line, *save->news);
+    }
   } else if (auto& call = std::get<PendingCall>(pending.what);
              saving == Saving::Failed && call.tries == Tries::UntilSaved) {
     unsaved_.emplace_back(std::move(call));
@@ -171,8 +170,8 @@ void Core::store_recovered() {
 }
 
 std::size_t Core::fair_share() const {
-  return speakers_.count() <= 1 ? limits_.max_uncommitted_bytes
-                                : std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes);
+  return speakers_.several() ? std::min(limits_.max_uncommitted_bytes, limits_.shared_uncommitted_bytes)
+                             : limits_.max_uncommitted_bytes;
 }
 
 void Core::charge_message(Connection& connection, std::size_t bytes) {

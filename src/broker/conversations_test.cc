@@ -70,6 +70,23 @@ TEST_F(Conversations, AnAnswerThatAPersonWaitedForIsNotWaitingForThemAsWell) {
   EXPECT_TRUE(world.bodies(me).empty());
 }
 
+TEST_F(Conversations, QuestionsAndAnswersOfPublishedClientsAreNoLoopHoweverMany) {
+  const auto carol = world.join_ours("Carol"), dave = world.join_ours("Dave");
+  world.heard(carol);
+  world.heard(dave);
+  for (int n = 0; n < 100; ++n) {
+    const auto say = [&](ConnectionId from, const std::string& to, const std::string& body) {
+      world.say(from, format(R"({{"v":1,"type":"SEND","id":"{}{}","ts":1,"to":"{}","payload":)"
+                             R"({{"body":"{} {}","data":{{"_correlationId":"c{}"}}}}}})",
+                             to, n, to, body, n, n));
+    };
+    say(carol, "Dave", "q");
+    say(dave, "Carol", "re q");
+  }
+  EXPECT_EQ(world.heard(carol, "ACK").size(), 100u);
+  EXPECT_TRUE(world.heard(dave, "NACK").empty());
+}
+
 TEST_F(Conversations, WhoIsPutIntoAChannelBeforeItEverCameHearsItThen) {
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j1","ts":1,"payload":{"channel":"#dev"}})");
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j2","ts":1,"payload":{"channel":"#dev","member":"Dave"}})");

@@ -284,6 +284,9 @@ class Core {
   void on_ack(Connection& connection, const protocol::Envelope& envelope);
   void on_nack(Connection& connection, const protocol::Envelope& envelope);
   void on_receipt(Connection& connection, const protocol::Envelope& envelope);
+  static records::ChangeDelivery line_of(Key key, const protocol::Receipt& receipt);
+  /// The state that it ends the delivery in, if it does.
+  static std::optional<records::DeliveryState> end_of(const AgentState& agent, const protocol::Receipt& receipt);
   void hear(AgentState& agent, Key key, const protocol::Receipt& receipt);
   void keep(AgentState& agent, InFlight& item, records::ChangeDelivery line);
   void complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line);
@@ -296,7 +299,7 @@ class Core {
   void put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until);
   void settle_delivery(AgentState& agent, Key key);
   /// One line of the ledger: saved, and then told.
-  void enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
+  void enter(AgentState& agent, std::shared_ptr<const records::Message> message, records::ChangeDelivery line,
              std::optional<protocol::Refusal> code = {});
   void tell(const records::ChangeDelivery& line, const News& news);
   struct AwaitedReceipts {
@@ -318,9 +321,6 @@ class Core {
     std::vector<Key> deliveries;  // ascending
     Unseen::Look look = 0;
   };
-  static records::ChangeDelivery line_of(Key key, const protocol::Receipt& receipt);
-  /// The state that it ends the delivery in, if it does.
-  static std::optional<records::DeliveryState> end_of(const AgentState& agent, const protocol::Receipt& receipt);
   void hear_afterwards(AgentState& agent, Key key, const protocol::Receipt& receipt);
   bool strengthen(AgentState& agent, Key key, const protocol::Receipt& receipt);
   void inquire(AgentState& agent);

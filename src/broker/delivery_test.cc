@@ -159,6 +159,22 @@ TEST(Broker, PausesAFloodingSenderUntilItsBytesAreCommitted) {
   EXPECT_FALSE(world.paused(alice));
 }
 
+TEST(Broker, RepeatsNothingToSomebodyWhoseAnswerItDoesNotRead) {
+  World world{{.heartbeat_ms = 1'000'000'000, .max_uncommitted_bytes = 1000}};
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  world.send(alice, "one", "Bob", "hi");
+  EXPECT_EQ(world.bodies(bob), Texts{"hi"});
+  world.hold_commits();
+  for (int i = 0; i < 20; ++i) world.send(bob, format("{}", i), "Alice", std::string(100, 'x'));
+  ASSERT_TRUE(world.paused(bob));
+  world.pass(1min);
+  EXPECT_TRUE(world.bodies(bob).empty());
+  world.release_commits();
+  ASSERT_FALSE(world.paused(bob));
+  world.pass(2min);
+  EXPECT_FALSE(world.bodies(bob).empty());
+}
+
 TEST(Broker, RefusesOrSlowsWhoeverIsTooFast) {
   World world{{.rate_per_second = 10, .rate_burst = 5}};
   const auto ours = world.join_ours("Alice");

@@ -36,7 +36,7 @@ class RecentIds {
   };
   static Print print_of(std::string_view id);
 
-  // Two arrays rather than one of pairs: the search touches only the first, eight ids to a cache line.
+  // Arrays rather than one of structs: the search touches only the first, eight ids to a cache line.
   std::vector<std::uint64_t> firsts_;
   std::vector<std::uint64_t> seconds_;
   std::vector<Key> messages_;

@@ -77,7 +77,7 @@ void Core::ask_unable(Unable unable) {
 }
 
 void Core::defer_unable(AgentState& agent, const records::Delivery& delivery) {
-  enter(agent, {delivery, heading_of(delivery.message, delivery.from, delivery.to)},
+  enter(agent, heading_of(delivery.message, delivery.from, delivery.to),
         {.key = delivery.key,
          .state = DeliveryState::Deferred,
          .reason = why_closed(agent, delivery.lane, Closed::Unsupported)},

@@ -243,20 +243,31 @@ TEST(Mailbox, WhatWasPutBackBehindOthersWhileItsSessionWasAwayDoesNotHoldThemUp)
   EXPECT_EQ(sent_key(box), 2);
 }
 
-TEST(Speakers, CountWhoSpokeInThisPeriodOrTheLast) {
+TEST(Speakers, AreSeveralWhenTwoSpokeInThisPeriodOrTheLast) {
   Speakers speakers;
   std::uint64_t alice = 0, bob = 0;
   speakers.heard(alice, at(1s));
   speakers.heard(alice, at(1010ms));
-  EXPECT_EQ(speakers.count(), 1u);
+  EXPECT_FALSE(speakers.several());
   speakers.heard(bob, at(1020ms));
-  EXPECT_EQ(speakers.count(), 2u);
+  EXPECT_TRUE(speakers.several());
   speakers.heard(alice, at(1110ms));
-  EXPECT_EQ(speakers.count(), 2u);
+  EXPECT_TRUE(speakers.several());
   speakers.heard(alice, at(1210ms));
-  EXPECT_EQ(speakers.count(), 1u);
+  EXPECT_FALSE(speakers.several());
   speakers.heard(bob, at(9s));
-  EXPECT_EQ(speakers.count(), 1u);
+  EXPECT_FALSE(speakers.several());
+}
+
+TEST(Mailbox, WhatStandsBehindOthersIsStillWithItsSession) {
+  Mailbox box;
+  box.connect(1, {Key{1}});
+  box.stands_in(Key{1}, kUsual, AgentName{"Alice"});
+  box.committed(parcel(2), 10);
+  EXPECT_EQ(sent_key(box), 2);
+  EXPECT_TRUE(box.is_with_session(Key{1}));
+  box.finish(Key{1});
+  EXPECT_FALSE(box.is_with_session(Key{1}));
 }
 
 TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {

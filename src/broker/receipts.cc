@@ -17,6 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxFollowed = 256;  // messages of a connection that were delivered and may still be seen
 
+Proof proof_named(std::string_view name) {
+  for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
+    if (name_of(proof) == name) return proof;
+  }
+  return Proof::Accepted;
+}
+
 ReceiptStatus status_of(DeliveryState state) {
   switch (state) {
     case DeliveryState::Queued:
@@ -93,6 +100,32 @@ void Core::on_receipt(Connection& connection, const protocol::Envelope& envelope
     hear_afterwards(*agent, *key, *receipt);
 }
 
+records::ChangeDelivery Core::line_of(Key key, const protocol::Receipt& receipt) {
+  return {.key = key,
+          .proof = receipt.status == ReceiptStatus::InDoubt ? Proof::Written : proof_named(receipt.proof),
+          .reason = receipt.reason,
+          .way = receipt.way,
+          .evidence = receipt.evidence,
+          .metadata = receipt.metadata};
+}
+
+std::optional<DeliveryState> Core::end_of(const AgentState& agent, const protocol::Receipt& receipt) {
+  if (protocol::keeps(receipt) || protocol::gives_back(receipt)) return std::nullopt;
+  switch (receipt.status) {
+    case ReceiptStatus::Delivered:
+      // A session that brings messages to somebody else must show that they came; one that is the somebody need not.
+      if (agent.session->capabilities.queue && proof_named(receipt.proof) < Proof::Submitted) return std::nullopt;
+      return DeliveryState::Delivered;
+    case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
+    case ReceiptStatus::Failed:
+      if (receipt.code == protocol::kCancelled) return DeliveryState::Cancelled;
+      return receipt.code == name_of(protocol::Refusal::Expired) ? DeliveryState::Expired : DeliveryState::Failed;
+    case ReceiptStatus::Accepted:
+    case ReceiptStatus::Deferred: break;
+  }
+  return std::nullopt;
+}
+
 /// About a delivery in flight.
 void Core::hear(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   InFlight& item = agent.mailbox.flight().at(key);
@@ -128,7 +161,7 @@ void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line)
   const bool news = line.state != delivery.state || line.proof != delivery.proof || !line.reason.empty();
   delivery.state = line.state;
   delivery.proof = line.proof;
-  if (news) enter(agent, item.parcel, std::move(line));
+  if (news) enter(agent, item.parcel.message, std::move(line));
 }
 
 /// Nothing further happens to it by itself.
@@ -151,14 +184,14 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
     if (agent.done.size() > kMaxDone) agent.done.pop_front();
   }
   line.state = DeliveryState::Delivered;
-  enter(agent, item.parcel, std::move(line));
+  enter(agent, item.parcel.message, std::move(line));
 }
 
 void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState state, records::ChangeDelivery line) {
   settle_delivery(agent, parcel.delivery.key);
   line.state = state;
   line.proof = std::max(line.proof, parcel.delivery.proof);
-  enter(agent, parcel, std::move(line));
+  enter(agent, parcel.message, std::move(line));
 }
 
 /// What was asked back is given back for good; else it comes again.
@@ -196,17 +229,17 @@ void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDeliv
   ++agent.mailbox.held;
   unseen_.add(Deed::PutOff, line.key);
   const WallMs at = line.available_at;
-  enter(agent, item.parcel, std::move(line));
+  enter(agent, item.parcel.message, std::move(line));
   when_saved([this, at] { arm_due(at); });  // before that the store would not find it
 }
 
 // ---------------------------------------------------------------- telling
 
-void Core::enter(AgentState& agent, const Parcel& parcel, records::ChangeDelivery line,
+void Core::enter(AgentState& agent, std::shared_ptr<const records::Message> message, records::ChangeDelivery line,
                  std::optional<protocol::Refusal> code) {
   line.at = now_.wall;
   if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
-  save_eventually(std::move(line), News{parcel.message, agent.name(), code});
+  save_eventually(std::move(line), News{std::move(message), agent.name(), code});
 }
 
 void Core::tell(const records::ChangeDelivery& line, const News& news) {

@@ -1,11 +1,10 @@
-/// How many speak at present, so that each may have a fair part of what waits for a commit.
+/// Does more than one speak at present? Then each may have only a part of what waits for a commit.
 ///
 /// Whoever speaks alone may fill commits as large as the disk likes; when somebody else speaks too, a newcomer's word
 /// waits behind what the others have in the commit under way, so that must be little.
 /// Time is cut into periods; who spoke in this or the last one counts. Threading: the broker's.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,7 +28,7 @@ class Speakers {
     mark = period;
     ++here_;
   }
-  [[nodiscard]] std::size_t count() const { return std::max(here_, before_); }
+  [[nodiscard]] bool several() const { return here_ > 1 || before_ > 1; }
 
  private:
   std::uint64_t period_ = 0;

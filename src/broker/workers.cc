@@ -120,7 +120,6 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   auto place = starting_.extract(id);
   if (!asked || place.empty()) return;
   Starting& started = place.mapped();
-  const std::size_t bytes = started.task.size();
   if (!pid) {
     note(Note::Level::Info,
          format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
@@ -137,13 +136,12 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   };
   if (started.task.empty()) return tell({});
   // Nobody would give the task again, so it is stored however many tries that takes; whoever asked hears of it then.
-  if (Connection* asker = find(started.connection))
-    charge(*asker, bytes, limits_.max_remembered_bytes);
-  else
-    uncommitted_total_ += bytes;
+  Connection* asker = find(started.connection);
+  const std::size_t charged = asker != nullptr ? started.task.size() : 0;
+  if (asker != nullptr) charge(*asker, charged, limits_.max_remembered_bytes);
   const std::string task_id = post_task(started);
-  when_saved([this, tell, task_id, bytes, asker = started.connection] {
-    release_uncommitted(find(asker), bytes);
+  when_saved([this, tell, task_id, charged, id = started.connection] {
+    release_uncommitted(find(id), charged);
     tell(task_id);
   });
 }

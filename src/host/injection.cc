@@ -45,10 +45,7 @@ Decision Injection::while_waiting(const Situation& situation) {
 }
 
 Decision Injection::while_working(const Situation& situation) {
-  if (interrupted_ && situation.since > *interrupted_) {  // that turn is over, and another has begun
-    interrupted_.reset();
-    may_interrupt_ = true;
-  }
+  if (interrupted_ && situation.since > *interrupted_) interrupted_.reset();  // another turn has begun
   if (!may_interrupt_ || !situation.composer_free) return wait("the agent is working");
   const auto free_at = std::max(situation.since + kTurnBegun, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at) return wait("a person typed a moment ago, or it just began to work", free_at);

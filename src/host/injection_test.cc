@@ -44,6 +44,19 @@ TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
   EXPECT_EQ(after(500ms, State::Idle), Step::Paste);
 }
 
+TEST_F(InjectionTest, CutsOneTurnShortAndNeverAnother) {
+  injection = Injection{profiles::TypingRules{.interrupt = "\x1b"}, Injection::Haste::Interrupts};
+  now.composer_free = true;
+  EXPECT_EQ(after(0ms, State::Working), Step::Wait);
+  EXPECT_EQ(after(kTurnBegun, State::Working), Step::Interrupt);
+  EXPECT_EQ(after(1s, State::Working), Step::Wait);
+  EXPECT_TRUE(injection.interrupted());
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_EQ(after(10ms, State::Working), Step::Wait);  // a person was faster
+  EXPECT_FALSE(injection.interrupted()) << "others may go first now";
+  EXPECT_EQ(after(10 * kTurnBegun, State::Working), Step::Wait);
+}
+
 TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), Step::Wait);

@@ -427,6 +427,40 @@ TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
   EXPECT_EQ(letter.last.evidence, "exit 1");
 }
 
+TEST_P(MessageStoreSuite, ShowsSeveralByNameInTheOrderTheyWereAskedFor) {
+  for (std::int64_t n = 1; n <= 3; ++n) commit(to_bob(n));
+  DeadQuery query;
+  query.deliveries = {Key{6}, Key{99}, Key{2}};
+  EXPECT_EQ(dead(query), (Keys{6, 2}));
+}
+
+TEST_P(MessageStoreSuite, ShowsWhatWaitsInOneModeWithTheReasonItWasGivenLast) {
+  constexpr Lane kNextMessage{DeliveryMode::NextMessage},
+      kUrgently{DeliveryMode::NextMessage, protocol::Priority::Urgent};
+  commit(to_bob(1, "Alice", kNextMessage));
+  commit(to_bob(2, "Carol", kUrgently));
+  commit(to_bob(3));
+  commit(to_bob(4, "Alice", kNextMessage, Hold::Policy));
+  commit(to_bob(5, "Alice", kNextMessage));
+  commit({ChangeDelivery{.key = Key{4}, .state = DeliveryState::Deferred, .at = kStart, .reason = "it waits"},
+          change(10, DeliveryState::Delivered)});
+  auto request = held_of("Bob", DeliveryMode::NextMessage);
+  request.in_line = true;
+  request.max_rows = 1;
+  auto page = store_->held(request).value();
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].delivery.key, Key{2});
+  EXPECT_EQ(page.items[0].last_reason, "");
+  EXPECT_TRUE(page.more);
+  request.after = Key{2};
+  request.max_rows = 9;
+  page = store_->held(request).value();
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].delivery.key, Key{4});
+  EXPECT_EQ(page.items[0].last_reason, "it waits");
+  EXPECT_FALSE(page.more);
+}
+
 TEST_P(MessageStoreSuite, TellsTheOnlyLineOfADeliveryThatNeverMoved) {
   commit(to_bob(1));
   DeadQuery query;
