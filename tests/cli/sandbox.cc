@@ -50,7 +50,10 @@ std::string program() {
 }
 
 bool is_running(pid_t pid) {
-  return ::kill(pid, 0) == 0 && contents("/proc/" + std::to_string(pid) + "/stat").find(") Z ") == std::string::npos;
+  // Not what /proc says: there a process is dead while its threads still hold its sockets.
+  const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+  pollfd end{process.get(), POLLIN, 0};
+  return process && ::poll(&end, 1, 0) == 0;
 }
 
 bool eventually(const std::function<bool()>& holds) {

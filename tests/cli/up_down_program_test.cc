@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <filesystem>
 
+#include "base/unique_fd.h"
 #include "cli/connection.h"
 #include "cli/sandbox.h"
 
@@ -41,6 +45,27 @@ TEST(Up, ManyAtOnceShareOneDaemon) {
     const auto ran = one->finish();
     EXPECT_EQ(ran.code, 0) << ran.err;
   }
+  box.ok({"status"});
+}
+
+TEST(Up, StartsANewOneWhenTheDaemonItReachedIsOnItsWayOut) {
+  Sandbox box;
+  box.ok({"up"});
+  box.kill_daemon();
+  const auto path = box.home() + "/daemon.sock";
+  fs::remove(path);
+  sockaddr_un place{};
+  place.sun_family = AF_UNIX;
+  path.copy(place.sun_path, sizeof place.sun_path - 1);
+  UniqueFd dying{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  ASSERT_EQ(::bind(dying.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+  ASSERT_EQ(::listen(dying.get(), 1), 0);
+  const auto up = box.start({"up"});
+  pollfd caller{dying.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&caller, 1, 20'000), 1);  // it waits for an answer now
+  dying.reset();
+  const auto ran = up->finish();
+  EXPECT_EQ(ran.code, 0) << ran.err;
   box.ok({"status"});
 }
 

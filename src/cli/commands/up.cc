@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -20,9 +21,10 @@ namespace {
 
 constexpr std::int64_t kLargestFd = 1'000'000;
 
-/// Two `up` at once: the one that lost waits for the other's daemon to answer.
-constexpr std::chrono::milliseconds kOtherUpTimeout{5'000};
-constexpr std::chrono::milliseconds kOtherUpPause{20};
+/// How long a daemon may be on its way: another `up` has started it and it does not answer yet, or it was killed and
+/// its socket has not gone.
+constexpr std::chrono::milliseconds kBetweenTimeout{5'000};
+constexpr std::chrono::milliseconds kFirstPause{20};  // then twice as long each time
 
 Result<config::Settings> settings_of(const Invocation& invocation, const Context& context) {
   auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
@@ -71,41 +73,43 @@ void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) 
     if (workspace.root == context.project.root && !workspace.warning.empty()) remark(workspace.warning);
 }
 
-ExitCode open_in(Connection& daemon, const Invocation& invocation, Context& context, const config::Settings& settings) {
+Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& context,
+                     const config::Settings& settings) {
   if (const auto alive = list_workspaces(daemon); !alive && is(alive.error(), Errc::TimedOut))
     remark(relay::format("the daemon (pid {}) does not answer yet; waiting", peer_of(daemon).value_or(0)));
-  const auto open = RELAY_CLI_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
+  const auto open = RELAY_TRY(open_workspace(daemon, context.project.root, absolute_socket(settings)));
   for (const auto* flag : {"--durability", "--storage", "--no-http"})
     if (invocation.has(flag))
       remark(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
                            flag));
   warn_about(open, context);
   print(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
-  return ExitCode::Yes;
+  return {};
 }
 
-ExitCode start_in_background(const Invocation& invocation, Context& context, const config::Settings& settings) {
-  RELAY_CLI_TRY(config::make_private_directory(context.home.root));
+Result<void> start_in_background(const Invocation& invocation, Context& context, const config::Settings& settings) {
+  RELAY_TRY(config::make_private_directory(context.home.root));
   std::vector<std::string> arguments = {"up", "--foreground"};
   for (const auto* option : {"--durability", "--storage"})
     if (const auto value = invocation.value(option)) arguments.insert(arguments.end(), {option, *value});
   if (invocation.has("--socket")) arguments.insert(arguments.end(), {"--socket", absolute_socket(settings)});
   if (invocation.has("--no-http")) arguments.emplace_back("--no-http");
-  const auto launched = launch_daemon(std::move(arguments), context.home.daemon_log);
-  if (launched) {
-    if (auto daemon = reach_daemon(context))
-      if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
-    print(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", *launched, context.project.root));
-    return ExitCode::Yes;
-  }
-  // Another `up` may have been quicker; then its daemon answers, now or in a moment.
-  const auto deadline = in(kOtherUpTimeout);
-  while (is(launched.error(), LaunchErrc::AlreadyRunning) && std::chrono::steady_clock::now() < deadline) {
-    if (auto daemon = reach_daemon(context)) return open_in(*daemon, invocation, context, settings);
-    ::usleep(static_cast<useconds_t>(std::chrono::microseconds{kOtherUpPause}.count()));
-  }
-  return complain(launched.error());
+  const auto pid = RELAY_TRY(launch_daemon(std::move(arguments), context.home.daemon_log));
+  if (auto daemon = reach_daemon(context))
+    if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
+  print(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
+  return {};
 }
+
+Result<void> open_or_start(const Invocation& invocation, Context& context, const config::Settings& settings) {
+  auto daemon = reach_daemon(context);
+  if (daemon) return open_in(*daemon, invocation, context, settings);
+  if (!is(daemon.error(), Errc::NoDaemon)) return Failure{daemon.error()};
+  return start_in_background(invocation, context, settings);
+}
+
+/// One daemon answers no more and holds its place still, or holds it already and does not answer yet.
+bool is_between(const Error& error) { return is(error, Errc::Lost) || is(error, LaunchErrc::AlreadyRunning); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto settings = RELAY_CLI_TRY([&]() -> Result<config::Settings> {
@@ -116,10 +120,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return loaded;
   }());
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
-  auto daemon = reach_daemon(context);
-  if (daemon) return open_in(*daemon, invocation, context, settings);
-  if (!is(daemon.error(), Errc::NoDaemon)) return complain(daemon.error());
-  return start_in_background(invocation, context, settings);
+  const auto deadline = in(kBetweenTimeout);
+  for (auto pause = kFirstPause;; pause *= 2) {
+    const auto up = open_or_start(invocation, context, settings);
+    if (up) return ExitCode::Yes;
+    if (!is_between(up.error()) || std::chrono::steady_clock::now() + pause > deadline) return complain(up.error());
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 constexpr Option kOptions[] = {
