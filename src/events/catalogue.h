@@ -1,0 +1,16 @@
+/// The list of events for others: JSON Schema for OpenAPI, and the page docs/spec/events.md.
+#pragma once
+
+#include <string>
+
+#include "events/event.h"
+
+namespace relay::events {
+
+/// A reference to `AgentEvent`: any event as it is told, told apart by `type`.
+json::object describe_events(schema::Components& components);
+
+/// The part of the page that lists all events and what is in them.
+std::string explain_events();
+
+}  // namespace relay::events

@@ -1,0 +1,73 @@
+#include "schema/object.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace relay::schema {
+
+json::object write(const Object& object, const void* value) {
+  json::object out;
+  out.reserve(object.members.size());
+  for (const auto& member : object.members) {
+    const void* place = member.in(const_cast<void*>(value));  // only looked at
+    if (!member.type().is_absent(place)) out.emplace(member.name, member.type().write(place));
+  }
+  return out;
+}
+
+Result<void> read(const Object& object, const json::object& from, void* into, Extra extra, const Path& path) {
+  for (const auto& member : object.members) {
+    const auto* found = from.if_contains(member.name);
+    if (found != nullptr)
+      RELAY_TRY(member.type().read(*found, member.in(into), member.bounds, path + std::string{member.name}));
+    else if (!member.type().may_be_absent())
+      return fail(format("\"{}{}\" is missing", path, member.name));
+  }
+  if (extra == Extra::PassedOver) return {};
+  for (const auto& [name, value] : from) {
+    const auto known = std::ranges::any_of(object.members, [&](const Member& one) { return one.name == name; });
+    if (!known) return fail(format("\"{}{}\" is not known here", path, std::string_view{name}));
+  }
+  return {};
+}
+
+json::object describe(const Object& object, Components& components) {
+  json::object properties;
+  json::array required;
+  for (const auto& member : object.members) {
+    auto schema = member.type().describe(member.bounds, components);
+    if (schema.contains("$ref"))  // a reference may stand beside nothing but its description
+      schema = {{"$ref", schema["$ref"]}, {"description", member.about}};
+    else
+      schema["description"] = member.about;
+    properties.emplace(member.name, std::move(schema));
+    if (!member.type().may_be_absent()) required.emplace_back(member.name);
+  }
+  json::object schema = {{"type", "object"}, {"description", object.about}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+std::string explain(const Object& object) {
+  std::string page = "| member | type | meaning |\n|---|---|---|\n";
+  for (const auto& member : object.members)
+    page += format("| `{}`{} | {} | {} |\n", member.name, member.type().may_be_absent() ? "?" : "",
+                   member.type().word(), member.about);
+  return page;
+}
+
+json::object Components::refer_to(const Object& object) {
+  if (!schemas_.contains(object.name)) {
+    schemas_[object.name] = nullptr;  // so that one that holds its like ends
+    schemas_[object.name] = describe(object, *this);
+  }
+  return {{"$ref", format("#/components/schemas/{}", object.name)}};
+}
+
+json::object Components::refer_to(std::string_view name, json::object schema) {
+  if (!schemas_.contains(name)) schemas_[name] = std::move(schema);
+  return {{"$ref", format("#/components/schemas/{}", name)}};
+}
+
+}  // namespace relay::schema

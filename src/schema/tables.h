@@ -1,0 +1,46 @@
+/// What a struct or an enum has to say of itself. Used through schema.h.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "schema/object.h"
+
+namespace relay::schema {
+
+/// Specialised for each struct that has a table.
+template <class T>
+inline constexpr int kObject = 0;
+
+/// Specialised for each enum: an array of Choice, in the order people see them.
+template <class Enum>
+inline constexpr int kChoices = 0;
+template <class Enum>
+struct Choice {
+  Enum value;
+  std::string_view name;
+};
+
+template <class Enum>
+constexpr std::string_view name_of(Enum value) {
+  for (const auto& choice : kChoices<Enum>)
+    if (choice.value == value) return choice.name;
+  return {};
+}
+
+template <class Enum>
+constexpr std::optional<Enum> choice_named(std::string_view name) {
+  for (const auto& choice : kChoices<Enum>)
+    if (choice.name == name) return choice.value;
+  return std::nullopt;
+}
+
+template <class T>
+constexpr Object object_of() {
+  return {kObject<T>.name, kObject<T>.about, kObject<T>.members};
+}
+
+template <class T>
+const Type& type_of();
+
+}  // namespace relay::schema

@@ -1,0 +1,105 @@
+#include "schema/types.h"
+
+#include <cmath>
+
+#include "base/format.h"
+
+namespace relay::schema::detail {
+
+Failure wrong(const Path& path, std::string_view must_be) { return fail(format("\"{}\" must be {}", path, must_be)); }
+
+Result<std::string> read_text(const json::value& from, const Bounds& bounds, const Path& path) {
+  const auto* text = from.if_string();
+  if (text == nullptr) return wrong(path, "text");
+  const auto size = static_cast<std::int64_t>(text->size());
+  const auto most = std::min(bounds.most, kMaxTextBytes);
+  if (size > most) return wrong(path, format("at most {} bytes long", most));
+  if (size < bounds.least)
+    return wrong(path, bounds.least == 1 ? "not empty" : format("at least {} bytes long", bounds.least));
+  return std::string{*text};
+}
+
+Result<std::int64_t> read_integer(const json::value& from, const Bounds& bounds, const Path& path) {
+  std::int64_t number = 0;
+  constexpr double kExact = 9007199254740992.0;  // beyond it a double is no whole number of anybody's
+  if (const auto* whole = from.if_int64()) {
+    number = *whole;
+  } else if (const auto* real = from.if_double();
+             real != nullptr && std::trunc(*real) == *real && std::abs(*real) <= kExact) {
+    number = static_cast<std::int64_t>(*real);
+  } else {
+    return wrong(path, "a whole number");
+  }
+  if (number < bounds.least) return wrong(path, format("at least {}", bounds.least));
+  if (number > bounds.most) return wrong(path, format("at most {}", bounds.most));
+  return number;
+}
+
+Result<double> read_number(const json::value& from, const Path& path) {
+  if (const auto* whole = from.if_int64()) return static_cast<double>(*whole);
+  if (const auto* whole = from.if_uint64()) return static_cast<double>(*whole);
+  if (const auto* real = from.if_double()) return *real;
+  return wrong(path, "a number");
+}
+
+Result<bool> read_flag(const json::value& from, const Path& path) {
+  if (const auto* flag = from.if_bool()) return *flag;
+  return wrong(path, "true or false");
+}
+
+Result<const json::array*> read_list(const json::value& from, const Bounds& bounds, const Path& path) {
+  const auto* list = from.if_array();
+  if (list == nullptr) return wrong(path, "a list");
+  const auto most = std::min(bounds.most, kMaxItems), size = static_cast<std::int64_t>(list->size());
+  if (size > most) return wrong(path, format("a list of at most {}", most));
+  if (size < bounds.least) return wrong(path, format("a list of at least {}", bounds.least));
+  return list;
+}
+
+Result<const json::object*> read_object(const json::value& from, const Path& path) {
+  if (const auto* object = from.if_object()) return object;
+  return wrong(path, "an object");
+}
+
+Failure wrong_choice(const Path& path, std::span<const std::string_view> names) {
+  return wrong(path, format("one of {}", words_of(names)));
+}
+
+json::object describe_text(const Bounds& bounds) {
+  json::object schema = {{"type", "string"}};
+  if (bounds.least > 0) schema["minLength"] = bounds.least;
+  if (bounds.most < kMaxTextBytes) schema["maxLength"] = bounds.most;
+  return schema;
+}
+
+json::object describe_integer(const Bounds& bounds) {
+  json::object schema = {{"type", "integer"}};
+  if (bounds.least != Bounds{}.least) schema["minimum"] = bounds.least;
+  if (bounds.most != Bounds{}.most) schema["maximum"] = bounds.most;
+  return schema;
+}
+
+json::object describe_list(json::object items, const Bounds& bounds) {
+  json::object schema = {{"type", "array"}, {"items", std::move(items)}};
+  if (bounds.least > 0) schema["minItems"] = bounds.least;
+  if (bounds.most < kMaxItems) schema["maxItems"] = bounds.most;
+  return schema;
+}
+
+json::object describe_map(json::object values) {
+  return {{"type", "object"}, {"additionalProperties", std::move(values)}};
+}
+
+json::object describe_choices(std::span<const std::string_view> names) {
+  json::array choices;
+  for (const auto name : names) choices.emplace_back(name);
+  return {{"type", "string"}, {"enum", std::move(choices)}};
+}
+
+std::string words_of(std::span<const std::string_view> names) {
+  std::string words;
+  for (const auto name : names) words += format("{}{}", words.empty() ? "" : ", ", name);
+  return words;
+}
+
+}  // namespace relay::schema::detail
