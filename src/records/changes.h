@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "records/events.h"
 #include "records/records.h"
 
 namespace relay::records {
@@ -15,13 +16,13 @@ using Ticket = Named<std::uint64_t, struct TicketTag>;
 
 struct AddMessage {
   Message message;
-};
+};  // an event, too
 struct AddDelivery {
   Delivery delivery;
   std::string reason = {};
   WallMs at = 0;  // 0: it came with its message
-};  // also writes the first line of its history
-/// Also writes one line of its history; unknown keys are ignored, and what may not change (below).
+};  // also writes the first line of its history, which is an event
+/// Also writes one line of its history, which is an event; unknown keys are ignored, and what may not change (below).
 struct ChangeDelivery {
   Key key;
   DeliveryState state{};
@@ -34,6 +35,7 @@ struct ChangeDelivery {
   WallMs available_at = 0;
   std::optional<std::uint32_t> attempts = {};  // empty: as before
   std::string metadata = {};                   // of the session's own; told on, not kept
+  SessionId session = {};                      // whose word it is; may be empty
 };
 /// What was delivered only gains proof. What ended without its session (it ran out of time, somebody cancelled it) may
 /// still hear that one's last word, which was on its way: the agent got it, or perhaps. What ended otherwise is at most
@@ -84,8 +86,23 @@ struct PutProposal {
   Proposal proposal;
 };  // insert or replace by id
 
-using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent,
-                            PutSession, JoinChannel, LeaveChannel, SetOutboxMark, PutProposal>;
+/// Something happened that is no change of its own.
+struct AddEvent {
+  Event event;
+};
+struct PutUsage {
+  Usage usage;
+};  // insert or replace by session and request
+/// Adds to what was done in a session.
+struct CountWork {
+  SessionId session;
+  Work more;
+  WallMs at = 0;
+};
+
+using Change =
+    std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent, PutSession,
+                 JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage, CountWork>;
 
 using Changes = std::vector<Change>;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "records/events.h"
 #include "records/records.h"
 
 namespace relay::records {
@@ -151,6 +152,12 @@ struct Trace {
 /// Ids that fit a prefix when more than one does: the person chooses.
 struct Ambiguous {
   std::vector<std::string> ids;
+};
+
+/// One session, also one that has ended.
+struct SessionRow {
+  Session session;
+  Work work;
 };
 
 struct StoreStats {

@@ -93,7 +93,7 @@ struct DeliveryEvent {
   WallMs at = 0;
   DeliveryState state{};
   Proof proof{};
-  std::string reason;
+  std::string reason = {};
   std::string way = {};       // by which it went
   std::string evidence = {};  // what shows it
 };

@@ -266,7 +266,12 @@ Result<bool> MemoryStore::forget_some(const Retention& retention, WallMs now, st
                   [&](const auto& entry) { return !entry.second.outcome.empty() && entry.second.expires_at < old; });
     const auto silent = std::min(old, now - kForgetMarksAfterMs);
     std::erase_if(tables_.marks, [&](const auto& entry) { return entry.second.updated < silent; });
+    std::erase_if(tables_.usage, [&](const auto& entry) { return entry.second.at < old; });
+    std::erase_if(tables_.work, [&](const auto& entry) { return !tables_.sessions.contains(entry.first); });
   }
+  if (retention.max_event_age_ms > 0)
+    std::erase_if(tables_.events,
+                  [&](const auto& entry) { return entry.second.event.at < now - retention.max_event_age_ms; });
   return false;
 }
 

@@ -74,6 +74,8 @@ Result<void> MemoryStore::on(const AddMessage& change) {
     tables_.newest = newest;
   });
   tables_.add(change.message);
+  const auto& message = change.message;
+  log({{std::string{kMessageExchanged}, message.ts, message.from, message.session, {}}, key});
   return {};
 }
 
@@ -94,6 +96,7 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
   MemoryTables::Tracked tracked{delivery, {{at, delivery.state, delivery.proof, change.reason}}};
   keep_only_what_holds(tracked.delivery);
   tables_.add(std::move(tracked));
+  log_line(delivery.key, {}, change.at);
   return {};
 }
 
@@ -113,6 +116,7 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   delivery.attempts = change.attempts.value_or(delivery.attempts);
   tracked.history.push_back({change.at, change.state, change.proof, change.reason, change.way, change.evidence});
   tables_.replace(key, std::move(tracked));
+  log_line(change.key, change.session, change.at);
   return {};
 }
 
@@ -135,6 +139,7 @@ Result<void> MemoryStore::on(const RequeueDelivery& change) {
   delivery.seq = change.seq;
   tracked.history.push_back({change.at, delivery.state, delivery.proof, change.reason});
   tables_.replace(key, std::move(tracked));
+  log_line(change.key, {}, change.at);
   return {};
 }
 
@@ -206,6 +211,25 @@ Result<void> MemoryStore::on(const SetOutboxMark& change) {
 
 Result<void> MemoryStore::on(const PutProposal& change) {
   put(tables_.proposals, change.proposal.id, change.proposal);
+  return {};
+}
+
+Result<void> MemoryStore::on(const PutUsage& change) {
+  put(tables_.usage, {change.usage.session.value(), change.usage.request}, change.usage);
+  return {};
+}
+
+Result<void> MemoryStore::on(const CountWork& change) {
+  const auto known_work = tables_.work.find(change.session.value());
+  auto work = known_work == tables_.work.end() ? Work{} : known_work->second;
+  work.items += change.more.items;
+  work.commands += change.more.commands;
+  for (const auto& file : change.more.files) {
+    const auto place = std::ranges::lower_bound(work.files, file);
+    const bool known = place != work.files.end() && *place == file;
+    if (!known && work.files.size() < kMaxWorkFiles) work.files.insert(place, file);
+  }
+  put(tables_.work, change.session.value(), std::move(work));
   return {};
 }
 

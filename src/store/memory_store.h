@@ -38,6 +38,9 @@ class MemoryStore final : public MessageStore {
   Result<records::StoreStats> stats() override;
   Result<records::HeldPage> held(const records::HeldRequest& request) override;
   Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override;
+  Result<records::EventPage> events(const records::EventQuery& query) override;
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override;
+  Result<records::SessionRow> session(const SessionId& id) override;
 
   Result<std::unique_ptr<MessageReader>> open_reader() override;
 
@@ -54,6 +57,12 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::LeaveChannel& change);
   Result<void> on(const records::SetOutboxMark& change);
   Result<void> on(const records::PutProposal& change);
+  Result<void> on(const records::AddEvent& change);
+  Result<void> on(const records::PutUsage& change);
+  Result<void> on(const records::CountWork& change);
+  void log(MemoryTables::EventRow row);
+  void log_line(Key delivery, const SessionId& session, WallMs at);
+  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryTables::EventRow& row);
 
   /// Sets a map's entry and remembers how to put the old one back.
   template <class Map>

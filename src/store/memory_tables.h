@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "records/events.h"
 #include "records/records.h"
 
 namespace relay::store {
@@ -55,6 +56,16 @@ class MemoryTables {
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;
   std::map<std::string, records::Proposal> proposals;
+  struct EventRow {
+    records::Event event;
+    std::int64_t message = 0;   // 0: none
+    std::int64_t delivery = 0;  // 0: none
+    std::size_t line = 0;       // of its history
+  };
+  std::map<records::EventNumber, EventRow> events;
+  std::map<std::pair<std::string, std::string>, records::Usage> usage;  // session, request
+  std::map<std::string, records::Work> work;                            // by session
+  records::EventNumber newest_event = 0;
   std::int64_t newest = 0;
   std::uint64_t bytes = 0;
 

@@ -32,8 +32,9 @@ std::string_view describe(Errc code);
 
 /// What to forget. Deliveries that are not final are never touched, nor the messages they carry.
 struct Retention {
-  std::int64_t max_age_ms = 0;  // 0: no limit by age
-  std::uint64_t max_bytes = 0;  // 0: no limit by size
+  std::int64_t max_age_ms = 0;        // 0: no limit by age
+  std::uint64_t max_bytes = 0;        // 0: no limit by size
+  std::int64_t max_event_age_ms = 0;  // of the log of events; 0: no limit
 };
 
 /// Reading half: safe to use beside the writer where `open_reader` gave a second one.
@@ -45,6 +46,9 @@ class MessageReader {
   virtual Result<records::StoreStats> stats() = 0;
   virtual Result<records::HeldPage> held(const records::HeldRequest& request) = 0;
   virtual Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) = 0;
+  virtual Result<records::EventPage> events(const records::EventQuery& query) = 0;
+  virtual Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) = 0;
+  virtual Result<records::SessionRow> session(const SessionId& id) = 0;
 };
 
 class MessageStore : public MessageReader {

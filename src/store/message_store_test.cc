@@ -257,6 +257,9 @@ class OnSimDisk final : public MessageStore {
   Result<StoreStats> stats() override { return store_->stats(); }
   Result<HeldPage> held(const HeldRequest& request) override { return store_->held(request); }
   Result<std::vector<DeadLetter>> dead(const DeadQuery& query) override { return store_->dead(query); }
+  Result<EventPage> events(const EventQuery& query) override { return store_->events(query); }
+  Result<std::vector<UsageSum>> usage(const UsageQuery& query) override { return store_->usage(query); }
+  Result<SessionRow> session(const SessionId& id) override { return store_->session(id); }
   Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
 
  private:

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "records/queries.h"
 #include "store/message_store.h"
+#include "store/sqlite_events.h"
 #include "store/sqlite_handle.h"
 
 namespace relay::store {
@@ -61,6 +62,13 @@ class SqliteReader final : public MessageReader {
   Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override {
     return select_dead(*connection_, query);
   }
+  Result<records::EventPage> events(const records::EventQuery& query) override {
+    return select_events(*connection_, query);
+  }
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
+    return select_usage(*connection_, query);
+  }
+  Result<records::SessionRow> session(const SessionId& id) override { return select_session(*connection_, id); }
 
  private:
   std::unique_ptr<Connection> connection_;

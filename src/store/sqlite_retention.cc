@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "store/message_rows.h"
+#include "store/sqlite_events.h"
 #include "store/sqlite_removal.h"
 
 namespace relay::store {
@@ -51,6 +52,10 @@ Result<bool> SqliteRetention::step(Connection& connection, const Retention& rete
       }
       break;
     case Phase::Beside: RELAY_TRY(beside(connection, retention, now, max_rows)); break;
+    case Phase::Events:
+      phase_done_ = retention.max_event_age_ms <= 0 ||
+                    !RELAY_TRY(forget_events(connection, now - retention.max_event_age_ms, max_rows));
+      break;
     case Phase::Shrink: RELAY_TRY(shrink(connection)); break;
   }
   if (!phase_done_) return true;
@@ -143,6 +148,11 @@ Result<void> SqliteRetention::beside(Connection& connection, const Retention& re
        "?2)"
        " RETURNING 1",
        std::min(old, now - kForgetMarksAfterMs)},
+      {"DELETE FROM usage WHERE (session,request) IN (SELECT session,request FROM usage INDEXED BY usage_by_time WHERE "
+       "at<?1 LIMIT ?2) RETURNING 1",
+       old},
+      {"DELETE FROM work_files WHERE session IN (SELECT session FROM work WHERE at<?1 LIMIT ?2) RETURNING 0", old},
+      {"DELETE FROM work WHERE session IN (SELECT session FROM work WHERE at<?1 LIMIT ?2) RETURNING 1", old},
   };
   for (const auto& sweep : sweeps) {
     const auto remove = RELAY_TRY(connection.use(sweep.sql));

@@ -21,7 +21,7 @@ class SqliteRetention {
   void on_rollback() { *this = {}; }
 
  private:
-  enum class Phase { Age, Size, Beside, Shrink };
+  enum class Phase { Age, Size, Beside, Events, Shrink };
 
   Result<void> by_age(Connection& connection, WallMs older_than, std::size_t max_rows);
   Result<void> by_size(Connection& connection, std::uint64_t max_bytes, std::size_t max_rows);

@@ -104,10 +104,26 @@ constexpr const char* kLanes =
     "ALTER TABLE agents ADD COLUMN pause_reason TEXT;"
     "ALTER TABLE agents ADD COLUMN policy TEXT;";
 
+// Version 4: what happened, numbered. Messages and lines of ledgers are told from their own rows (`ref`, `n`). What was
+// used and done is kept beside it, so that sums need no walk through the log.
+constexpr const char* kEvents =
+    "CREATE TABLE events("
+    " number INTEGER PRIMARY KEY, at INTEGER NOT NULL, type INTEGER NOT NULL, agent INTEGER NOT NULL,"
+    " session INTEGER NOT NULL, ref INTEGER, n INTEGER, body TEXT);"
+    "CREATE TABLE usage("
+    " session INTEGER NOT NULL, request TEXT NOT NULL, agent INTEGER NOT NULL, model TEXT NOT NULL, thread TEXT,"
+    " source TEXT, at INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,"
+    " cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost REAL, PRIMARY KEY(session, request)) WITHOUT "
+    "ROWID;"
+    "CREATE INDEX usage_by_time ON usage(at);"
+    "CREATE TABLE work("
+    " session INTEGER PRIMARY KEY, items INTEGER NOT NULL, commands INTEGER NOT NULL, at INTEGER NOT NULL);"
+    "CREATE TABLE work_files(session INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;";
+
 struct Step {
   const char* sql[2];
 };
-constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}}, {{kLanes, nullptr}}};
+constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}}, {{kLanes, nullptr}}, {{kEvents, nullptr}}};
 static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace

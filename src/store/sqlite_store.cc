@@ -205,6 +205,14 @@ Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
   return select_dead(*parts_->connection, query);
 }
 
+Result<EventPage> SqliteStore::events(const EventQuery& query) { return select_events(*parts_->connection, query); }
+
+Result<std::vector<UsageSum>> SqliteStore::usage(const UsageQuery& query) {
+  return select_usage(*parts_->connection, query);
+}
+
+Result<SessionRow> SqliteStore::session(const SessionId& id) { return select_session(*parts_->connection, id); }
+
 Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
   const auto& options = parts_->options;
   if (options.sharing == Sharing::Exclusive) return std::unique_ptr<MessageReader>{};

@@ -58,6 +58,9 @@ class SqliteStore final : public MessageStore {
   Result<records::StoreStats> stats() override;
   Result<records::HeldPage> held(const records::HeldRequest& request) override;
   Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override;
+  Result<records::EventPage> events(const records::EventQuery& query) override;
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override;
+  Result<records::SessionRow> session(const SessionId& id) override;
 
   Result<std::unique_ptr<MessageReader>> open_reader() override;
 

@@ -34,6 +34,7 @@ void SqliteWriter::on_rollback() {
   marks_.clear();
   newest_message_ = 0;
   newest_rank_ = 0;
+  events_.on_rollback();
 }
 
 Result<void> SqliteWriter::on(const AddMessage& change) {
@@ -50,7 +51,7 @@ Result<void> SqliteWriter::on(const AddMessage& change) {
             OrNull{message.payload_meta}, std::string_view{message.payload});
   RELAY_TRY(add->run());
   newest_message_ = message.key.value();
-  return {};
+  return events_.add_message(message);
 }
 
 Result<void> SqliteWriter::on(const AddDelivery& change) {
@@ -80,14 +81,15 @@ Result<void> SqliteWriter::on(const AddDelivery& change) {
   // needs a line of its own.
   if (delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored && change.reason.empty() &&
       change.at == 0) {
-    return {};
+    return events_.add_line(delivery.key, {}, delivery.state, change.at, true);
   }
   const auto first =
       RELAY_TRY(connection_.use("INSERT INTO delivery_history(delivery,n,at,state,proof,reason)"
                                 " SELECT ?1,0,iif(?6=0,ts,?6),?3,?4,?5 FROM messages WHERE key=?2"));
   first->bind(delivery.key.value(), delivery.message.value(), number_of(delivery.state), number_of(delivery.proof),
               OrNull{change.reason}, change.at);
-  return first->run();
+  RELAY_TRY(first->run());
+  return events_.add_line(delivery.key, {}, delivery.state, change.at, true);
 }
 
 Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEvent& event) {
@@ -101,8 +103,9 @@ Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEven
 
 Result<void> SqliteWriter::on(const ChangeDelivery& change) {
   if (!RELAY_TRY(update(change))) return {};
-  return add_history(change.key.value(),
-                     {change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+  RELAY_TRY(add_history(change.key.value(),
+                        {change.at, change.state, change.proof, change.reason, change.way, change.evidence}));
+  return events_.add_line(change.key, change.session, change.state, change.at, false);
 }
 
 // Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
@@ -140,8 +143,15 @@ Result<void> SqliteWriter::on(const RequeueDelivery& change) {
     if (connection_.rows_changed() == 0) return {};
   }
   newest_rank_ = std::max(newest_rank_, change.rank.value());
-  return add_history(change.key.value(), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
+  RELAY_TRY(add_history(change.key.value(), {change.at, DeliveryState::Queued, Proof::Stored, change.reason}));
+  return events_.add_line(change.key, {}, DeliveryState::Queued, change.at, false);
 }
+
+Result<void> SqliteWriter::on(const AddEvent& change) { return events_.add(change.event); }
+
+Result<void> SqliteWriter::on(const PutUsage& change) { return events_.put(change.usage); }
+
+Result<void> SqliteWriter::on(const CountWork& change) { return events_.count(change.session, change.more, change.at); }
 
 Result<void> SqliteWriter::on(const SetStream& change) {
   const auto sender = RELAY_TRY(names_.number(change.stream.from.value()));
@@ -215,6 +225,7 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
       find->bind(*agent);
       while (RELAY_TRY(find->step())) pending.emplace_back(find->integer(0), read_proof(find->integer(1)));
     }
+    std::ranges::sort(pending);  // as every store tells it
     for (const auto& [key, proof] : pending) {
       RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
     }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "records/changes.h"
 #include "records/queries.h"
+#include "store/sqlite_events.h"
 #include "store/sqlite_handle.h"
 #include "store/sqlite_names.h"
 
@@ -19,7 +20,8 @@ namespace relay::store {
 
 class SqliteWriter {
  public:
-  explicit SqliteWriter(Connection& connection) : connection_{connection}, names_{connection} {}
+  explicit SqliteWriter(Connection& connection)
+      : connection_{connection}, names_{connection}, events_{connection, names_} {}
 
   Result<void> apply(const records::Change& change);
   /// Writes what was gathered during the group; before its commit.
@@ -41,6 +43,9 @@ class SqliteWriter {
   Result<void> on(const records::LeaveChannel& change);
   Result<void> on(const records::SetOutboxMark& change);
   Result<void> on(const records::PutProposal& change);
+  Result<void> on(const records::AddEvent& change);
+  Result<void> on(const records::PutUsage& change);
+  Result<void> on(const records::CountWork& change);
   /// False when the delivery does not change like this, or is not there.
   Result<bool> update(const records::ChangeDelivery& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
@@ -50,6 +55,7 @@ class SqliteWriter {
 
   Connection& connection_;
   SqliteNames names_;
+  EventWriter events_;
   /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;

@@ -129,6 +129,9 @@ Result<Answer> answer(MessageReader& reader, const Query& query) {
   if (const auto* trace = std::get_if<TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
   if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));
   if (const auto* dead = std::get_if<DeadQuery>(&query)) return RELAY_TRY(reader.dead(*dead));
+  if (const auto* events = std::get_if<EventQuery>(&query)) return RELAY_TRY(reader.events(*events));
+  if (const auto* usage = std::get_if<UsageQuery>(&query)) return RELAY_TRY(reader.usage(*usage));
+  if (const auto* session = std::get_if<SessionQuery>(&query)) return RELAY_TRY(reader.session(session->id));
   return RELAY_TRY(reader.stats());
 }
 
@@ -136,6 +139,7 @@ std::size_t bytes_held(const Changes& changes) {
   std::size_t bytes = changes.size() * sizeof(Change);
   for (const auto& change : changes) {
     if (const auto* add = std::get_if<AddMessage>(&change)) bytes += size_of(add->message);
+    if (const auto* add = std::get_if<AddEvent>(&change)) bytes += add->event.body.size();
   }
   return bytes;
 }

@@ -26,9 +26,14 @@ struct TraceQuery {
   std::string id;
 };
 struct StatsQuery {};
-using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery, records::HeldRequest, records::DeadQuery>;
+struct SessionQuery {
+  SessionId id;
+};
+using Query = std::variant<records::MessageQuery, TraceQuery, StatsQuery, records::HeldRequest, records::DeadQuery,
+                           records::EventQuery, records::UsageQuery, SessionQuery>;
 using Answer = std::variant<std::vector<records::MessageRow>, records::Trace, records::StoreStats, records::HeldPage,
-                            std::vector<records::DeadLetter>>;
+                            std::vector<records::DeadLetter>, records::EventPage, std::vector<records::UsageSum>,
+                            records::SessionRow>;
 
 class StoreListener {
  public:

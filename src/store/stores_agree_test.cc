@@ -47,6 +47,11 @@ std::string say(const Snapshot& snapshot) {
 std::string say_all(MessageStore& store) {
   const auto snapshot = store.load().value();
   auto text = say(snapshot);
+  EventQuery log;
+  log.limit = 100'000;
+  const auto events = store.events(log).value();
+  text += format("events {} to {}\n", events.oldest, events.newest);
+  for (const auto& event : events.events) text += event.json + '\n';
   for (const auto& flow : snapshot.backlogs) {
     const auto page = store.backlog(backlog_of(flow.to.value(), 0, flow.from.value(), flow.lane)).value();
     for (const auto& item : page.items) text += "waits " + say(item.delivery) + '\n';

@@ -1,0 +1,332 @@
+#include "store/sqlite_events.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "store/message_rows.h"
+#include "store/record_json.h"
+#include "store/sqlite_queries.h"
+#include "store/sqlite_rows.h"
+#include "store/told_event.h"
+
+namespace relay::store {
+
+using namespace records;
+
+namespace {
+
+constexpr std::int64_t kMaxLookedAt = 20'000;  // rows of one question; a filter may pass over many
+constexpr const char* kNewestEvent =
+    "SELECT coalesce((SELECT max(number) FROM events),"
+    "(SELECT value FROM meta WHERE name='newest_event'),0)";
+
+/// Names by their numbers, for the length of one answer.
+class NamesByNumber {
+ public:
+  explicit NamesByNumber(Connection& connection) : connection_{connection} {}
+  Result<const std::string*> name(std::int64_t number) {
+    const auto [place, is_new] = names_.try_emplace(number);
+    if (is_new && number != 0) {
+      const auto find = RELAY_TRY(connection_.use("SELECT name FROM names WHERE id=?1"));
+      find->bind(number);
+      if (RELAY_TRY(find->step())) place->second = find->text(0);
+    }
+    return &place->second;
+  }
+
+ private:
+  Connection& connection_;
+  std::unordered_map<std::int64_t, std::string> names_;
+};
+
+Result<std::optional<Message>> find_message(Connection& connection, std::int64_t key) {
+  const auto find = RELAY_TRY(
+      connection.use("SELECT " RELAY_MESSAGE_COLUMNS " FROM messages m" RELAY_MESSAGE_NAMES "WHERE m.key=?1"));
+  find->bind(key);
+  if (!RELAY_TRY(find->step())) return std::optional<Message>{};
+  return std::optional{read_message(*find.operator->(), 0)};
+}
+
+Result<Party> party_of(Connection& connection, const std::string& name) {
+  const auto find = RELAY_TRY(connection.use("SELECT entity FROM agents WHERE name=?1"));
+  find->bind(std::string_view{name});
+  return RELAY_TRY(find->step()) && find->integer(0) == static_cast<std::int64_t>(protocol::EntityType::User)
+             ? Party::Person
+             : Party::Agent;
+}
+
+Result<std::optional<DeliveryEvent>> find_line(Connection& connection, std::int64_t delivery, std::int64_t n) {
+  const auto find =
+      RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 AND n=?2"));
+  find->bind(delivery, n);
+  if (!RELAY_TRY(find->step())) return std::optional<DeliveryEvent>{};
+  return std::optional{read_event(*find.operator->(), 0)};
+}
+
+Result<std::string> tell_line(Connection& connection, const EventHead& head, std::int64_t delivery, std::int64_t n) {
+  DeliveryNews news{.delivery = Key{delivery}, .line = RELAY_TRY(find_line(connection, delivery, n))};
+  news.to = RELAY_TRY(party_of(connection, head.agent));
+  std::int64_t message = 0, available_at = 0;
+  bool put_off = false;
+  DeliveryState state{};
+  {
+    const auto find =
+        RELAY_TRY(connection.use("SELECT message, available_at, wait, state FROM deliveries WHERE key=?1"));
+    find->bind(delivery);
+    if (!RELAY_TRY(find->step())) return tell_delivery(head, news);
+    message = find->integer(0);
+    available_at = find->integer(1);
+    put_off = read_hold(find->integer(2)) == Hold::Time;
+    state = read_state(find->integer(3));
+  }
+  news.message = RELAY_TRY(find_message(connection, message));
+  if (news.message) {
+    news.from = RELAY_TRY(party_of(connection, news.message->from.value()));
+    if (!news.line) news.line = usual_beginning(news.message->ts);  // which is not written
+  }
+  // Of the delivery as it is now: right as long as this is its newest line.
+  news.again = put_off && news.line && news.line->state == state;
+  news.available_at = news.again ? available_at : 0;
+  return tell_delivery(head, news);
+}
+
+/// What was done in a session that is over: that does not change any more, so it is told from its own rows.
+Result<SessionSummary> summary_of(Connection& connection, const EventHead& head) {
+  SessionSummary summary;
+  const auto row = select_session(connection, SessionId{head.session});
+  if (!row) return summary;
+  summary.duration = std::max<WallMs>(row->session.ended, head.at) - row->session.started;
+  summary.work = row->work;
+  const auto sums = RELAY_TRY(select_usage(connection, {.session = head.session}));
+  for (const auto& sum : sums) summary.tokens += sum.input + sum.output + sum.cache_read + sum.cache_write;
+  return summary;
+}
+
+/// The first number whose event is not before a time.
+Result<std::int64_t> number_at(Connection& connection, WallMs time, std::int64_t low, std::int64_t high) {
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    const auto look =
+        RELAY_TRY(connection.use("SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1"));
+    look->bind(middle);
+    if (!RELAY_TRY(look->step()) || look->integer(1) >= time)
+      high = middle;
+    else
+      low = look->integer(0) + 1;
+  }
+  return low;
+}
+
+}  // namespace
+
+Result<std::int64_t> EventWriter::number_of(const std::string& name) {
+  if (name.empty()) return std::int64_t{0};
+  return names_.number(name);
+}
+
+Result<EventWriter::Place> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
+  if (!next_) {
+    next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
+                 RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY number DESC LIMIT 1"))};
+  }
+  next_->at = std::max(at, next_->at);
+  return Place{next_->number++, next_->at, RELAY_TRY(number_of(std::string{type})),
+               RELAY_TRY(number_of(session.value()))};
+}
+
+Result<void> EventWriter::add(const Event& event) {
+  const auto place = RELAY_TRY(next_place(event.type, event.at, event.session));
+  const auto agent = RELAY_TRY(number_of(event.agent.value()));
+  const auto add =
+      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,agent,body) VALUES(?1,?2,?3,?4,?5,?6)"));
+  add->bind(place.number, place.at, place.type, place.session, agent, std::string_view{event.body});
+  return add->run();
+}
+
+Result<void> EventWriter::add_message(const Message& message) {
+  const auto place = RELAY_TRY(next_place(kMessageExchanged, message.ts, message.session));
+  const auto agent = RELAY_TRY(number_of(message.from.value()));
+  const auto add =
+      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,agent,ref) VALUES(?1,?2,?3,?4,?5,?6)"));
+  add->bind(place.number, place.at, place.type, place.session, agent, message.key.value());
+  return add->run();
+}
+
+Result<void> EventWriter::add_line(Key delivery, const SessionId& session, DeliveryState state, WallMs at, bool first) {
+  const auto place = RELAY_TRY(next_place(type_of_line(state, first), at, session));
+  const auto add =
+      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,ref,agent,n) VALUES(?1,?2,?3,?4,?5,"
+                                "(SELECT recipient FROM deliveries WHERE key=?5),"
+                                "coalesce((SELECT max(n) FROM delivery_history WHERE delivery=?5),0))"));
+  add->bind(place.number, place.at, place.type, place.session, delivery.value());
+  return add->run();
+}
+
+Result<void> EventWriter::put(const Usage& usage) {
+  const auto session = RELAY_TRY(number_of(usage.session.value()));
+  const auto agent = RELAY_TRY(number_of(usage.agent.value()));
+  const auto put = RELAY_TRY(connection_.use(
+      "INSERT OR REPLACE INTO usage(session,request,agent,model,thread,source,at,input,output,cache_read,cache_write,"
+      "reasoning,cost) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,iif(?13<0,NULL,?13))"));
+  put->bind(session, std::string_view{usage.request}, agent, std::string_view{usage.model}, OrNull{usage.thread},
+            OrNull{usage.source}, usage.at, usage.input, usage.output, usage.cache_read, usage.cache_write,
+            usage.reasoning, usage.cost);
+  return put->run();
+}
+
+Result<void> EventWriter::count(const SessionId& session, const Work& more, WallMs at) {
+  const auto number = RELAY_TRY(number_of(session.value()));
+  {
+    const auto add = RELAY_TRY(
+        connection_.use("INSERT INTO work(session,items,commands,at) VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET"
+                        " items=items+excluded.items, commands=commands+excluded.commands, at=excluded.at"));
+    add->bind(number, more.items, more.commands, at);
+    RELAY_TRY(add->run());
+  }
+  for (const auto& file : more.files) {
+    const auto add =
+        RELAY_TRY(connection_.use("INSERT OR IGNORE INTO work_files(session,path) SELECT ?1,?2"
+                                  " WHERE (SELECT count(*) FROM work_files WHERE session=?1)<?3"));
+    add->bind(number, std::string_view{file}, static_cast<std::int64_t>(kMaxWorkFiles));
+    RELAY_TRY(add->run());
+  }
+  return {};
+}
+
+Result<EventPage> select_events(Connection& connection, const EventQuery& query) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  EventPage page;
+  page.newest = static_cast<EventNumber>(RELAY_TRY(connection.integer(kNewestEvent)));
+  page.oldest = static_cast<EventNumber>(RELAY_TRY(connection.integer("SELECT min(number) FROM events")));
+  const auto newest = static_cast<std::int64_t>(page.newest), oldest = static_cast<std::int64_t>(page.oldest);
+  auto first = std::max(static_cast<std::int64_t>(std::min<EventNumber>(query.after, INT64_MAX - 1)) + 1, oldest);
+  auto end = newest + 1;
+  if (query.since > 0) first = std::max(first, RELAY_TRY(number_at(connection, query.since, first, end)));
+  if (query.until > 0) end = RELAY_TRY(number_at(connection, query.until, first, end));
+  page.reached = static_cast<EventNumber>(std::max(first - 1, std::min<std::int64_t>(newest, first - 1)));
+
+  NamesByNumber names{connection};
+  const auto rows = RELAY_TRY(connection.use(
+      query.newest ? "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
+                     " ORDER BY number DESC"
+                   : "SELECT number,at,type,agent,session,ref,n,body FROM events WHERE number>=?1 AND number<?2"
+                     " ORDER BY number"));
+  rows->bind(first, end);
+  std::size_t bytes = 0;
+  std::int64_t looked_at = 0;
+  bool stopped = false;
+  while (RELAY_TRY(rows->step())) {
+    if (page.events.size() >= query.limit || bytes >= kMaxAnswerBytes || looked_at++ >= kMaxLookedAt) {
+      stopped = true;
+      break;
+    }
+    EventHead head{.number = static_cast<EventNumber>(rows->integer(0)), .at = rows->integer(1)};
+    head.type = *RELAY_TRY(names.name(rows->integer(2)));
+    head.agent = *RELAY_TRY(names.name(rows->integer(3)));
+    head.session = *RELAY_TRY(names.name(rows->integer(4)));
+    if (!query.newest) page.reached = head.number;
+    if (!query.filter.takes(head.type, head.agent, head.session)) continue;
+    ToldEvent told{.number = head.number, .type = head.type};
+    if (head.type == kMessageExchanged)
+      told.json = tell_message(head, Key{rows->integer(5)}, RELAY_TRY(find_message(connection, rows->integer(5))));
+    else if (!rows->is_null(6))
+      told.json = RELAY_TRY(tell_line(connection, head, rows->integer(5), rows->integer(6)));
+    else if (head.type == kSessionEnded)
+      told.json = tell_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head))));
+    else
+      told.json = tell_event(head, rows->text(7));
+    bytes += told.json.size();
+    page.events.push_back(std::move(told));
+  }
+  page.more = stopped;
+  if (query.newest) {
+    std::ranges::reverse(page.events);
+    page.reached = page.newest;
+  } else if (!stopped) {
+    page.reached = std::max(page.reached, static_cast<EventNumber>(end - 1));
+  }
+  return page;
+}
+
+Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQuery& query) {
+  std::vector<UsageSum> sums;
+  std::int64_t agent = 0, session = 0;
+  for (const auto& [name, number] : {std::pair{&query.agent, &agent}, std::pair{&query.session, &session}}) {
+    if (name->empty()) continue;
+    const auto found = RELAY_TRY(find_name(connection, *name));
+    if (!found) return sums;
+    *number = *found;
+  }
+  const auto rows = RELAY_TRY(connection.use(
+      "SELECT a.name, u.model, u.thread, s.name, count(*), sum(u.input), sum(u.output), sum(u.cache_read),"
+      " sum(u.cache_write), sum(u.reasoning), total(u.cost), count(u.cost) FROM usage u"
+      " LEFT JOIN names a ON a.id=u.agent LEFT JOIN names s ON s.id=u.session"
+      " WHERE u.at>=?1 AND u.at<?2 AND (?3=0 OR u.agent=?3) AND (?4=0 OR u.session=?4)"
+      " GROUP BY u.agent, u.model, u.thread, u.session ORDER BY a.name, u.model, u.thread, s.name"));
+  rows->bind(query.since, query.until > 0 ? query.until : INT64_MAX, agent, session);
+  while (RELAY_TRY(rows->step())) {
+    auto& sum = sums.emplace_back();
+    sum.agent = AgentName{rows->text(0)};
+    sum.model = rows->text(1);
+    sum.thread = rows->text(2);
+    sum.session = SessionId{rows->text(3)};
+    int column = 4;
+    for (auto* count : {&sum.answers, &sum.input, &sum.output, &sum.cache_read, &sum.cache_write, &sum.reasoning})
+      *count = rows->integer(column++);
+    sum.cost = rows->real(10);
+    sum.costed = rows->integer(11);
+  }
+  return sums;
+}
+
+Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
+  const auto moment = RELAY_TRY(ReadMoment::begin(connection));
+  SessionRow row;
+  {
+    const auto find = RELAY_TRY(
+        connection.use("SELECT agent,capabilities,started,last_seen,ended,topics,shadows FROM sessions WHERE id=?1"));
+    find->bind(std::string_view{id.value()});
+    if (!RELAY_TRY(find->step())) return fail(Errc::NotFound, "there is no session of that id");
+    row.session.id = id;
+    row.session.agent = AgentName{find->text(0)};
+    row.session.capabilities = RELAY_TRY(capabilities_from_json(find->text(1)));
+    row.session.started = find->integer(2);
+    row.session.last_seen = find->integer(3);
+    row.session.ended = find->integer(4);
+    row.session.topics = RELAY_TRY(texts_from_json(find->text(5)));
+    row.session.shadows = RELAY_TRY(shadows_from_json(find->text(6)));
+  }
+  const auto number = RELAY_TRY(find_name(connection, id.value()));
+  if (!number) return row;
+  {
+    const auto find = RELAY_TRY(connection.use("SELECT items, commands FROM work WHERE session=?1"));
+    find->bind(*number);
+    if (RELAY_TRY(find->step())) {
+      row.work.items = find->integer(0);
+      row.work.commands = find->integer(1);
+    }
+  }
+  const auto files = RELAY_TRY(connection.use("SELECT path FROM work_files WHERE session=?1 ORDER BY path LIMIT ?2"));
+  files->bind(*number, static_cast<std::int64_t>(kMaxWorkFiles));
+  while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
+  return row;
+}
+
+Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows) {
+  const auto oldest = RELAY_TRY(connection.integer("SELECT min(number) FROM events"));
+  const auto newest = RELAY_TRY(connection.integer("SELECT max(number) FROM events"));
+  if (newest == 0) return false;
+  {
+    const auto keep = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('newest_event',?1)"));
+    keep->bind(newest);
+    RELAY_TRY(keep->run());
+  }
+  const auto end = RELAY_TRY(number_at(connection, before, oldest, newest + 1));
+  const auto stop = std::min(end, oldest + static_cast<std::int64_t>(max_rows));
+  const auto remove = RELAY_TRY(connection.use("DELETE FROM events WHERE number<?1"));
+  remove->bind(stop);
+  RELAY_TRY(remove->run());
+  return stop < end;
+}
+
+}  // namespace relay::store

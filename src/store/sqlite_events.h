@@ -1,0 +1,50 @@
+/// The log of events in the database: numbering, reading in order, forgetting. Private to src/store.
+///
+/// Invariants: numbers grow by one with each event that is committed, whatever is forgotten; times never go back, so a
+///   time is found by halving. Threading: one thread per connection.
+#pragma once
+
+#include "records/events.h"
+#include "records/queries.h"
+#include "store/sqlite_handle.h"
+#include "store/sqlite_names.h"
+
+namespace relay::store {
+
+/// Writes inside the caller's transaction.
+class EventWriter {
+ public:
+  EventWriter(Connection& connection, SqliteNames& names) : connection_{connection}, names_{names} {}
+
+  Result<void> add(const records::Event& event);
+  Result<void> add_message(const records::Message& message);
+  /// The newest line of the delivery's history is the event. `first`: it is the one it began with.
+  Result<void> add_line(Key delivery, const SessionId& session, records::DeliveryState state, WallMs at, bool first);
+  Result<void> put(const records::Usage& usage);
+  Result<void> count(const SessionId& session, const records::Work& more, WallMs at);
+  void on_rollback() { next_.reset(); }
+
+ private:
+  struct Place {
+    std::int64_t number = 0, at = 0, type = 0, session = 0;
+  };
+  Result<Place> next_place(std::string_view type, WallMs at, const SessionId& session);
+  Result<std::int64_t> number_of(const std::string& name);
+
+  Connection& connection_;
+  SqliteNames& names_;
+  struct Next {
+    std::int64_t number = 0;
+    WallMs at = 0;  // of the last one
+  };
+  std::optional<Next> next_;  // read from the database when it is needed
+};
+
+Result<records::EventPage> select_events(Connection& connection, const records::EventQuery& query);
+Result<std::vector<records::UsageSum>> select_usage(Connection& connection, const records::UsageQuery& query);
+Result<records::SessionRow> select_session(Connection& connection, const SessionId& id);
+
+/// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
+Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows);
+
+}  // namespace relay::store

@@ -1,0 +1,142 @@
+#include "store/told_event.h"
+
+#include "base/json.h"
+#include "capture/redact.h"
+#include "protocol/contract.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+#include "protocol/utf8.h"
+#include "records/short_id.h"
+
+namespace relay::store {
+
+using namespace records;
+using protocol::DeliveryEventType;
+
+namespace {
+
+/// Of a JSON value. A secret may begin right behind an escape, where the letters before it are not its neighbours.
+std::string without_secrets(std::string_view raw) {
+  if (!raw.contains('\\') && capture::redact(raw) == raw) return std::string{raw};
+  auto value = parse_json(raw);
+  if (!value) return "null";
+  capture::redact(*value);
+  return json::serialize(*value);
+}
+
+/// Puts the common part around an object.
+std::string with_head(const EventHead& head, std::string_view members) {
+  protocol::JsonWriter front;
+  front.field("type", head.type).field("sessionId", head.session);
+  protocol::JsonWriter back;
+  back.field("_seq", static_cast<std::int64_t>(head.number)).field("_ts", head.at);
+  back.field("_sessionId", head.session).field("_agentName", head.agent);
+  auto told = front.take();
+  told.back() = ',';
+  if (members.size() > 2) {
+    told += members.substr(1, members.size() - 2);
+    told += ',';
+  }
+  told += std::string_view{back.take()}.substr(1);
+  return told;
+}
+
+protocol::AgentKind kind_of(Party party) {
+  return party == Party::Person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
+}
+
+DeliveryEventType event_type(DeliveryState state, bool first) {
+  switch (state) {
+    case DeliveryState::Queued: return first ? DeliveryEventType::Created : DeliveryEventType::Queued;
+    case DeliveryState::Accepted: return DeliveryEventType::Accepted;
+    case DeliveryState::Delivered: return DeliveryEventType::Delivered;
+    case DeliveryState::Deferred: return DeliveryEventType::Deferred;
+    case DeliveryState::Failed: return DeliveryEventType::Failed;
+    case DeliveryState::Expired: return DeliveryEventType::Expired;
+    case DeliveryState::Cancelled: return DeliveryEventType::Cancelled;
+    case DeliveryState::InDoubt: return DeliveryEventType::InDoubt;
+    case DeliveryState::Dead: return DeliveryEventType::Dead;
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+std::string_view type_of_line(DeliveryState state, bool first) {
+  // Whatever it begins as: that it exists is the news.
+  return name_of(first ? DeliveryEventType::Created : event_type(state, false));
+}
+
+std::string tell_event(const EventHead& head, std::string_view body) { return with_head(head, without_secrets(body)); }
+
+std::string with_summary(std::string_view body, const SessionSummary& summary) {
+  protocol::JsonWriter members;
+  members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
+  members.begin_array("filesModified");
+  for (const auto& file : summary.work.files) members.element(file);
+  members.end().field("commandsRun", summary.work.commands);
+  if (summary.tokens > 0) members.field("totalTokens", summary.tokens);
+  auto all = std::string{body};
+  all.back() = all.size() > 2 ? ',' : ' ';
+  return all + members.take().substr(1);
+}
+
+std::string tell_message(const EventHead& head, Key key, const std::optional<Message>& message) {
+  protocol::JsonWriter members;
+  members.field("from", head.agent).field("to", message ? message->to : "");
+  const auto view = message ? protocol::parse_send(message->payload) : Result<protocol::SendView>{};
+  bool whole = view && !view->body.empty() && view->body.size() <= protocol::kMaxEventTextBytes;
+  if (whole) {
+    members.raw("body", without_secrets(view->body));
+  } else if (view && !view->body.empty()) {
+    const auto text = parse_json(view->body);
+    const auto* letters = text ? text->if_string() : nullptr;
+    const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
+    members.field("body", capture::redact(protocol::cut_at_letter(long_text, protocol::kMaxEventTextBytes)));
+  } else {
+    whole = message.has_value();  // it has none
+    members.field("body", "");
+  }
+  members.field("kind", !message ? "" : message->kind.empty() ? "message" : std::string_view{message->kind});
+  if (message) {
+    members.optional("thread", message->thread);
+    if (message->to.starts_with('#')) members.field("channel", message->to);
+  }
+  members.field("id", short_id(key));
+  if (!whole) members.field("truncated", true);
+  return with_head(head, members.take());
+}
+
+std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
+  protocol::DeliveryEvent event{.delivery_id = delivery_id(news.delivery),
+                                .agent = protocol::identity_of(head.agent, kind_of(news.to)),
+                                .at = head.at,
+                                .available_at = news.available_at,
+                                .retryable = news.again};
+  event.type = protocol::delivery_event_named(head.type).value_or(DeliveryEventType::Created);
+  if (news.line) {
+    event.at = news.line->at;
+    event.state = name_of(news.line->state);
+    event.proof = name_of(news.line->proof);
+    event.reason = news.line->reason;
+    event.way = news.line->way;
+    event.evidence = news.line->evidence;
+  }
+  if (news.message) {
+    const auto& message = *news.message;
+    event.message = protocol::message_from({.id = short_id(message.key),
+                                            .from = message.from.value(),
+                                            .to = message.to,
+                                            .payload = message.payload,
+                                            .at = message.ts,
+                                            .from_kind = kind_of(news.from)});
+    event.message.text = capture::redact(event.message.text);
+    if (!event.message.metadata.empty()) event.message.metadata = without_secrets(event.message.metadata);
+  }
+  event.message.truncated = !news.message;
+  auto members = protocol::write_delivery_event(event);
+  const auto type_end = members.find(',');  // the type is told first, and by the head
+  return with_head(head, "{" + members.substr(type_end + 1));
+}
+
+}  // namespace relay::store

@@ -1,0 +1,49 @@
+/// Rows of the log as they are told: one JSON object each, without secrets. Private to src/store.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "records/events.h"
+#include "records/records.h"
+
+namespace relay::store {
+
+/// The part that every event has.
+struct EventHead {
+  records::EventNumber number = 0;
+  WallMs at = 0;
+  std::string type = {};
+  std::string agent = {};
+  std::string session = {};
+};
+
+std::string tell_event(const EventHead& head, std::string_view body);
+
+struct SessionSummary {
+  std::int64_t duration = 0;
+  records::Work work = {};
+  std::int64_t tokens = 0;
+};
+/// The body of `session.ended`, and what was done until then.
+std::string with_summary(std::string_view body, const SessionSummary& summary);
+
+/// `message` is empty when it is not kept any more.
+std::string tell_message(const EventHead& head, Key key, const std::optional<records::Message>& message);
+
+enum class Party : std::uint8_t { Agent, Person };
+/// What is not kept any more is left out: the message, or what stood in the line.
+struct DeliveryNews {
+  Key delivery;
+  std::optional<records::Message> message = {};
+  std::optional<records::DeliveryEvent> line = {};
+  Party from = Party::Agent, to = Party::Agent;
+  bool again = false;  // it waits for another try
+  WallMs available_at = 0;
+};
+std::string tell_delivery(const EventHead& head, const DeliveryNews& news);
+
+/// Of the event for a line of a ledger. A delivery begins once; later it waits in line again.
+std::string_view type_of_line(records::DeliveryState state, bool first);
+
+}  // namespace relay::store
