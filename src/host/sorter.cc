@@ -134,6 +134,8 @@ std::optional<SteadyTime> Sorter::look_for_proof(const View& view) {
           {.status = ReceiptStatus::InDoubt,
            .reason = format("it was handed over by {}, and nothing shows that the model has it", handed.way),
            .way = std::string{handed.way}});
+      doubted_.push_back(std::move(handed));
+      if (doubted_.size() > kMaxHanded) doubted_.pop_front();
       return true;
     }
     if (view.now >= late && handed.taken)
@@ -327,7 +329,7 @@ void Sorter::on_given(Shown& shown, std::string_view way, std::string_view id) {
     end(handed.letter, seen_receipt(handed.way, way, id, format("by {}; its {} shows it", handed.way, way)));
     return true;
   };
-  while (std::erase_if(handed_, ends) > 0) {}
+  while (std::erase_if(handed_, ends) + std::erase_if(doubted_, ends) > 0) {}
 }
 
 std::optional<Letter> Sorter::extract(std::string_view delivery) {

@@ -399,6 +399,20 @@ TEST_F(SorterTest, WhatAPredecessorSawToItsEndIsToldAsItSawIt) {
   EXPECT_TRUE(heard().empty());
 }
 
+TEST_F(SorterTest, WhatIsShownAfterAllIsInDoubtNoMore) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  after(kProofLimit, State::Idle);
+  EXPECT_EQ(heard().back(), "a in_doubt: it was handed over by inbox, and nothing shows that the model has it");
+  after(1h, State::Working);
+  given("text of a", "transcript", "u1");
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"});
+  given("text of a", "transcript", "u1");
+  EXPECT_TRUE(heard().empty());
+}
+
 TEST_F(SorterTest, WhatTheRecordNeverShowsIsSaidSoAndIsInDoubtAtTheEnd) {
   can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
   come("a");
