@@ -134,7 +134,12 @@ void name(std::string_view payload) { (void)parse_name(payload); }
 void trace(std::string_view payload) { (void)parse_trace(payload); }
 void events(std::string_view payload) {
   const auto parsed = parse_events_subscribe(payload);
-  if (parsed) FUZZ_CHECK(parsed->types.size() <= kMaxEventTypes && parsed->since_key >= -1);
+  if (parsed) FUZZ_CHECK(parsed->wanted.types.size() <= kMaxEventTypes && parsed->since >= -1);
+  const auto page = parse_events_query(payload);
+  if (page) FUZZ_CHECK(page->limit <= kMaxQueryRows && page->after >= 0);
+  (void)parse_usage_query(payload);
+  (void)parse_session_query(payload);
+  (void)parse_agent_event(payload);
 }
 void log_line(std::string_view payload) { (void)parse_log(payload); }
 void session_state(std::string_view payload) { (void)parse_session_state(payload); }

@@ -225,21 +225,19 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
       if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
     }
   }
-  newest_shown_ = sent.message->key;
-  show_watchers(*sent.message);
   const auto answered = answer_syncs(*sent.message);
   for (const auto& refused : sent.refused)
     tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
          {sent.message, refused.delivery.to, refused.code});
   for (auto& delivery : sent.deliveries) {
-    records::ChangeDelivery line{
-        .key = delivery.key, .state = delivery.state, .proof = delivery.proof, .at = now_.wall, .hold = delivery.hold};
-    if (delivery.hold == records::Hold::Policy) {
-      line.reason = held_by_policy(delivery.to);
-      tell(line, {sent.message, delivery.to});
-    } else {
-      show_delivery(line, {sent.message, delivery.to});
-    }
+    if (delivery.hold == records::Hold::Policy)
+      tell({.key = delivery.key,
+            .state = delivery.state,
+            .proof = delivery.proof,
+            .at = now_.wall,
+            .reason = held_by_policy(delivery.to),
+            .hold = delivery.hold},
+           {sent.message, delivery.to});
     AgentState* to = find_agent(delivery.to.value());
     if (to == nullptr) continue;
     // Whoever asked from a command line has no session, and has just been given it.

@@ -31,9 +31,9 @@ void Broker::on_disconnect(ConnectionId connection, std::string_view reason, Mom
   core_->set_now(now);
   core_->disconnect(connection, reason);
 }
-void Broker::on_committed(records::Ticket up_to, Moment now) {
+void Broker::on_committed(records::Ticket up_to, records::EventNumber newest, Moment now) {
   core_->set_now(now);
-  core_->committed(up_to);
+  core_->committed(up_to, newest);
 }
 void Broker::on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now) {
   core_->set_now(now);
@@ -74,6 +74,18 @@ void Broker::on_held(QueryId id, Result<records::HeldPage> page, Moment now) {
 void Broker::on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Moment now) {
   core_->set_now(now);
   core_->dead(id, std::move(letters));
+}
+void Broker::on_events(QueryId id, Result<records::EventPage> page, Moment now) {
+  core_->set_now(now);
+  core_->events(id, std::move(page));
+}
+void Broker::on_usage(QueryId id, Result<std::vector<records::UsageSum>> sums, Moment now) {
+  core_->set_now(now);
+  core_->usage(id, std::move(sums));
+}
+void Broker::on_session(QueryId id, Result<records::SessionRow> row, Moment now) {
+  core_->set_now(now);
+  core_->session(id, std::move(row));
 }
 void Broker::on_host_started(QueryId id, Result<std::int32_t> pid, Moment now) {
   core_->set_now(now);

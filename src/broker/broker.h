@@ -106,7 +106,8 @@ class Broker {
   void on_disconnect(ConnectionId connection, std::string_view reason, Moment now);
 
   // What the store answers.
-  void on_committed(records::Ticket up_to, Moment now);
+  /// `newest` is the number of the last event there is.
+  void on_committed(records::Ticket up_to, records::EventNumber newest, Moment now);
   void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
   void on_backlog(records::BacklogPage page, Moment now);
   void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now);
@@ -117,6 +118,9 @@ class Broker {
   void on_stats(QueryId id, Result<records::StoreStats> stats, Moment now);
   void on_held(QueryId id, Result<records::HeldPage> page, Moment now);
   void on_dead(QueryId id, Result<std::vector<records::DeadLetter>> letters, Moment now);
+  void on_events(QueryId id, Result<records::EventPage> page, Moment now);
+  void on_usage(QueryId id, Result<std::vector<records::UsageSum>> sums, Moment now);
+  void on_session(QueryId id, Result<records::SessionRow> row, Moment now);
 
   // What became of agents that run for others.
   void on_host_started(QueryId id, Result<std::int32_t> pid, Moment now);

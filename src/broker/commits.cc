@@ -18,6 +18,7 @@ std::size_t bytes_of(const records::Change& change) {
     bytes += 2 * sizeof(AgentName) * proposal.participants.size();
     for (const auto& vote : proposal.votes) bytes += 2 * (sizeof vote + vote.reason.size());
   }
+  if (const auto* add = std::get_if<records::AddEvent>(&change)) bytes += 2 * add->event.body.size();
   if (const auto* put = std::get_if<records::PutAgent>(&change)) {
     const auto& agent = put->agent;
     for (const auto* text : {&agent.cli, &agent.program, &agent.model, &agent.task, &agent.working_directory,
@@ -119,13 +120,15 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
   }
 }
 
-void Core::committed(records::Ticket up_to) {
+void Core::committed(records::Ticket up_to, records::EventNumber newest) {
   if (store_ != StoreState::Works) store_recovered();
+  newest_event_ = std::max(newest_event_, newest);
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = std::move(pending_.front());
     pending_.pop_front();
     settle(pending, Saving::Done, {});
   }
+  show_watchers();
 }
 
 void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_view why) {

@@ -39,7 +39,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       started_{now.steady},
       store_id_{snapshot.store_id},
       newest_{snapshot.newest},
-      newest_shown_{snapshot.newest} {
+      newest_event_{snapshot.newest_event} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
     agent.record = std::move(record);
@@ -196,6 +196,10 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::Metrics: return on_metrics(connection, envelope);
     case MessageType::Trace: return on_trace(connection, envelope);
     case MessageType::EventsSubscribe: return on_events_subscribe(connection, envelope);
+    case MessageType::EventsQuery: return on_events_query(connection, envelope);
+    case MessageType::UsageQuery: return on_usage_query(connection, envelope);
+    case MessageType::SessionQuery: return on_session_query(connection, envelope);
+    case MessageType::AgentEvent: return on_agent_event(connection, envelope);
     case MessageType::EventsUnsubscribe:
       connection.watch.reset();
       watchers_.erase(connection.id);
@@ -247,7 +251,9 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::RemoveAgentResponse:
     case MessageType::HealthResponse:
     case MessageType::MetricsResponse:
-    case MessageType::AgentEvent:
+    case MessageType::EventsResponse:
+    case MessageType::UsageResponse:
+    case MessageType::SessionResponse:
     case MessageType::TraceResponse:
     case MessageType::WorkspaceResponse:
     case MessageType::ControlResult:
@@ -310,7 +316,7 @@ void Core::written(ConnectionId id, std::size_t left) {
     }
     pump(*agent);
   }
-  if (connection->watch && !connection->watch->live && left < limits_.max_waiting_bytes) catch_up(*connection);
+  if (connection->watch) show_next(*connection);
 }
 
 void Core::disconnect(ConnectionId id, std::string_view reason) {
@@ -391,9 +397,9 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
     case TimerKind::Due: return look_for_due();
     case TimerKind::Proposal: return proposal_due(entry.name);
     case TimerKind::WatchRetry:
-      if (connection != nullptr && connection->watch && !connection->watch->live) {
+      if (connection != nullptr && connection->watch) {
         connection->watch->page.reset();
-        catch_up(*connection);
+        show_next(*connection);
       }
       return;
     case TimerKind::SaveRetry: return try_store_again();

@@ -15,7 +15,8 @@
 ///   voting.cc      consensus
 ///   queries.cc     STATUS and its like, answers from the store
 ///   workers.cc     agents that run for others: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS
-///   watching.cc    event subscriptions
+///   watching.cc    the log of events: who follows it, questions about it
+///   happenings.cc  what is worth a line in the log, and what sessions tell of themselves
 #pragma once
 
 #include <deque>
@@ -36,6 +37,7 @@
 #include "broker/streams.h"
 #include "broker/timers.h"
 #include "broker/unseen.h"
+#include "events/event.h"
 #include "protocol/contract.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
@@ -59,7 +61,7 @@ class Core {
   void bad_stream(ConnectionId id, std::string_view reason);
   void written(ConnectionId id, std::size_t left);
   void disconnect(ConnectionId id, std::string_view reason);
-  void committed(records::Ticket up_to);
+  void committed(records::Ticket up_to, records::EventNumber newest);
   void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
   void tick();
   void shut_down();
@@ -83,6 +85,11 @@ class Core {
   void messages(QueryId id, Result<std::vector<records::MessageRow>> rows);
   void trace(QueryId id, Result<records::Trace> trace);
   void stats(QueryId id, Result<records::StoreStats> stats);
+
+  // --- watching.cc
+  void events(QueryId id, Result<records::EventPage> page);
+  void usage(QueryId id, Result<std::vector<records::UsageSum>> sums);
+  void session(QueryId id, Result<records::SessionRow> row);
 
   // --- workers.cc
   void host_started(QueryId id, Result<std::int32_t> pid);
@@ -407,9 +414,9 @@ class Core {
     std::string request_id;
     protocol::MessageType answer{};
     bool inbox = false;
-    bool watch = false;
-    std::string name = {};  // of the agent that runs for others
-    std::size_t limit = 0;  // rows wanted, of dead letters
+    std::string name = {};    // of the agent that runs for others
+    std::size_t limit = 0;    // rows wanted, of dead letters
+    std::string reason = {};  // of a RELEASE
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);
@@ -423,6 +430,8 @@ class Core {
     AgentName from;
     SessionId session;
     std::string task;  // the payload of the message it will become; empty: none
+    std::string cli = {};
+    std::string words = {};  // of the task
   };
   void on_spawn(Connection& connection, const protocol::Envelope& envelope);
   void on_release(Connection& connection, const protocol::Envelope& envelope);
@@ -449,14 +458,27 @@ class Core {
 
   // --- watching.cc
   void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
-  void catch_up(Connection& connection);
-  void watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows);
-  void show_watchers(const records::Message& message);
-  void show_delivery(const records::ChangeDelivery& line, const News& news);
-  void show_put_back(const records::ChangeDelivery& line, const News& news);
-  protocol::DeliveryEvent event_of(const records::ChangeDelivery& line, const News& news);
-  void show_live(bool Watch::* wanted, const std::string& payload);
-  [[nodiscard]] bool anybody_watches(bool Watch::* wanted);
+  void show_next(Connection& connection);
+  void show_watchers();
+  void show_log(const std::string& event);
+  void on_events_query(Connection& connection, const protocol::Envelope& envelope);
+  void answer_events(Connection& connection, const Asked& asked, const Result<records::EventPage>& page);
+  void on_usage_query(Connection& connection, const protocol::Envelope& envelope);
+  void on_session_query(Connection& connection, const protocol::Envelope& envelope);
+
+  // --- happenings.cc
+  [[nodiscard]] records::AddEvent event_row(const events::Event& event, const AgentName& agent,
+                                            const SessionId& session) const;
+  void record(const events::Event& event, const AgentName& agent, const SessionId& session);
+  void record(const events::Event& event, const AgentState& agent);
+  static events::AgentStatus activity_event(const protocol::SessionStateChange& told);
+  void record_session_start(const AgentState& agent);
+  [[nodiscard]] records::AddEvent session_end(const AgentState& agent, events::SessionEnd how) const;
+  void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
+  void answer_event_when_saved(Connection& connection, std::string_view id, std::string refusal);
+  Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);
+  [[nodiscard]] records::Usage usage_of(const events::TokensUsed& tokens, const AgentState& agent,
+                                        std::string_view id) const;
 
   BrokerLimits limits_;
   ServerInfo info_;
@@ -465,7 +487,7 @@ class Core {
   SteadyTime started_;
   std::string store_id_;
   Key newest_;
-  Key newest_shown_;  // the newest message known to be committed
+  records::EventNumber newest_event_;  // known to be committed
 
   Effects effects_;
   Timers timers_;

@@ -249,6 +249,7 @@ void Core::expire_due() {
 
 void Core::expired(records::ExpireResult result) {
   const WallMs known = std::exchange(next_expiry_, 0);
+  newest_event_ = std::max(newest_event_, result.newest_event);
   for (const auto& gone : result.expired) {
     if (unseen_.has(Deed::Finished, gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
@@ -266,6 +267,7 @@ void Core::expired(records::ExpireResult result) {
   unseen_.end_look(*std::exchange(expiring_, std::nullopt));
   if (known != 0) arm_expiry(known);
   if (result.next_expiry != 0) arm_expiry(result.next_expiry);
+  show_watchers();
 }
 
 // ---------------------------------------------------------------- put off, and put back
@@ -330,13 +332,11 @@ bool Core::put_back(const records::Delivery& delivery, const Topic& topic, proto
   moved.proof = Proof::Stored;
   moved.hold = records::Hold::None;
   save_eventually(records::SetStream{{topic, moved.from, moved.to, lane, moved.seq, Seq{}}});  // saved again with it
-  save_eventually(records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, now_.wall, reason});
-  when_saved([this, moved = std::move(moved), reason = std::move(reason)] {
+  save_eventually(records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, now_.wall, std::move(reason)});
+  when_saved([this, moved = std::move(moved)] {
     AgentState* agent = find_agent(moved.to.value());
     unseen_.stored(Deed::PutBack, moved.key);
     if (agent == nullptr || unseen_.has(Deed::Finished, moved.key)) return;
-    show_put_back({.key = moved.key, .at = now_.wall, .reason = reason},
-                  {heading_of(moved.message, moved.from, moved.to), moved.to});
     if (auto in_hand = agent->mailbox.move_in_hand(moved.key, moved.lane)) {
       // Its session has it already, and hears only where it belongs now.
       agent->mailbox.committed({moved, std::move(in_hand->message)}, limits_.max_page_rows);

@@ -60,6 +60,18 @@ struct AskDead {
   QueryId id;
   records::DeadQuery query;
 };
+struct AskEvents {
+  QueryId id;
+  records::EventQuery query;
+};
+struct AskUsage {
+  QueryId id;
+  records::UsageQuery query;
+};
+struct AskSession {
+  QueryId id;
+  SessionId session;
+};
 /// Each of these four is answered once (`on_host_…`), whatever happens.
 struct StartHost {
   QueryId id;
@@ -86,9 +98,9 @@ struct Note {
   std::string text;
 };
 
-using Effect =
-    std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages, AskTrace,
-                 AskStats, AskHeld, AskDead, StartHost, EndHost, TypeIntoHost, AskHosts, RosterChanged, Note>;
+using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
+                            AskTrace, AskStats, AskHeld, AskDead, AskEvents, AskUsage, AskSession, StartHost, EndHost,
+                            TypeIntoHost, AskHosts, RosterChanged, Note>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

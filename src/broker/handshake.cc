@@ -192,6 +192,7 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
     if (agent.session->ended == 0) {
       agent.session->ended = now_.wall;
       change(records::PutSession{*agent.session});
+      change(session_end(agent, events::SessionEnd::Crashed));  // it never said goodbye
     }
   }
   agent.resume_token = random_.hex(kTokenBytes);
@@ -210,6 +211,7 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
   agent.connections.push_back(connection.id);
   change(records::PutAgent{agent.record});
   change(records::PutSession{*agent.session});
+  record_session_start(agent);
   // Asked for every time: a membership whose commit failed would otherwise be missing after a restart.
   join_channel(std::string{protocol::kGeneralChannel}, agent.name());
   change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});
@@ -357,6 +359,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
                     position == nullptr ? stream.acked.value() : position->last_seq, stream.last.value(), stream.lane});
   }
   say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
+  record(activity_event(agent->activity), *agent);
   activate(connection, *agent);
 }
 
@@ -375,6 +378,8 @@ void Core::end_session(AgentState& agent) {
   agent.record.claim_hash.clear();  // whoever leaves on purpose gives the name back
   save_eventually(records::PutSession{*agent.session});
   save_eventually(records::PutAgent{agent.record});
+  const bool released = std::exchange(agent.releasing, false);
+  save_eventually(session_end(agent, released ? events::SessionEnd::Released : events::SessionEnd::Completed));
 }
 
 void Core::detach(Connection& connection) {
@@ -398,6 +403,7 @@ void Core::detach(Connection& connection) {
   agent->record.last_seen = now_.wall;
   if (connection.phase == Phase::Active) {
     save_eventually(records::PutAgent{agent->record});
+    record(events::AgentStatus{.state = "offline"}, *agent);
     trigger_shadows(agent->name(), "SESSION_END");
     emit(RosterChanged{});
   }

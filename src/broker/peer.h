@@ -25,18 +25,15 @@ enum class Phase : std::uint8_t { AwaitingHello, Opening, OneShot, Active, Closi
 /// Reasons not to read from a connection. All of them end by themselves, never by another peer's doing.
 enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 
-/// A connection that follows what happens: first the past after `cursor`, page by page, then live. One that reads too
-/// slowly falls back to the past, so it costs a query later instead of memory now.
+/// A connection that follows what happens, from page to page of the log: whatever was stored behind `cursor` is asked for
+/// as soon as it reads, so past and present are one, and one that reads slowly costs a query later instead of memory now.
 struct Watch {
-  bool messages = false;
-  bool logs = false;
-  bool deliveries = false;  // live only
-  bool loops = false;       // live only
+  records::EventFilter filter;
+  WallMs since = 0;
+  records::EventNumber cursor = 0;   // everything up to here was told, or is not wanted
+  std::optional<QueryId> page = {};  // asked for, not here yet
+  bool logs = false;                 // what LOG brings, which is not kept
   std::string request_id;
-  Key cursor;
-  bool live = false;
-  std::optional<QueryId> page;  // asked for, not here yet
-  bool missed = false;          // something was stored while a page was being read
 };
 
 struct Connection {
@@ -59,6 +56,7 @@ struct Connection {
   std::deque<std::string> held;      // frames that came before HELLO was committed
   std::optional<Watch> watch;
   std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
+  std::optional<std::uint64_t> first_event;   // the same of the events it tells
 
   [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
   [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
@@ -107,6 +105,8 @@ struct AgentState {
   bool saved = false;
   bool session_saved = false;  // the open session is in the store
   bool removing = false;       // REMOVE_AGENT is being committed
+  bool releasing = false;      // somebody asked for its end
+  std::string thread;          // of what it was given last
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] const AgentName& name() const { return record.name; }

@@ -128,7 +128,6 @@ void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
   const auto asked = take_asked(id);
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
-  if (asked->watch) return watch_page(*connection, id, std::move(rows));
   JsonWriter payload;
   if (!rows) payload.field("error", rows.error().message());
   payload.begin_array("messages");
@@ -364,6 +363,9 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
                   format("{} is being started; release it once it runs, then remove it", wanted->name));
   }
   agent->removing = true;
+  if (agent->session && agent->session->ended == 0)
+    change(event_row(events::SessionEnded{.ended_at = now_.wall, .reason = events::SessionEnd::Timeout}, agent->name(),
+                     agent->session->id));
   change(records::RemoveAgent{agent->name(), wanted->remove_messages, now_.wall});
   when_committed(
       [this, id = connection.id, request = std::string{envelope.id}, name = wanted->name, answer](Saving saving) {
@@ -415,14 +417,7 @@ void Core::on_log(Connection& connection, const protocol::Envelope& envelope) {
   JsonWriter payload;
   payload.field("type", "log").field("agent", connection.agent.value()).field("data", line->data);
   payload.field("timestamp", line->timestamp != 0 ? line->timestamp : now_.wall);
-  const std::string text = payload.take();
-  for (const ConnectionId id : watchers_) {
-    Connection* watcher = find(id);
-    // Output of agents is not kept: a watcher that cannot keep up misses some, and says so nowhere but here.
-    if (watcher != nullptr && watcher->watch->logs && watcher->waiting_bytes < limits_.max_waiting_bytes) {
-      say(*watcher, MessageType::AgentEvent, text);
-    }
-  }
+  show_log(payload.take());
 }
 
 void Core::on_session_state(Connection& connection, const protocol::Envelope& envelope) {
@@ -436,6 +431,7 @@ void Core::on_session_state(Connection& connection, const protocol::Envelope& en
   if (!told.modes) told.modes = agent->activity.modes;
   if (told.boundary) agent->boundaries[*told.boundary] = newest_;  // what is here by now is for this moment
   const bool other_modes = told.modes != agent->activity.modes;
+  if (told.state != agent->activity.state) record(activity_event(told), *agent);
   agent->activity = std::move(told);
   if (other_modes) tell_unable(*agent);
   pump(*agent);

@@ -60,13 +60,12 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   const auto cli = world.join("cli", R"("_isSystemComponent":true)");
   world.heard(cli);
   world.hold_commits();
-  world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"sinceKey":0})");
+  world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"since":0})");
   world.send(alice, "b", "Bob", "450");
   world.release_commits();
   world.send(alice, "c", "Bob", "451");
   Texts seen;
-  for (const auto& frame : world.heard(cli, "AGENT_EVENT"))
-    seen.push_back(text(*object_member(payload(frame), "message"), "body"));
+  for (const auto& frame : world.heard(cli, "AGENT_EVENT")) seen.push_back(text(event_in(frame), "body"));
   ASSERT_EQ(seen.size(), 452u);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
 }

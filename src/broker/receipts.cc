@@ -184,6 +184,7 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
     if (agent.done.size() > kMaxDone) agent.done.pop_front();
   }
   line.state = DeliveryState::Delivered;
+  agent.thread = item.parcel.message->thread;
   enter(agent, item.parcel.message, std::move(line));
 }
 
@@ -238,13 +239,13 @@ void Core::put_off(AgentState& agent, const InFlight& item, records::ChangeDeliv
 void Core::enter(AgentState& agent, std::shared_ptr<const records::Message> message, records::ChangeDelivery line,
                  std::optional<protocol::Refusal> code) {
   line.at = now_.wall;
+  if (agent.session) line.session = agent.session->id;
   if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
   save_eventually(std::move(line), News{std::move(message), agent.name(), code});
 }
 
 void Core::tell(const records::ChangeDelivery& line, const News& news) {
   tell_sender(news.message->key, line, news.code);
-  show_delivery(line, news);
 }
 
 void Core::tell_sender(Key message, const records::ChangeDelivery& line, std::optional<protocol::Refusal> code) {

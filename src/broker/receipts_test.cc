@@ -183,7 +183,7 @@ TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
   Texts types;
   Frame put_off, last;
   for (const auto& frame : world.heard(watcher, "AGENT_EVENT")) {
-    last = payload(frame);
+    last = event_in(frame);
     types.push_back(text(last, "type"));
     if (types.back() == "delivery.deferred") put_off = last;
     EXPECT_EQ(text(last, "deliveryId"), id);
@@ -213,9 +213,10 @@ TEST_F(Receipts, AWatcherSeesWhatEndsWithoutADelivery) {
   world.control(person, format(R"("action":"redeliver","deliveryId":"{}")", ids.at(0)));
   Texts events;
   for (const auto& frame : world.heard(watcher, "AGENT_EVENT"))
-    events.push_back(text(payload(frame), "type") + (text(payload(frame), "deliveryId") == ids.at(0) ? " first" : ""));
-  EXPECT_EQ(events, (Texts{"delivery.failed first", "delivery.in_doubt", "delivery.expired", "delivery.cancelled first",
-                           "delivery.created"}));
+    events.push_back(text(event_in(frame), "type") +
+                     (text(event_in(frame), "deliveryId") == ids.at(0) ? " first" : ""));
+  EXPECT_EQ(events, (Texts{"delivery.failed first", "delivery.in_doubt", "delivery.expired", "delivery.created",
+                           "delivery.cancelled first"}));
 }
 
 }  // namespace

@@ -184,10 +184,8 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
   auto loop = loops_.objection(loop_view(sending), now_);
   while (const auto trip = loops_.take_trip()) {
     note(Note::Level::Warn, format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
-    protocol::JsonWriter payload;
-    payload.field("type", "loop.tripped").field("from", trip->from).field("to", trip->to);
-    payload.field("reason", trip->reason).field("at", trip->at).field("until", trip->until);
-    show_live(&Watch::loops, payload.take());
+    record(events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
+           sending.from, sending.connection.session);
   }
   if (!loop) return std::nullopt;
   return Objection{Refusal::Loop, *std::move(loop)};

@@ -275,8 +275,6 @@ void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
       unseen_.undo(Deed::Renewed, old.key);
     if (recipient == nullptr) return;
     if (saving == Saving::Failed) return recipient->mailbox.settled_one();
-    show_delivery(old, {message, fresh.to});
-    show_delivery({.key = fresh.key, .state = fresh.state, .proof = fresh.proof, .at = now_.wall}, {message, fresh.to});
     deliver_committed(*recipient, {fresh, message});
   });
 }

@@ -11,6 +11,15 @@ using protocol::Refusal;
 
 namespace {
 
+events::ConsensusOutcome event_outcome(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Approved: return events::ConsensusOutcome::Approved;
+    case Outcome::Rejected: return events::ConsensusOutcome::Rejected;
+    case Outcome::NoConsensus: return events::ConsensusOutcome::Timeout;
+  }
+  std::unreachable();
+}
+
 constexpr std::size_t kMaxOpenProposals = 1'000;
 
 std::string consensus_data(const records::Proposal& proposal) {
@@ -64,6 +73,12 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
   }
   post(proposer.value(), audience, "action", text, data, thread);
   save_eventually(records::PutProposal{proposal});
+  events::ConsensusProposed proposed{.proposal_id = proposal.id,
+                                     .title = proposal.title,
+                                     .proposed_by = proposer.value(),
+                                     .consensus_type = proposal.type};
+  for (const AgentName& name : proposal.participants) proposed.participants.push_back(name.value());
+  record(proposed, proposer, {});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));
 }
@@ -92,6 +107,9 @@ void Core::conclude(records::Proposal& open, Outcome outcome) {
   proposals_.erase(proposal.id);
   proposal.outcome = name_of(outcome);
   save_eventually(records::PutProposal{proposal});
+  events::ConsensusResolved resolved{.proposal_id = proposal.id, .outcome = event_outcome(outcome)};
+  for (const auto& vote : proposal.votes) resolved.votes.emplace(vote.voter.value(), vote.choice);
+  record(resolved, proposal.proposer, {});
   const std::string text = result_text(proposal, outcome);
   const std::string data = consensus_data(proposal);
   std::vector<AgentName> concerned = proposal.participants;

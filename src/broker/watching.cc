@@ -1,176 +1,198 @@
-// Event subscriptions: everything stored after a key, without a gap and without a repeat, at the watcher's own pace.
+// The log of events: who follows it, and questions about it and what was counted beside it.
 #include <algorithm>
 
-#include "base/format.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
-#include "records/short_id.h"
 
 namespace relay::broker {
 
 using protocol::ErrorCode;
+using protocol::JsonWriter;
 using protocol::MessageType;
-using records::DeliveryState;
 
 namespace {
 
 constexpr std::size_t kWatchPageRows = 200;
+constexpr std::size_t kDefaultEventRows = 100;
 constexpr Millis kWatchRetryDelay{1'000};
+constexpr std::string_view kLogs = "log";
 
-std::string stored_event(const records::Message& message) {
-  const auto view = protocol::parse_send(message.payload);
-  protocol::JsonWriter payload;
-  payload.field("type", "message.stored").field("key", message.key.value());
-  payload.begin_object("message").field("id", records::short_id(message.key)).field("from", message.from.value());
-  payload.field("to", message.to).raw("body", view && !view->body.empty() ? view->body : "\"\"");
-  payload.optional("topic", message.topic.value()).optional("thread", message.thread);
-  payload.field("kind", message.kind).field("timestamp", message.ts);
-  return payload.take();
+records::EventFilter filter_of(const protocol::EventsWanted& wanted) {
+  return {wanted.types, wanted.agents, wanted.sessions};
 }
 
-protocol::AgentKind kind_of(const AgentState* agent) {
-  const bool person = agent != nullptr && agent->record.entity == protocol::EntityType::User;
-  return person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
-}
-
-protocol::DeliveryEventType type_of(DeliveryState state) {
-  switch (state) {
-    case DeliveryState::Queued: return protocol::DeliveryEventType::Created;
-    case DeliveryState::Accepted: return protocol::DeliveryEventType::Accepted;
-    case DeliveryState::Delivered: return protocol::DeliveryEventType::Delivered;
-    case DeliveryState::Deferred: return protocol::DeliveryEventType::Deferred;
-    case DeliveryState::Failed: return protocol::DeliveryEventType::Failed;
-    case DeliveryState::Expired: return protocol::DeliveryEventType::Expired;
-    case DeliveryState::Cancelled: return protocol::DeliveryEventType::Cancelled;
-    case DeliveryState::InDoubt: return protocol::DeliveryEventType::InDoubt;
-    case DeliveryState::Dead: return protocol::DeliveryEventType::Dead;
-  }
-  std::unreachable();
-}
-
-bool wants(const std::vector<std::string>& types, std::string_view type) {
-  return types.empty() || std::ranges::find(types, type) != types.end();
-}
+std::string told(std::string_view event) { return JsonWriter{}.raw("event", event).take(); }
 
 }  // namespace
 
 void Core::on_events_subscribe(Connection& connection, const protocol::Envelope& envelope) {
-  const auto wanted = protocol::parse_events_subscribe(envelope.payload);
-  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  Watch watch;
-  watch.messages = wants(wanted->types, "message") || wants(wanted->types, "message.stored");
-  watch.logs = wants(wanted->types, "log");
-  watch.deliveries = wants(wanted->types, "delivery");
-  watch.loops = wants(wanted->types, "loop") || wants(wanted->types, "loop.tripped");
-  watch.request_id = envelope.id;
-  watch.live = wanted->since_key < 0;
-  watch.cursor = watch.live ? newest_shown_ : Key{wanted->since_key};
-  connection.watch = std::move(watch);
+  const auto request = protocol::parse_events_subscribe(envelope.payload);
+  if (!request) return error(connection, ErrorCode::BadRequest, request.error().message());
+  const auto& types = request->wanted.types;
+  const bool from_now = request->since < 0 && request->since_ts == 0;
+  connection.watch = Watch{
+      .filter = filter_of(request->wanted),
+      .since = request->since_ts,
+      .cursor = from_now ? newest_event_ : static_cast<records::EventNumber>(std::max<std::int64_t>(request->since, 0)),
+      .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
+      .request_id = std::string{envelope.id}};
   watchers_.insert(connection.id);
-  if (!connection.watch->live) catch_up(connection);
+  show_next(connection);
 }
 
-void Core::catch_up(Connection& connection) {
+/// Asks for what was stored behind its cursor, when it reads and there is something.
+void Core::show_next(Connection& connection) {
   Watch& watch = *connection.watch;
-  if (watch.page || !watch.messages || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
+  if (watch.page || watch.cursor >= newest_event_ || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
   const QueryId id = add_question(connection, watch.request_id, MessageType::AgentEvent);
-  asked_[id].watch = true;
   watch.page = id;
-  watch.missed = false;
-  records::MessageQuery query;
-  query.limit = kWatchPageRows;
-  query.ascending = true;
+  records::EventQuery query;
   query.after = watch.cursor;
-  emit(AskMessages{id, std::move(query)});
+  query.since = watch.since;
+  query.filter = watch.filter;
+  query.limit = kWatchPageRows;
+  emit(AskEvents{id, std::move(query)});
 }
 
-void Core::watch_page(Connection& connection, QueryId id, Result<std::vector<records::MessageRow>> rows) {
-  if (!connection.watch || connection.watch->page != id) return;  // of a subscription that was replaced
-  Watch& watch = *connection.watch;
-  if (!rows) {
-    timers_.arm(now_.steady + kWatchRetryDelay, {.kind = TimerKind::WatchRetry, .connection = connection.id.value()});
-    return error(connection, ErrorCode::Internal, rows.error().message());
+void Core::show_watchers() {
+  for (const ConnectionId id : watchers_) {
+    if (Connection* connection = find(id); connection != nullptr && connection->watch) show_next(*connection);
+  }
+}
+
+void Core::events(QueryId id, Result<records::EventPage> page) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  if (asked->answer == MessageType::EventsResponse) return answer_events(*connection, *asked, page);
+  if (!connection->watch || connection->watch->page != id) return;  // of a subscription that was replaced
+  Watch& watch = *connection->watch;
+  if (!page) {  // `page` stays, so that nothing is asked before the timer
+    timers_.arm(now_.steady + kWatchRetryDelay, {.kind = TimerKind::WatchRetry, .connection = connection->id.value()});
+    return error(*connection, ErrorCode::Internal, page.error().message());
   }
   watch.page.reset();
-  for (const auto& row : *rows) {
-    watch.cursor = row.message.key;
-    say(connection, MessageType::AgentEvent, stored_event(row.message));
-  }
-  if (rows->size() < kWatchPageRows && !watch.missed)
-    watch.live = true;
-  else
-    catch_up(connection);
-}
-
-void Core::show_watchers(const records::Message& message) {
-  if (watchers_.empty()) return;
-  std::string text;
-  for (const ConnectionId id : watchers_) {
-    Connection* connection = find(id);
-    if (connection == nullptr || !connection->watch->messages) continue;
-    Watch& watch = *connection->watch;
-    if (message.key <= watch.cursor) continue;  // a page was read between its commit and the news of it
-    if (watch.live && connection->waiting_bytes >= limits_.max_waiting_bytes) watch.live = false;
-    if (!watch.live) {
-      watch.missed = true;
-      continue;
-    }
-    if (text.empty()) text = stored_event(message);
-    watch.cursor = message.key;
-    say(*connection, MessageType::AgentEvent, text);
-  }
-}
-
-bool Core::anybody_watches(bool Watch::* wanted) {
-  return std::ranges::any_of(watchers_, [&](ConnectionId id) {
-    const Connection* connection = find(id);
-    return connection != nullptr && (*connection->watch).*wanted;
-  });
+  for (const auto& event : page->events) say(*connection, MessageType::AgentEvent, told(event.json));
+  watch.cursor = std::max(watch.cursor, page->reached);
+  show_next(*connection);
 }
 
 /// What is not kept: a watcher that cannot keep up misses some.
-void Core::show_live(bool Watch::* wanted, const std::string& payload) {
+void Core::show_log(const std::string& event) {
   for (const ConnectionId id : watchers_) {
     Connection* watcher = find(id);
-    if (watcher != nullptr && (*watcher->watch).*wanted && watcher->waiting_bytes < limits_.max_waiting_bytes)
-      say(*watcher, MessageType::AgentEvent, payload);
+    if (watcher != nullptr && watcher->watch->logs && watcher->waiting_bytes < limits_.max_waiting_bytes)
+      say(*watcher, MessageType::AgentEvent, told(event));
   }
 }
 
-protocol::DeliveryEvent Core::event_of(const records::ChangeDelivery& line, const News& news) {
-  const auto& message = *news.message;
-  protocol::DeliveryEvent event{
-      .type = type_of(line.state),
-      .delivery_id = records::delivery_id(line.key),
-      .message = protocol::message_from({.id = records::short_id(message.key),
-                                         .from = message.from.value(),
-                                         .to = message.to,
-                                         .payload = message.payload.empty() ? std::string_view{"{}"} : message.payload,
-                                         .at = message.ts,
-                                         .from_kind = kind_of(find_agent(message.from.value()))}),
-      .agent = protocol::identity_of(news.to.value(), kind_of(find_agent(news.to.value()))),
-      .at = line.at,
-      .state = std::string{name_of(line.state)},
-      .proof = std::string{name_of(line.proof)},
-      .reason = line.reason,
-      .available_at = line.available_at,
-      .retryable = line.attempts && line.hold == records::Hold::Time,
-      .way = line.way,
-      .evidence = line.evidence};
-  event.message.truncated = message.payload.empty();  // the text is not at hand
-  return event;
+void Core::on_events_query(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_events_query(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto id = ask(connection, envelope.id, MessageType::EventsResponse);
+  if (!id) return;
+  records::EventQuery query;
+  query.after = static_cast<records::EventNumber>(wanted->after);
+  query.since = wanted->since_ts;
+  query.until = wanted->until_ts;
+  query.filter = filter_of(wanted->wanted);
+  query.limit = wanted->limit == 0 ? kDefaultEventRows : wanted->limit;
+  query.newest = wanted->newest;
+  emit(AskEvents{*id, std::move(query)});
 }
 
-void Core::show_put_back(const records::ChangeDelivery& line, const News& news) {
-  if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
-  auto event = event_of(line, news);
-  event.type = protocol::DeliveryEventType::Queued;
-  show_live(&Watch::deliveries, protocol::write_delivery_event(event));
+void Core::answer_events(Connection& connection, const Asked& asked, const Result<records::EventPage>& page) {
+  JsonWriter payload;
+  if (!page) {
+    payload.field("error", page.error().message());
+    return respond(connection, asked.answer, asked.request_id, payload.take());
+  }
+  auto reached = page->reached;
+  bool more = page->more;
+  payload.begin_array("events");
+  for (std::size_t i = 0; i < page->events.size(); ++i) {
+    const auto& event = page->events[i];
+    if (i > 0 && payload.size() + event.json.size() > protocol::kMaxResponseBytes) {
+      more = true;
+      reached = page->events[i - 1].number;
+      break;
+    }
+    payload.raw_element(event.json);
+  }
+  payload.end().field("reached", reached).field("more", more);
+  payload.field("oldest", page->oldest).field("newest", page->newest);
+  respond(connection, asked.answer, asked.request_id, payload.take());
 }
 
-void Core::show_delivery(const records::ChangeDelivery& line, const News& news) {
-  if (watchers_.empty() || !anybody_watches(&Watch::deliveries)) return;
-  show_live(&Watch::deliveries, protocol::write_delivery_event(event_of(line, news)));
+void Core::on_usage_query(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_usage_query(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  const auto id = ask(connection, envelope.id, MessageType::UsageResponse);
+  if (!id) return;
+  emit(AskUsage{*id,
+                {.since = wanted->since_ts,
+                 .until = wanted->until_ts,
+                 .agent = std::move(wanted->agent),
+                 .session = std::move(wanted->session)}});
+}
+
+void Core::usage(QueryId id, Result<std::vector<records::UsageSum>> sums) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  if (!sums) {
+    payload.field("error", sums.error().message());
+    return respond(*connection, asked->answer, asked->request_id, payload.take());
+  }
+  bool cut = false;
+  payload.begin_array("usage");
+  for (const auto& sum : *sums) {
+    cut = payload.size() > protocol::kMaxResponseBytes;
+    if (cut) break;
+    payload.begin_element().field("agent", sum.agent.value()).field("model", sum.model).optional("thread", sum.thread);
+    payload.field("session", sum.session.value()).field("answers", sum.answers);
+    payload.field("input", sum.input).field("output", sum.output).field("cacheRead", sum.cache_read);
+    payload.field("cacheWrite", sum.cache_write).field("reasoning", sum.reasoning);
+    if (sum.costed > 0) payload.field("cost", sum.cost).field("costed", sum.costed);
+    payload.end();
+  }
+  payload.end();
+  if (cut) payload.field("more", true);
+  respond(*connection, asked->answer, asked->request_id, payload.take());
+}
+
+void Core::on_session_query(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_session_query(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  if (const auto id = ask(connection, envelope.id, MessageType::SessionResponse))
+    emit(AskSession{*id, SessionId{*wanted}});
+}
+
+void Core::session(QueryId id, Result<records::SessionRow> row) {
+  const auto asked = take_asked(id);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  JsonWriter payload;
+  if (!row) {
+    payload.field("error", row.error().message());
+    return respond(*connection, asked->answer, asked->request_id, payload.take());
+  }
+  const auto& session = row->session;
+  const AgentState* agent = find_agent(session.agent.value());
+  const bool current = agent != nullptr && agent->session && agent->session->id == session.id;
+  payload.field("id", session.id.value()).field("agent", session.agent.value()).field("started", session.started);
+  payload.field("lastSeen", session.last_seen);
+  if (session.ended != 0) payload.field("ended", session.ended);
+  payload.field("connected", current && agent->connected());
+  payload.field("itemCount", row->work.items).field("commandsRun", row->work.commands);
+  payload.begin_array("filesModified");
+  for (const auto& file : row->work.files) {
+    if (payload.size() > protocol::kMaxResponseBytes) break;
+    payload.element(file);
+  }
+  payload.end();
+  respond(*connection, asked->answer, asked->request_id, payload.take());
 }
 
 }  // namespace relay::broker

@@ -54,7 +54,9 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
                     .name = wanted->name,
                     .from = speaks_for_another ? AgentName{wanted->spawner} : connection.agent,
                     .session = connection.session,
-                    .task = as_message(wanted->task)};
+                    .task = as_message(wanted->task),
+                    .cli = wanted->words.empty() ? std::string{} : wanted->words.front(),
+                    .words = wanted->task};
   if (const auto objection = objection_to_spawn(connection, *wanted, starting, envelope.claim_token))
     return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, *objection);
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
@@ -126,6 +128,12 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
     return tell_worker(*asked, Failure{pid.error()});
   }
   note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
+  record(
+      events::AgentSpawned{.agent_name = started.name,
+                           .cli = started.cli,
+                           .spawned_by = started.from.value(),
+                           .task = started.words.empty() ? std::optional<std::string>{} : std::optional{started.words}},
+      AgentName{started.name}, {});
   const auto tell = [this, asked = *asked, pid = *pid](const std::string& task_id) {
     Connection* asker = find(asked.connection);
     if (asker == nullptr || asker->phase != Phase::Active) return;
@@ -167,8 +175,11 @@ void Core::on_release(Connection& connection, const protocol::Envelope& envelope
     return refuse_worker(
         connection, envelope, MessageType::ReleaseResult, wanted->name,
         {Refusal::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
-  if (const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name))
-    emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason)});
+  const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name);
+  if (!id) return;
+  asked_[*id].reason = wanted->reason;
+  if (AgentState* agent = find_agent(wanted->name)) agent->releasing = true;
+  emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason)});
 }
 
 void Core::on_send_input(Connection& connection, const protocol::Envelope& envelope) {
@@ -184,7 +195,17 @@ void Core::host_done(QueryId id, Result<void> outcome) {
   const auto place = asked_.find(id);
   if (place == asked_.end()) return;
   const Asked& asked = place->second;
-  const AgentState* agent = find_agent(asked.name);
+  AgentState* agent = find_agent(asked.name);
+  if (asked.answer == MessageType::ReleaseResult) {
+    const Connection* asker = find(asked.connection);
+    if (outcome)
+      record(events::AgentReleased{.agent_name = asked.name,
+                                   .released_by = asker != nullptr ? asker->agent.value() : "",
+                                   .reason = asked.reason},
+             AgentName{asked.name}, agent != nullptr && agent->session ? agent->session->id : SessionId{});
+    else if (agent != nullptr)
+      agent->releasing = false;
+  }
   // Whoever hears that it is gone may give its name to the next one at once.
   if (outcome && asked.answer == MessageType::ReleaseResult && agent != nullptr && agent->connected()) {
     const SteadyTime due = now_.steady + kMaxLeaving;

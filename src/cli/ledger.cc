@@ -11,8 +11,9 @@ using protocol::ReceiptStatus;
 /// Whether something may have happened to that message; an event that says nothing about whom it concerns may.
 bool concerns(const protocol::Envelope& envelope, const std::string& message_id) {
   if (envelope.type != MessageType::AgentEvent) return false;
-  const auto event = parse_json_object(envelope.payload);
-  const auto* message = event ? object_member(*event, "message") : nullptr;
+  const auto payload = parse_json_object(envelope.payload);
+  const auto* event = payload ? object_member(*payload, "event") : nullptr;
+  const auto* message = event != nullptr ? object_member(*event, "message") : nullptr;
   return message == nullptr || message_id.empty() || string_member(*message, "id") == message_id;
 }
 

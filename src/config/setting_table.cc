@@ -30,6 +30,8 @@ constexpr SettingRow kTable[] = {
      kTenYearsInDays, "", "messages older than this are removed"},
     {Setting::RetentionMaxBytes, "retention.max_bytes", "AGENT_RELAY_RETENTION_MAX_BYTES", Integer, "1073741824",
      1'048'576, kNoLimit, "", "the oldest messages are removed beyond this size"},
+    {Setting::RetentionEventsDays, "retention.events_days", "AGENT_RELAY_RETENTION_EVENTS_DAYS", Integer, "7", 1,
+     kTenYearsInDays, "", "events older than this are removed"},
     {Setting::HeartbeatMs, "heartbeat_ms", "AGENT_RELAY_HEARTBEAT_MS", Integer, "5000", 100, 3'600'000, "",
      "a silent connection is asked for a sign of life after this time"},
     {Setting::MaxBacklog, "max_backlog", "AGENT_RELAY_MAX_BACKLOG", Integer, "1000000", 1, 1'000'000'000, "",

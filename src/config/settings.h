@@ -31,6 +31,7 @@ enum class Setting : std::uint8_t {
   Durability,
   RetentionMaxAgeDays,
   RetentionMaxBytes,
+  RetentionEventsDays,
   HeartbeatMs,
   MaxBacklog,
   RatePerSecond,
@@ -39,7 +40,7 @@ enum class Setting : std::uint8_t {
   DefaultTtlDays,
   BreakLoops,
 };
-inline constexpr std::size_t kSettingCount = 16;
+inline constexpr std::size_t kSettingCount = 17;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -91,6 +92,7 @@ class Settings {
   [[nodiscard]] Durability durability() const;
   [[nodiscard]] std::int64_t retention_max_age_days() const { return integer(Setting::RetentionMaxAgeDays); }
   [[nodiscard]] std::int64_t retention_max_bytes() const { return integer(Setting::RetentionMaxBytes); }
+  [[nodiscard]] std::int64_t retention_events_days() const { return integer(Setting::RetentionEventsDays); }
   [[nodiscard]] std::int64_t heartbeat_ms() const { return integer(Setting::HeartbeatMs); }
   [[nodiscard]] std::int64_t max_backlog() const { return integer(Setting::MaxBacklog); }
   [[nodiscard]] std::int64_t rate_per_second() const { return integer(Setting::RatePerSecond); }

@@ -78,8 +78,8 @@ void Workspace::on_gone(ConnectionId who, const std::string& reason) {
 
 // What the store answers.
 
-void Workspace::on_committed(records::Ticket up_to) {
-  broker_.on_committed(up_to, now());
+void Workspace::on_committed(records::Ticket up_to, records::EventNumber newest) {
+  broker_.on_committed(up_to, newest, now());
   settle();
 }
 
@@ -230,6 +230,18 @@ void Workspace::carry_out(broker::AskDead& effect) {
   ask<std::vector<records::DeadLetter>>(effect.id, std::move(effect.query), &broker::Broker::on_dead);
 }
 
+void Workspace::carry_out(broker::AskEvents& effect) {
+  ask<records::EventPage>(effect.id, std::move(effect.query), &broker::Broker::on_events);
+}
+
+void Workspace::carry_out(broker::AskUsage& effect) {
+  ask<std::vector<records::UsageSum>>(effect.id, std::move(effect.query), &broker::Broker::on_usage);
+}
+
+void Workspace::carry_out(broker::AskSession& effect) {
+  ask<records::SessionRow>(effect.id, store::SessionQuery{std::move(effect.session)}, &broker::Broker::on_session);
+}
+
 template <typename Answer, typename Tell>
 auto Workspace::when_told(broker::QueryId id, Tell tell) {
   return [this, alive = alive_, id, tell](Result<Answer> answer) {
@@ -308,7 +320,7 @@ void Workspace::report_roster() {
 
 void Workspace::use_retention(store::Retention retention) {
   options_.retention = retention;
-  const bool wanted = retention.max_age_ms > 0 || retention.max_bytes > 0;
+  const bool wanted = retention.max_age_ms > 0 || retention.max_bytes > 0 || retention.max_event_age_ms > 0;
   if (!wanted)
     retention_timer_.reset();
   else if (!retention_timer_)

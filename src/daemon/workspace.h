@@ -84,7 +84,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_gone(ConnectionId who, const std::string& reason) override;
 
   // StoreListener
-  void on_committed(records::Ticket up_to) override;
+  void on_committed(records::Ticket up_to, records::EventNumber newest) override;
   void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
@@ -105,6 +105,9 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::AskStats& effect);
   void carry_out(broker::AskHeld& effect);
   void carry_out(broker::AskDead& effect);
+  void carry_out(broker::AskEvents& effect);
+  void carry_out(broker::AskUsage& effect);
+  void carry_out(broker::AskSession& effect);
   void carry_out(broker::StartHost& effect);
   void carry_out(broker::EndHost& effect);
   void carry_out(broker::TypeIntoHost& effect);

@@ -29,7 +29,8 @@ std::int64_t random_first_key() {
 
 store::Retention retention_of(const config::Settings& settings) {
   return {.max_age_ms = settings.retention_max_age_days() * kDayMs,
-          .max_bytes = static_cast<std::uint64_t>(settings.retention_max_bytes())};
+          .max_bytes = static_cast<std::uint64_t>(settings.retention_max_bytes()),
+          .max_event_age_ms = settings.retention_events_days() * kDayMs};
 }
 
 WorkspaceOptions workspace_options(const config::Settings& settings, const std::string& version) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include "events/catalogue.h"
@@ -47,6 +49,19 @@ TEST(Events, ASchemaTellsThemApartByType) {
   const auto& doubt = all.at("DeliveryInDoubtEvent").as_object().at("properties").as_object();
   EXPECT_EQ(doubt.at("type").as_object().at("const"), "delivery.in_doubt");
   EXPECT_TRUE(doubt.contains("_seq"));
+}
+
+TEST(Events, ThePageInTheRepositoryIsTheTables) {
+  const std::string path = RELAY_EVENTS_PAGE;
+  std::ifstream file{path};
+  const std::string page{std::istreambuf_iterator<char>{file}, {}};
+  const auto mark = page.find("## Types\n\n");
+  ASSERT_NE(mark, std::string::npos) << path;
+  const auto wanted = page.substr(0, mark) + "## Types\n\n" + explain_events();
+  if (std::getenv("RELAY_WRITE_DOCS") != nullptr)
+    std::ofstream{path} << wanted;
+  else
+    EXPECT_TRUE(page == wanted) << "docs/spec/events.md is stale: RELAY_WRITE_DOCS=1 events_test";
 }
 
 TEST(Events, ThePageNamesEachType) {

@@ -42,9 +42,10 @@ inline constexpr std::size_t kMaxEventTypes = 256;  // in one EVENTS_SUBSCRIBE
 inline constexpr std::size_t kMaxShadowTriggers = 16;
 
 // Delivery.
-inline constexpr std::uint32_t kMaxAttempts = 8;                    // failures before a delivery is dead
-inline constexpr std::int64_t kMaxRetryAgeMs = 24LL * 3600 * 1000;  // nor is anything tried again that long after it failed first
-inline constexpr std::int64_t kFirstRetryMs = 1'000;                // doubled with every failure, up to
+inline constexpr std::uint32_t kMaxAttempts = 8;  // failures before a delivery is dead
+inline constexpr std::int64_t kMaxRetryAgeMs =
+    24LL * 3600 * 1000;                               // nor is anything tried again that long after it failed first
+inline constexpr std::int64_t kFirstRetryMs = 1'000;  // doubled with every failure, up to
 inline constexpr std::int64_t kLongestRetryMs = 300'000;
 inline constexpr std::size_t kMaxEvidenceBytes = 256;
 inline constexpr std::size_t kMaxPolicyRules = 64;
@@ -53,8 +54,8 @@ inline constexpr std::size_t kMaxAttachmentNameBytes = 255;
 inline constexpr std::size_t kMaxMentions = 256;
 inline constexpr std::size_t kMaxEventTextBytes = 64 * 1024;  // of a message inside an event: longer ones are cut
 inline constexpr std::size_t kMaxEventPartBytes = 8 * 1024;   // metadata, an attachment: longer ones are left out
-inline constexpr std::int64_t kAckTimeoutMs = 5'000;      // first resend of an unacknowledged DELIVER
-inline constexpr std::int64_t kMaxAckTimeoutMs = 60'000;  // later resends double up to this
+inline constexpr std::int64_t kAckTimeoutMs = 5'000;          // first resend of an unacknowledged DELIVER
+inline constexpr std::int64_t kMaxAckTimeoutMs = 60'000;      // later resends double up to this
 inline constexpr std::int64_t kMaxTtlMs = 30LL * 24 * 3600 * 1000;
 
 // Queries.

@@ -74,7 +74,13 @@ enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
   X(SESSION_STATE, SessionState, ToDaemon)                                 \
   X(EVENTS_SUBSCRIBE, EventsSubscribe, ToDaemon)                           \
   X(EVENTS_UNSUBSCRIBE, EventsUnsubscribe, ToDaemon)                       \
-  X(AGENT_EVENT, AgentEvent, ToClient)                                     \
+  X(AGENT_EVENT, AgentEvent, Both)                                         \
+  X(EVENTS_QUERY, EventsQuery, ToDaemon)                                   \
+  X(EVENTS_RESPONSE, EventsResponse, ToClient)                             \
+  X(USAGE_QUERY, UsageQuery, ToDaemon)                                     \
+  X(USAGE_RESPONSE, UsageResponse, ToClient)                               \
+  X(SESSION_QUERY, SessionQuery, ToDaemon)                                 \
+  X(SESSION_RESPONSE, SessionResponse, ToClient)                           \
   X(TRACE, Trace, ToDaemon)                                                \
   X(TRACE_RESPONSE, TraceResponse, ToClient)                               \
   X(CONTROL, Control, ToDaemon)                                            \

@@ -35,6 +35,12 @@ Result<std::size_t> limit_in(const Field& field) {
       std::min<std::int64_t>(RELAY_TRY(count_in(field)), static_cast<std::int64_t>(kMaxQueryRows)));
 }
 
+Result<EventsWanted> events_wanted(const Field& types, const Field& agents, const Field& sessions) {
+  return EventsWanted{RELAY_TRY(texts_in(types, kMaxEventTypes, kMaxKindBytes)),
+                      RELAY_TRY(texts_in(agents, kMaxEventTypes, kMaxNameBytes)),
+                      RELAY_TRY(texts_in(sessions, kMaxEventTypes, kMaxIdBytes))};
+}
+
 /// A path the system can open: absolute, without a NUL that would end it early. Empty when absent.
 Result<std::string> path_in(const Field& field) {
   auto path = RELAY_TRY(text_in(field, kMaxPathBytes));
@@ -172,12 +178,48 @@ Result<std::string> parse_name(std::string_view payload) { return one_text(paylo
 Result<std::string> parse_trace(std::string_view payload) { return one_text(payload, "id", kMaxIdBytes); }
 
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload) {
-  Field types{"types"}, since{"sinceKey"};
-  RELAY_TRY(read_fields(payload, {&types, &since}));
+  Field types{"types"}, agents{"agents"}, sessions{"sessions"}, since{"since"}, since_ts{"sinceTs"};
+  RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &since, &since_ts}));
   EventsSubscribe request;
-  request.types = RELAY_TRY(texts_in(types, kMaxEventTypes, kMaxKindBytes));
-  request.since_key = std::max<std::int64_t>(RELAY_TRY(integer_in(since)).value_or(-1), -1);
+  request.wanted = RELAY_TRY(events_wanted(types, agents, sessions));
+  request.since = std::max<std::int64_t>(RELAY_TRY(integer_in(since)).value_or(-1), -1);
+  request.since_ts = RELAY_TRY(time_in(since_ts));
   return request;
+}
+
+Result<EventsRequest> parse_events_query(std::string_view payload) {
+  Field types{"types"}, agents{"agents"}, sessions{"sessions"}, after{"after"}, since{"sinceTs"}, until{"untilTs"},
+      limit{"limit"}, newest{"newest"};
+  RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &after, &since, &until, &limit, &newest}));
+  EventsRequest request;
+  request.wanted = RELAY_TRY(events_wanted(types, agents, sessions));
+  request.after = std::max<std::int64_t>(RELAY_TRY(integer_in(after)).value_or(0), 0);
+  request.since_ts = RELAY_TRY(time_in(since));
+  request.until_ts = RELAY_TRY(time_in(until));
+  request.limit = RELAY_TRY(limit_in(limit));
+  request.newest = RELAY_TRY(flag_in(newest, false));
+  return request;
+}
+
+Result<UsageRequest> parse_usage_query(std::string_view payload) {
+  Field since{"sinceTs"}, until{"untilTs"}, agent{"agent"}, session{"session"};
+  RELAY_TRY(read_fields(payload, {&since, &until, &agent, &session}));
+  UsageRequest request;
+  request.since_ts = RELAY_TRY(time_in(since));
+  request.until_ts = RELAY_TRY(time_in(until));
+  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  request.session = RELAY_TRY(text_in(session, kMaxIdBytes));
+  return request;
+}
+
+Result<std::string> parse_session_query(std::string_view payload) { return one_text(payload, "id", kMaxIdBytes); }
+
+Result<std::string_view> parse_agent_event(std::string_view payload) {
+  Field event{"event"};
+  RELAY_TRY(read_fields(payload, {&event}));
+  const auto object = RELAY_TRY(object_in(event));
+  if (object.empty()) return fail(Errc::MissingField, "the field \"event\" is missing");
+  return object;
 }
 
 Result<LogLine> parse_log(std::string_view payload) {

@@ -79,11 +79,37 @@ Result<std::string> parse_metrics(std::string_view payload);  // the agent asked
 Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and its like: `name`
 Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
 
+/// Which events are wanted; empty lists: all.
+struct EventsWanted {
+  std::vector<std::string> types;  // `item.started`, or a group: `item`
+  std::vector<std::string> agents;
+  std::vector<std::string> sessions;
+};
 struct EventsSubscribe {
-  std::vector<std::string> types;  // empty: all
-  std::int64_t since_key = -1;     // -1: from now on; otherwise everything after that key first
+  EventsWanted wanted;
+  std::int64_t since = -1;  // -1: from now on; otherwise everything after that number first
+  WallMs since_ts = 0;      // instead: everything from that time on; 0: not told
 };
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
+
+struct EventsRequest {
+  EventsWanted wanted;
+  std::int64_t after = 0;
+  WallMs since_ts = 0, until_ts = 0;  // 0: any
+  std::size_t limit = 0;              // 0: not told
+  bool newest = false;
+};
+Result<EventsRequest> parse_events_query(std::string_view payload);
+
+struct UsageRequest {
+  WallMs since_ts = 0, until_ts = 0;  // 0: any
+  std::string agent, session;         // empty: any
+};
+Result<UsageRequest> parse_usage_query(std::string_view payload);
+Result<std::string> parse_session_query(std::string_view payload);  // `id`
+
+/// The event that a session tells of itself: a JSON object as it came.
+Result<std::string_view> parse_agent_event(std::string_view payload);
 
 struct LogLine {
   std::string data;

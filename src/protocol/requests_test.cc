@@ -112,18 +112,42 @@ TEST(OneTextRequests, NameAndTrace) {
 
 TEST(EventRequests, Subscribe) {
   const auto all = *parse_events_subscribe("{}");
-  EXPECT_TRUE(all.types.empty());
-  EXPECT_EQ(all.since_key, -1);
-  const auto some = *parse_events_subscribe(R"({"types":["message.stored"],"sinceKey":0})");
-  EXPECT_EQ(some.types, (std::vector<std::string>{"message.stored"}));
-  EXPECT_EQ(some.since_key, 0);
-  EXPECT_EQ(parse_events_subscribe(R"({"sinceKey":-9})")->since_key, -1);
-  for (const auto* bad : {R"({"types":"all"})", R"({"types":[1]})", R"({"sinceKey":"x"})"}) {
+  EXPECT_TRUE(all.wanted.types.empty());
+  EXPECT_EQ(all.since, -1);
+  const auto some = *parse_events_subscribe(R"({"types":["message"],"agents":["A"],"sessions":["s"],"since":0})");
+  EXPECT_EQ(some.wanted.types, std::vector<std::string>{"message"});
+  EXPECT_EQ(some.wanted.agents, std::vector<std::string>{"A"});
+  EXPECT_EQ(some.wanted.sessions, std::vector<std::string>{"s"});
+  EXPECT_EQ(some.since, 0);
+  EXPECT_EQ(parse_events_subscribe(R"({"since":-9})")->since, -1);
+  EXPECT_EQ(parse_events_subscribe(R"({"sinceTs":1700000000000})")->since_ts, 1'700'000'000'000);
+  for (const auto* bad : {R"({"types":"all"})", R"({"types":[1]})", R"({"since":"x"})", R"({"agents":{}})"}) {
     EXPECT_FALSE(parse_events_subscribe(bad)) << bad;
   }
   std::string types;
   for (std::size_t i = 0; i <= kMaxEventTypes; ++i) types += "\"t\",";
   EXPECT_FALSE(parse_events_subscribe(format(R"({{"types":[{}"t"]}})", types)));
+}
+
+TEST(EventRequests, Questions) {
+  const auto page =
+      *parse_events_query(R"({"after":7,"limit":5,"newest":true,"sinceTs":1,"untilTs":2,"types":["item"]})");
+  EXPECT_EQ(page.after, 7);
+  EXPECT_EQ(page.limit, 5u);
+  EXPECT_TRUE(page.newest);
+  EXPECT_EQ(page.until_ts, 2);
+  EXPECT_EQ(parse_events_query(R"({"limit":99999})")->limit, kMaxQueryRows);
+  EXPECT_FALSE(parse_events_query(R"({"limit":-1})"));
+  const auto usage = *parse_usage_query(R"({"agent":"A","session":"s","sinceTs":5})");
+  EXPECT_EQ(usage.agent, "A");
+  EXPECT_EQ(usage.since_ts, 5);
+  EXPECT_EQ(*parse_session_query(R"({"id":"s-1"})"), "s-1");
+  EXPECT_FALSE(parse_session_query("{}"));
+}
+
+TEST(EventRequests, WhatASessionTellsOfItself) {
+  EXPECT_EQ(*parse_agent_event(R"({"event":{"type":"item.started"}})"), R"({"type":"item.started"})");
+  for (const auto* bad : {"{}", R"({"event":[]})", R"({"event":"x"})"}) EXPECT_FALSE(parse_agent_event(bad)) << bad;
 }
 
 TEST(SessionRequests, LogAndState) {

@@ -95,7 +95,7 @@ struct UsageSum {
 struct Work {
   std::int64_t items = 0;
   std::int64_t commands = 0;
-  std::vector<std::string> files;  // changed ones, each once; at most kMaxWorkFiles
+  std::vector<std::string> files = {};  // changed ones, each once; at most kMaxWorkFiles
 };
 inline constexpr std::size_t kMaxWorkFiles = 1'000;
 

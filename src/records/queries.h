@@ -15,6 +15,7 @@ namespace relay::records {
 struct Snapshot {
   std::string store_id;  // made with the store and gone with it; numbers given out under another one mean nothing here
   Key newest;            // highest key ever used
+  EventNumber newest_event = 0;
   std::vector<Agent> agents;
   std::vector<Session> sessions;  // those not ended
   std::vector<Stream> streams;
@@ -84,6 +85,7 @@ struct Expired {
 struct ExpireResult {
   std::vector<Expired> expired;
   WallMs next_expiry = 0;  // earliest of those left; 0 when none
+  EventNumber newest_event = 0;
 };
 
 /// Held deliveries that may go: by time, or because somebody lets go what waits for one agent. Nothing is changed.

@@ -18,6 +18,7 @@ Result<Snapshot> MemoryStore::load() {
   Snapshot snapshot;
   snapshot.store_id = id_;
   snapshot.newest = Key{tables_.newest};
+  snapshot.newest_event = tables_.newest_event;
   for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
   for (const auto& [id, session] : tables_.sessions) {
     if (session.ended == 0) snapshot.sessions.push_back(session);

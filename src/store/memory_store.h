@@ -25,6 +25,7 @@ class MemoryStore final : public MessageStore {
   Result<void> begin() override;
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
+  Result<records::EventNumber> newest_event() override { return tables_.newest_event; }
   void rollback() override;
 
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;

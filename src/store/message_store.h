@@ -58,6 +58,8 @@ class MessageStore : public MessageReader {
   virtual Result<void> begin() = 0;
   virtual Result<void> apply(const records::Change& change) = 0;
   virtual Result<void> commit() = 0;
+  /// The number of the last event that was committed.
+  virtual Result<records::EventNumber> newest_event() = 0;
   virtual void rollback() = 0;
 
   /// Sees what the open group applied; such results may be told to nobody before the commit.

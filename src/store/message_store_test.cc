@@ -245,6 +245,7 @@ class OnSimDisk final : public MessageStore {
   Result<void> begin() override { return store_->begin(); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
+  Result<EventNumber> newest_event() override { return store_->newest_event(); }
   void rollback() override { store_->rollback(); }
   Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
   Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }

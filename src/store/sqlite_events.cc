@@ -124,11 +124,20 @@ Result<std::int64_t> EventWriter::number_of(const std::string& name) {
   return names_.number(name);
 }
 
+Result<void> EventWriter::look_up() {
+  if (next_) return {};
+  next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
+               RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY number DESC LIMIT 1"))};
+  return {};
+}
+
+Result<EventNumber> EventWriter::newest() {
+  RELAY_TRY(look_up());
+  return static_cast<EventNumber>(next_->number - 1);
+}
+
 Result<EventWriter::Place> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
-  if (!next_) {
-    next_ = Next{RELAY_TRY(connection_.integer(kNewestEvent)) + 1,
-                 RELAY_TRY(connection_.integer("SELECT at FROM events ORDER BY number DESC LIMIT 1"))};
-  }
+  RELAY_TRY(look_up());
   next_->at = std::max(at, next_->at);
   return Place{next_->number++, next_->at, RELAY_TRY(number_of(std::string{type})),
                RELAY_TRY(number_of(session.value()))};

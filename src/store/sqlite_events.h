@@ -22,9 +22,11 @@ class EventWriter {
   Result<void> add_line(Key delivery, const SessionId& session, records::DeliveryState state, WallMs at, bool first);
   Result<void> put(const records::Usage& usage);
   Result<void> count(const SessionId& session, const records::Work& more, WallMs at);
+  Result<records::EventNumber> newest();
   void on_rollback() { next_.reset(); }
 
  private:
+  Result<void> look_up();
   struct Place {
     std::int64_t number = 0, at = 0, type = 0, session = 0;
   };

@@ -148,6 +148,7 @@ Result<Snapshot> SqliteStore::load() {
   auto id = RELAY_TRY(identify_store(*parts_->connection, parts_->options));
   auto snapshot = RELAY_TRY(load_snapshot(*parts_->connection));
   snapshot.store_id = std::move(id);
+  snapshot.newest_event = RELAY_TRY(newest_event());
   return snapshot;
 }
 
@@ -168,6 +169,8 @@ Result<void> SqliteStore::commit() {
   if (!done) rollback();
   return done;
 }
+
+Result<EventNumber> SqliteStore::newest_event() { return parts_->writer.newest_event(); }
 
 void SqliteStore::rollback() { parts_->rollback(); }
 

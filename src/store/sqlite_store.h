@@ -45,6 +45,7 @@ class SqliteStore final : public MessageStore {
   Result<void> begin() override;
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
+  Result<records::EventNumber> newest_event() override;
   void rollback() override;
 
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;

@@ -27,6 +27,7 @@ class SqliteWriter {
   /// Writes what was gathered during the group; before its commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
+  Result<records::EventNumber> newest_event() { return events_.newest(); }
   /// The group was lost: whatever it taught us is forgotten.
   void on_rollback();
 

@@ -37,8 +37,13 @@ Reply tell_expired(Result<ExpireResult> result) {
   return [result = std::move(result)](StoreListener& listener) mutable { listener.on_expired(std::move(result)); };
 }
 
+struct Done {
+  Replies answers;
+  EventNumber newest_event = 0;
+};
+
 /// One transaction over all of them; the answers it prepared, or why it was rolled back.
-Result<Replies> run_group(MessageStore& store, Requests requests) {
+Result<Done> run_group(MessageStore& store, Requests requests) {
   Replies answers;
   RELAY_TRY(store.begin());
   for (const auto& request : requests) {
@@ -48,18 +53,23 @@ Result<Replies> run_group(MessageStore& store, Requests requests) {
       // A page that cannot be read concerns its reader alone.
       answers.push_back(tell_backlog(store.backlog(*backlog), *backlog));
     } else {
-      answers.push_back(tell_expired(RELAY_TRY(store.expire(std::get<ExpireRequest>(request)))));
+      auto result = RELAY_TRY(store.expire(std::get<ExpireRequest>(request)));
+      result.newest_event = RELAY_TRY(store.newest_event());
+      answers.push_back(tell_expired(std::move(result)));
     }
   }
+  const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
-  return answers;
+  return Done{std::move(answers), newest_event};
 }
 
-void add_success(Replies& replies, Requests requests, Replies answers) {
+void add_success(Replies& replies, Requests requests, Done done) {
   if (const auto tickets = tickets_of(requests)) {
-    replies.emplace_back([last = tickets->last](StoreListener& listener) { listener.on_committed(last); });
+    replies.emplace_back([last = tickets->last, newest = done.newest_event](StoreListener& listener) {
+      listener.on_committed(last, newest);
+    });
   }
-  std::move(answers.begin(), answers.end(), std::back_inserter(replies));
+  std::move(done.answers.begin(), done.answers.end(), std::back_inserter(replies));
 }
 
 void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
@@ -78,17 +88,17 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
     const bool changes = std::holds_alternative<PersistRequest>(one.front());
     if (outcome.failed && changes) continue;
     auto& replies = outcome.failed ? outcome.after : outcome.before;
-    auto answers = run_group(store, one);
-    if (answers) {
-      add_success(replies, one, *std::move(answers));
+    auto done = run_group(store, one);
+    if (done) {
+      add_success(replies, one, *std::move(done));
       continue;
     }
     store.rollback();
     if (changes) {
       const auto tickets = tickets_of(all.subspan(at));
-      outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, answers.error()};
+      outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
     } else {
-      add_failed_answers(replies, one, answers.error());
+      add_failed_answers(replies, one, done.error());
     }
   }
   return outcome;
@@ -98,17 +108,17 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 
 BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests) {
   const Requests all{requests};
-  auto answers = run_group(store, all);
+  auto done = run_group(store, all);
   BatchOutcome outcome;
-  if (answers) {
-    add_success(outcome.before, all, *std::move(answers));
+  if (done) {
+    add_success(outcome.before, all, *std::move(done));
     return outcome;
   }
   store.rollback();
-  if (is(answers.error(), Errc::BadChange)) return one_by_one(store, all);
+  if (is(done.error(), Errc::BadChange)) return one_by_one(store, all);
   if (const auto tickets = tickets_of(all))
-    outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, answers.error()};
-  add_failed_answers(outcome.after, all, answers.error());
+    outcome.failed = BatchOutcome::Failed{tickets->first, tickets->last, done.error()};
+  add_failed_answers(outcome.after, all, done.error());
   return outcome;
 }
 

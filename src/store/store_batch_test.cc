@@ -15,7 +15,7 @@ using namespace sample;
 
 class Listener final : public StoreListener {
  public:
-  void on_committed(Ticket up_to) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
   void on_commit_failed(Ticket from, Ticket to, const Error& why) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
     reason = why.message();

@@ -38,7 +38,8 @@ using Answer = std::variant<std::vector<records::MessageRow>, records::Trace, re
 class StoreListener {
  public:
   virtual ~StoreListener() = default;
-  virtual void on_committed(records::Ticket up_to) = 0;  // every ticket so far up to this one
+  /// Every ticket so far up to this one; `newest` is the number of the last event there is.
+  virtual void on_committed(records::Ticket up_to, records::EventNumber newest) = 0;
   virtual void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) = 0;
   virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;

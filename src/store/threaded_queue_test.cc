@@ -54,7 +54,7 @@ class Inbox {
 /// Writes down what it hears.
 class Listener final : public StoreListener {
  public:
-  void on_committed(Ticket up_to) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
   void on_commit_failed(Ticket from, Ticket to, const Error&) override {
     heard.push_back(format("failed {}-{}", from.value(), to.value()));
   }
@@ -89,6 +89,7 @@ class Gated final : public MessageStore {
   Result<Snapshot> load() override { return store_->load(); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
+  Result<EventNumber> newest_event() override { return store_->newest_event(); }
   void rollback() override { store_->rollback(); }
   Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
   Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }

@@ -44,6 +44,7 @@ class WatchedStore final : public store::MessageStore {
   Result<void> begin() override;
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
+  Result<records::EventNumber> newest_event() override { return real_->newest_event(); }
   void rollback() override { real_->rollback(); }
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override {
     return real_->backlog(request);
@@ -61,6 +62,11 @@ class WatchedStore final : public store::MessageStore {
   Result<records::StoreStats> stats() override { return real_->stats(); }
   Result<records::HeldPage> held(const records::HeldRequest& request) override { return real_->held(request); }
   Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override { return real_->dead(query); }
+  Result<records::EventPage> events(const records::EventQuery& query) override { return real_->events(query); }
+  Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
+    return real_->usage(query);
+  }
+  Result<records::SessionRow> session(const SessionId& id) override { return real_->session(id); }
 
  private:
   [[nodiscard]] bool fails_now() { return fails_after_ > 0 && --fails_after_ == 0; }

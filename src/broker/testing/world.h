@@ -199,7 +199,7 @@ class World {
       RELAY_ASSERT(store_.begin());
       for (const auto& change : what.changes) RELAY_ASSERT(store_.apply(change));
       RELAY_ASSERT(store_.commit());
-      broker_->on_committed(what.ticket, now_);
+      broker_->on_committed(what.ticket, store_.newest_event().value(), now_);
     });
   }
   void perform(LoadBacklog& what) {
@@ -209,6 +209,7 @@ class World {
     waiting_.push_back([this, what] {
       RELAY_ASSERT(store_.begin());
       auto result = *store_.expire(what.request);
+      result.newest_event = store_.newest_event().value();
       RELAY_ASSERT(store_.commit());
       broker_->on_expired(std::move(result), now_);
     });
@@ -227,6 +228,15 @@ class World {
   }
   void perform(AskDead& what) {
     waiting_.push_back([this, what] { broker_->on_dead(what.id, store_.dead(what.query), now_); });
+  }
+  void perform(AskEvents& what) {
+    waiting_.push_back([this, what] { broker_->on_events(what.id, store_.events(what.query), now_); });
+  }
+  void perform(AskUsage& what) {
+    waiting_.push_back([this, what] { broker_->on_usage(what.id, store_.usage(what.query), now_); });
+  }
+  void perform(AskSession& what) {
+    waiting_.push_back([this, what] { broker_->on_session(what.id, store_.session(what.session), now_); });
   }
   void perform(StartHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(EndHost& what) { host_wishes_.emplace_back(std::move(what)); }
@@ -257,6 +267,9 @@ class World {
   bool holding_ = false;
   bool failing_ = false;
 };
+
+/// What an AGENT_EVENT tells.
+inline Frame event_in(const Frame& frame) { return *object_member(payload(frame), "event"); }
 
 inline std::string token_of(World& world, ConnectionId id) {
   const auto frames = world.heard(id, "WELCOME");

@@ -32,6 +32,7 @@ extern const Command kApprove;
 extern const Command kDeny;
 extern const Command kAnswer;
 extern const Command kTrace;
+extern const Command kEvents;
 extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kConfig;

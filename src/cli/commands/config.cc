@@ -61,7 +61,7 @@ constexpr Option kOptions[] = {
 
 const Command kConfig = {
     .name = "config",
-    .group = Group::Knowing,
+    .group = Group::More,
     .usage = "config",
     .summary = "the settings in force",
     .hint = "[--show-source]",

@@ -2,23 +2,23 @@
 #include <unistd.h>
 
 #include <map>
-#include <thread>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
+#include "cli/following.h"
 #include "cli/invocation.h"
 #include "cli/message.h"
 #include "cli/people.h"
 #include "cli/workspace.h"
 #include "protocol/limits.h"
+#include "records/short_id.h"
 
 namespace relay::cli {
 namespace {
 
 constexpr std::int64_t kDefaultRows = 20;
-constexpr std::chrono::milliseconds kFirstRetry{100}, kLongestRetry{2'000};
 constexpr std::chrono::hours kForever{24 * 365};
 
 /// The conversation, in the order of the daemon's keys: each line once, whatever happens to the connection.
@@ -30,6 +30,7 @@ class Conversation {
   /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
   Result<std::size_t> print_past(Connection& connection, std::int64_t limit) {
     using protocol::MessageType;
+    last_event_ = RELAY_TRY(newest_event(connection));  // first: whatever comes later is told by events behind it
     for (const auto& message : RELAY_TRY(newest_messages(connection, MessageType::MessagesQuery, {}, 1)))
       last_key_ = message.key;
     std::map<std::int64_t, Message> found;
@@ -49,7 +50,7 @@ class Conversation {
   /// Prints what is said from now on. Returns only when the connection is lost.
   Error follow(Connection& connection) {
     connection.end_with(STDOUT_FILENO);
-    const json::object wish = {{"types", json::array{"message"}}, {"sinceKey", last_key_}};
+    const json::object wish = {{"types", json::array{"message"}}, {"since", last_event_}};
     if (auto sent = connection.send(
             {.type = protocol::MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(wish)});
         !sent)
@@ -58,8 +59,8 @@ class Conversation {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
       if (frame->envelope.type == protocol::MessageType::Bye) return Error{{}, "the daemon said goodbye"};
-      if (frame->envelope.type != protocol::MessageType::AgentEvent) continue;
-      if (auto event = parse_json_object(frame->envelope.payload)) take(*event);
+      if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_news(frame->envelope.payload)) continue;
+      if (const auto shown = show_new(connection); !shown) return shown.error();
     }
   }
 
@@ -68,16 +69,35 @@ class Conversation {
     return name_.empty() || message.from == name_ || message.to == name_ || message.to == "*";
   }
 
-  void take(json::object& event) {
-    if (string_member(event, "type") != "message.stored") return;
-    const auto key = integer_member(event, "key").value_or(0);
-    const auto* raw = object_member(event, "message");
-    if (raw == nullptr || key <= last_key_) return;
-    auto message = message_from(*raw);
-    message.key = key;
-    message.raw["key"] = key;
-    last_key_ = key;
-    if (concerns(message)) show(message);
+  static Result<std::int64_t> newest_event(Connection& connection) {
+    const auto answer = RELAY_TRY(connection.ask(protocol::MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
+    return integer_member(RELAY_TRY(parse_json_object(answer)), "newest").value_or(0);
+  }
+
+  /// Does it tell of a message that was not printed yet?
+  bool is_news(std::string_view payload) {
+    const auto told = parse_json_object(payload);
+    const auto* event = told ? object_member(*told, "event") : nullptr;
+    if (event == nullptr) return false;
+    last_event_ = std::max(last_event_, integer_member(*event, "_seq").value_or(0));
+    const auto key = records::key_of_short_id(string_member(*event, "id").value_or(""));
+    return key && key->value() > last_key_;
+  }
+
+  /// Events tell the text without secrets and cut; a person reads it as it was said.
+  Result<void> show_new(Connection& connection) {
+    for (bool more = true; more;) {
+      const json::object query = {{"afterKey", last_key_}, {"order", "asc"}, {"limit", protocol::kMaxQueryRows}};
+      const auto answer = RELAY_TRY(connection.ask(protocol::MessageType::MessagesQuery, json::serialize(query)));
+      const auto page = RELAY_TRY(page_in(answer));
+      more = page.more && !page.messages.empty();
+      for (const auto& message : page.messages) {
+        if (message.key <= last_key_) continue;
+        last_key_ = message.key;
+        if (concerns(message)) show(message);
+      }
+    }
+    return {};
   }
 
   void show(const Message& message) const {
@@ -88,27 +108,8 @@ class Conversation {
   std::string name_;
   bool json_;
   std::int64_t last_key_ = 0;
+  std::int64_t last_event_ = 0;
 };
-
-ExitCode follow_for_ever(Conversation& conversation, Connection connection, const Context& context) {
-  for (;;) {
-    const auto why = conversation.follow(connection);
-    if (is(why, Errc::Refused)) return complain(why);
-    if (is(why, Errc::NobodyReads)) return ExitCode::No;
-    remark("the daemon went away; waiting for it to come back");
-    auto pause = kFirstRetry;
-    for (;;) {
-      auto again = join_workspace(context);
-      if (again) {
-        connection = *std::move(again);
-        break;
-      }
-      std::this_thread::sleep_for(pause);
-      pause = std::min(pause * 2, kLongestRetry);
-    }
-    remark("the daemon is back");
-  }
-}
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 0, protocol::kMaxQueryRows, kDefaultRows));
@@ -122,7 +123,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
       remark(sentence);  // who is not here yet may come
     }
   if (!invocation.has("--follow")) return ExitCode::Yes;
-  return follow_for_ever(conversation, std::move(connection), context);
+  return follow_for_ever([&](Connection& daemon) { return conversation.follow(daemon); }, std::move(connection),
+                         context);
 }
 
 constexpr Argument kArguments[] = {{.name = "[NAME]",

@@ -19,7 +19,7 @@ class ScriptedQueue final : public store::StoreQueue {
     int rounds_of_retention = 0;
 
     void commit_all() {
-      if (!asked.empty()) listener->on_committed(asked.back());
+      if (!asked.empty()) listener->on_committed(asked.back(), 0);
       for (const auto& load : std::exchange(loads, {}))
         listener->on_backlog(records::BacklogPage{load.to, load.lane, load.from, load.after, {}, false}, load);
     }

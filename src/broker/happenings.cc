@@ -1,0 +1,159 @@
+// What is worth a line in the log and is no change by itself; and what sessions tell of themselves.
+#include "base/format.h"
+#include "base/json.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+
+namespace relay::broker {
+
+using events::Event;
+using protocol::ErrorCode;
+using protocol::MessageType;
+using protocol::Refusal;
+
+namespace {
+
+constexpr std::int64_t kStorageRetryMs = 1'000;
+
+/// `<epoch>-<n>`.
+struct EventId {
+  std::string epoch;
+  std::uint64_t number = 0;
+};
+std::optional<EventId> event_id(std::string_view id) {
+  const auto dash = id.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return std::nullopt;
+  const auto epoch = id.substr(0, dash);
+  const auto number = outbox_number(id, epoch);
+  if (!number) return std::nullopt;
+  return EventId{std::string{epoch}, *number};
+}
+
+}  // namespace
+
+records::AddEvent Core::event_row(const Event& event, const AgentName& agent, const SessionId& session) const {
+  return {{std::string{events::type_of(event)}, now_.wall, agent, session, json::serialize(events::members_of(event))}};
+}
+
+void Core::record(const Event& event, const AgentName& agent, const SessionId& session) {
+  save_eventually(event_row(event, agent, session));
+}
+
+void Core::record(const Event& event, const AgentState& agent) {
+  record(event, agent.name(), agent.session ? agent.session->id : SessionId{});
+}
+
+events::AgentStatus Core::activity_event(const protocol::SessionStateChange& told) {
+  return {.state = told.state.empty() ? "online" : told.state,
+          .reason = told.reason.empty() ? std::optional<std::string>{} : std::optional{told.reason}};
+}
+
+/// With the session itself, so that they are stored together or not at all.
+void Core::record_session_start(const AgentState& agent) {
+  const auto said = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>{} : std::optional{text};
+  };
+  const auto& record = agent.record;
+  change(event_row(
+      events::SessionStarted{.agent = {.name = agent.name().value(), .cli = record.cli, .model = said(record.model)},
+                             .started_at = agent.session->started,
+                             .config = {.working_directory = said(record.working_directory)}},
+      agent.name(), agent.session->id));
+}
+
+records::AddEvent Core::session_end(const AgentState& agent, events::SessionEnd how) const {
+  return event_row(events::SessionEnded{.ended_at = agent.session->ended, .reason = how}, agent.name(),
+                   agent.session->id);
+}
+
+void Core::on_agent_event(Connection& connection, const protocol::Envelope& envelope) {
+  AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
+  if (agent == nullptr || !agent->session)
+    return error(connection, ErrorCode::BadRequest,
+                 "events are told by sessions, of themselves: say HELLO with a name");
+  const auto id = event_id(envelope.id);
+  if (!id)
+    return refuse(connection, envelope.id, Refusal::BadRequest, "the id of an event reads '<epoch>-1', '<epoch>-2', …");
+  if (!connection.first_event) connection.first_event = id->number;
+  switch (agent->outboxes.look_up(id->epoch, id->number, *connection.first_event - 1)) {
+    case Numbered::Next: break;
+    case Numbered::Seen: return answer_event_when_saved(connection, envelope.id, {});
+    case Numbered::Refused: return answer_event_when_saved(connection, envelope.id, "this event was refused before");
+    case Numbered::TooEarly:
+      return refuse(connection, envelope.id, Refusal::Busy,
+                    "an earlier event is still missing; tell that one again first", kBusyRetryMs);
+  }
+  const std::size_t before = changes_.size();
+  const auto taken = take_event(*agent, envelope);
+  if (!taken) changes_.resize(before);
+  change(records::SetOutboxMark{
+      agent->outboxes.advance(agent->name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
+  const std::size_t bytes = envelope.payload.size();
+  charge(connection, bytes, limits_.max_remembered_bytes);
+  when_committed([this, connection = connection.id, bytes](Saving) { release_uncommitted(find(connection), bytes); });
+  answer_event_when_saved(connection, envelope.id, taken ? std::string{} : taken.error().message());
+}
+
+/// Refused for good when there is a sentence; else acknowledged.
+void Core::answer_event_when_saved(Connection& connection, std::string_view id, std::string refusal) {
+  when_committed([this, connection = connection.id, name = connection.agent, id = std::string{id},
+                  refusal = std::move(refusal)](Saving saving) {
+    Connection* asker = find(connection);
+    if (saving == Saving::Failed) {
+      const auto event = event_id(id);
+      if (AgentState* agent = find_agent(name.value())) agent->outboxes.roll_back(event->epoch, event->number);
+      if (asker != nullptr && asker->speaks())
+        refuse(*asker, id, Refusal::Storage, "the event could not be stored; tell it again", kStorageRetryMs);
+      return;
+    }
+    if (asker == nullptr || !asker->speaks()) return;
+    if (refusal.empty())
+      say(*asker, MessageType::Ack, protocol::write_ack(id));
+    else
+      refuse(*asker, id, Refusal::BadRequest, refusal);
+  });
+}
+
+Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope) {
+  const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
+  const auto object = RELAY_TRY(parse_json_object(text));
+  const auto type = string_member(object, "type").value_or("");
+  const auto* kind = events::kind_named(type);
+  if (kind == nullptr || kind->source != events::Source::Session)
+    return fail(format("\"{}\" is no event that a session tells", type));
+  auto event = RELAY_TRY(events::read_event(type, object));
+  const auto& session = agent.session->id;
+  if (auto* tokens = std::get_if<events::TokensUsed>(&event)) {
+    tokens->agent_name = agent.name().value();
+    if (!tokens->thread && !agent.thread.empty()) tokens->thread = agent.thread;
+    change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
+  }
+  if (std::holds_alternative<events::ItemCompleted>(event))
+    change(records::CountWork{session, {.items = 1}, now_.wall});
+  else if (std::holds_alternative<events::CommandExecuted>(event))
+    change(records::CountWork{session, {.commands = 1}, now_.wall});
+  else if (const auto* file = std::get_if<events::FileOperation>(&event);
+           file != nullptr && file->operation != events::FileOperationKind::Read)
+    change(records::CountWork{session, {.files = {file->file_path}}, now_.wall});
+  auto row = event_row(event, agent.name(), session);
+  change(std::move(row));
+  return {};
+}
+
+records::Usage Core::usage_of(const events::TokensUsed& tokens, const AgentState& agent, std::string_view id) const {
+  return {.session = agent.session->id,
+          .request = tokens.request_id.value_or(std::string{id}),
+          .agent = agent.name(),
+          .model = tokens.model,
+          .thread = tokens.thread.value_or(""),
+          .source = tokens.source.value_or(""),
+          .at = now_.wall,
+          .input = tokens.input_tokens,
+          .output = tokens.output_tokens,
+          .cache_read = tokens.cache_read_tokens.value_or(0),
+          .cache_write = tokens.cache_write_tokens.value_or(0),
+          .reasoning = tokens.reasoning_tokens.value_or(0),
+          .cost = tokens.estimated_cost_usd.value_or(-1)};
+}
+
+}  // namespace relay::broker

@@ -1,0 +1,216 @@
+// What is worth a line in the log of events: told by sessions of themselves, or noticed by the broker.
+#include <gtest/gtest.h>
+
+#include "broker/testing/sessions.h"
+#include "broker/testing/world.h"
+
+namespace relay::broker {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+
+struct Happenings : ::testing::Test {
+  World world;
+
+  std::vector<Frame> log(const std::string& type = {}) {
+    records::EventQuery query;
+    query.limit = 10'000;
+    if (!type.empty()) query.filter.types = {type};
+    std::vector<Frame> events;
+    const auto page = world.store().events(query).value();
+    for (const auto& event : page.events) events.push_back(*parse_json_object(event.json));
+    return events;
+  }
+  Frame last(const std::string& type) {
+    const auto events = log(type);
+    return events.empty() ? Frame{} : events.back();
+  }
+  /// As a host tells it.
+  void tell(ConnectionId who, const std::string& id, const std::string& event) {
+    world.say(who, format(R"({{"v":1,"type":"AGENT_EVENT","id":"{}","ts":1,"payload":{{"event":{}}}}})", id, event));
+  }
+  std::vector<std::string> answers(ConnectionId who) {
+    std::vector<std::string> heard;
+    for (const auto& frame : world.heard(who)) {
+      if (text(frame, "type") == "ACK") heard.push_back("ACK " + text(payload(frame), "ack_id"));
+      if (text(frame, "type") == "NACK")
+        heard.push_back(format("NACK {} {}", text(payload(frame), "nack_id"), text(payload(frame), "code")));
+    }
+    return heard;
+  }
+};
+
+constexpr auto kItem = R"({"type":"item.started","itemId":"i1","itemType":"tool_call","startedAt":5})";
+
+TEST_F(Happenings, ASessionBeginsAndEnds) {
+  const auto bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
+  const auto started = last("session.started");
+  EXPECT_EQ(text(*object_member(started, "agent"), "name"), "Bob");
+  EXPECT_EQ(text(*object_member(started, "agent"), "cli"), "claude");
+  EXPECT_EQ(text(*object_member(started, "config"), "workingDirectory"), "/p");
+  const auto session = text(started, "_sessionId");
+  EXPECT_FALSE(session.empty());
+  world.pass(2s);
+  world.say(bob, R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
+  const auto ended = last("session.ended");
+  EXPECT_EQ(text(ended, "_sessionId"), session);
+  EXPECT_EQ(text(ended, "reason"), "completed");
+  EXPECT_EQ(number(*object_member(ended, "summary"), "duration"), 2'000);
+}
+
+TEST_F(Happenings, OneThatNeverSaidGoodbyeHasEndedWhenTheNextBegins) {
+  world.leave(world.join_ours("Bob"));
+  EXPECT_EQ(text(last("agent.status"), "state"), "offline");
+  EXPECT_TRUE(log("session.ended").empty()) << "it may come back";
+  world.join_ours("Bob");
+  EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
+  EXPECT_EQ(log("session.started").size(), 2u);
+}
+
+TEST_F(Happenings, AnAgentsStateIsAnEventWhenItChanges) {
+  const auto bob = world.join_ours("Bob");
+  for (const auto* state : {"active", "active", "idle"}) world.tell_state(bob, state);
+  std::vector<std::string> states;
+  for (const auto& event : log("agent.status")) states.push_back(text(event, "state"));
+  EXPECT_EQ(states, (std::vector<std::string>{"active", "idle"}));
+}
+
+TEST_F(Happenings, WhatASessionTellsIsStoredUnderItsNameAndAcknowledged) {
+  const auto bob = world.join_ours("Bob");
+  answers(bob);
+  tell(bob, "e1-1", kItem);
+  EXPECT_EQ(answers(bob), std::vector<std::string>{"ACK e1-1"});
+  const auto event = last("item.started");
+  EXPECT_EQ(text(event, "itemId"), "i1");
+  EXPECT_EQ(text(event, "_agentName"), "Bob");
+  EXPECT_EQ(text(event, "_sessionId"), text(last("session.started"), "_sessionId"));
+}
+
+TEST_F(Happenings, ToldAgainItIsNotStoredAgainAlsoByAnotherDaemon) {
+  auto bob = world.join_ours("Bob");
+  tell(bob, "e1-1", kItem);
+  tell(bob, "e1-1", kItem);
+  world.restart();
+  bob = world.join_ours("Bob");
+  answers(bob);
+  tell(bob, "e1-1", kItem);
+  tell(bob, "e1-2", kItem);
+  EXPECT_EQ(answers(bob), (std::vector<std::string>{"ACK e1-1", "ACK e1-2"}));
+  EXPECT_EQ(log("item.started").size(), 2u);
+}
+
+TEST_F(Happenings, WhatIsNoEventOfASessionIsRefusedForGoodAndDoesNotHoldUpTheNext) {
+  const auto bob = world.join_ours("Bob");
+  answers(bob);
+  tell(bob, "e1-1", R"({"type":"message.exchanged","from":"x","to":"y","body":"","kind":"message"})");
+  tell(bob, "e1-2", R"({"type":"item.started","itemId":"i"})");
+  tell(bob, "e1-3", R"({"type":"no.such"})");
+  tell(bob, "e1-3", R"({"type":"no.such"})");
+  tell(bob, "no number", kItem);
+  tell(bob, "e1-4", kItem);
+  EXPECT_EQ(answers(bob),
+            (std::vector<std::string>{"NACK e1-1 BAD_REQUEST", "NACK e1-2 BAD_REQUEST", "NACK e1-3 BAD_REQUEST",
+                                      "NACK e1-3 BAD_REQUEST", "NACK no number BAD_REQUEST", "ACK e1-4"}));
+  EXPECT_EQ(log("item").size(), 1u);
+}
+
+TEST_F(Happenings, WhatCouldNotBeStoredIsAskedForAgainInOrder) {
+  const auto bob = world.join_ours("Bob");
+  answers(bob);
+  world.fail_commits(true);
+  tell(bob, "e1-1", kItem);
+  tell(bob, "e1-2", kItem);
+  world.fail_commits(false);
+  EXPECT_EQ(answers(bob), (std::vector<std::string>{"NACK e1-1 STORAGE", "NACK e1-2 BUSY"}));
+  world.pass(5s);
+  tell(bob, "e1-2", kItem);
+  tell(bob, "e1-1", kItem);
+  tell(bob, "e1-2", kItem);
+  EXPECT_EQ(answers(bob), (std::vector<std::string>{"NACK e1-2 BUSY", "ACK e1-1", "ACK e1-2"}));
+  EXPECT_EQ(log("item.started").size(), 2u);
+}
+
+TEST_F(Happenings, TokensAreSummedForTheThreadTheyWereSpentFor) {
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  world.say(alice, R"({"v":1,"type":"SEND","id":"m1","ts":1,"to":"Bob","payload":{"body":"x","thread":"t-9"}})");
+  for (const auto& frame : world.heard(bob, "DELIVER")) world.ack(bob, frame);
+  tell(bob, "e1-1",
+       R"({"type":"tokens.used","agentName":"Mallory","model":"m","inputTokens":5,"outputTokens":2,"requestId":"r"})");
+  tell(bob, "e1-2",
+       R"({"type":"tokens.used","agentName":"Bob","model":"m","inputTokens":9,"outputTokens":3,"requestId":"r"})");
+  const auto sums = world.store().usage({}).value();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].agent, AgentName{"Bob"}) << "nobody spends under another's name";
+  EXPECT_EQ(sums[0].input, 9);
+  EXPECT_EQ(sums[0].thread, "t-9");
+}
+
+TEST_F(Happenings, WhatWasDoneIsToldWithTheEnd) {
+  const auto bob = world.join_ours("Bob");
+  tell(bob, "e1-1", R"({"type":"item.completed","itemId":"i","completedAt":1,"duration":1})");
+  tell(bob, "e1-2", R"({"type":"command.executed","command":"ls","exitCode":0,"duration":1})");
+  tell(bob, "e1-3", R"({"type":"file.operation","operation":"edit","filePath":"a.cc"})");
+  tell(bob, "e1-4", R"({"type":"file.operation","operation":"read","filePath":"b.cc"})");
+  world.say(bob, R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
+  const auto summary = *object_member(last("session.ended"), "summary");
+  EXPECT_EQ(number(summary, "itemCount"), 1);
+  EXPECT_EQ(number(summary, "commandsRun"), 1);
+  EXPECT_EQ(json::serialize(summary.at("filesModified")), R"(["a.cc"])");
+}
+
+TEST_F(Happenings, AWatcherIsShownWhatItWantsAndNothingElse) {
+  const auto watcher = world.join_person();
+  world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["item"],"agents":["Bob"]})");
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  tell(alice, "e1-1", kItem);
+  tell(bob, "e1-1", kItem);
+  tell(bob, "e1-2", R"({"type":"command.executed","command":"ls","exitCode":0,"duration":1})");
+  const auto heard = world.heard(watcher, "AGENT_EVENT");
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(text(event_in(heard[0]), "_agentName"), "Bob");
+}
+
+TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
+  const auto bob = world.join_ours("Bob");
+  for (int n = 1; n <= 5; ++n) tell(bob, format("e1-{}", n), kItem);
+  const auto ask = [&](const std::string& question) {
+    world.request(bob, "EVENTS_QUERY", question);
+    return payload(world.heard(bob, "EVENTS_RESPONSE").at(0));
+  };
+  auto page = ask(R"({"types":["item"],"limit":2})");
+  EXPECT_EQ(array_member(page, "events")->size(), 2u);
+  EXPECT_EQ(bool_member(page, "more"), true);
+  page = ask(format(R"({{"types":["item"],"after":{}}})", number(page, "reached")));
+  EXPECT_EQ(array_member(page, "events")->size(), 3u);
+  EXPECT_EQ(bool_member(page, "more"), false);
+  EXPECT_EQ(number(page, "reached"), number(page, "newest"));
+}
+
+TEST_F(Happenings, LoopsAndVotesAreEvents) {
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  for (int n = 0; n < 20; ++n) {
+    world.send(alice, format("a-message-{}", n), "Bob", "thanks");
+    world.send(bob, format("b-message-{}", n), "Alice", "thanks");
+  }
+  EXPECT_FALSE(text(last("loop.tripped"), "reason").empty());
+  world.send(alice, "a-proposal-1", "_consensus", R"(PROPOSE: tabs\nPARTICIPANTS: Bob)");
+  const auto id = text(last("consensus.proposed"), "proposalId");
+  EXPECT_EQ(text(last("consensus.proposed"), "title"), "tabs");
+  world.send(bob, "b-vote-1", "_consensus", format("VOTE {} approve", id));
+  EXPECT_EQ(text(last("consensus.resolved"), "outcome"), "approved");
+  EXPECT_EQ(text(*object_member(last("consensus.resolved"), "votes"), "Bob"), "approve");
+}
+
+TEST_F(Happenings, NumbersHaveNoGap) {
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  for (int n = 1; n <= 20; ++n) {
+    tell(alice, format("e1-{}", n), kItem);
+    world.send(bob, format("message-{}", n), "Alice", "hi");
+  }
+  std::int64_t before = 0;
+  for (const auto& event : log()) EXPECT_EQ(number(event, "_seq"), ++before);
+}
+
+}  // namespace
+}  // namespace relay::broker

@@ -1,0 +1,181 @@
+/// `agent-relay events`: everything that happened, as it happens.
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/answers.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/event_line.h"
+#include "cli/following.h"
+#include "cli/invocation.h"
+#include "cli/times.h"
+#include "cli/workspace.h"
+#include "events/event.h"
+#include "protocol/limits.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::int64_t kDefaultRows = 50;
+constexpr std::chrono::hours kForever{24 * 365};
+
+json::array split_at_commas(std::string_view text) {
+  json::array parts;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    if (const auto part = text.substr(0, comma); !part.empty()) parts.emplace_back(part);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+  }
+  return parts;
+}
+
+/// A type, or a group of them.
+Result<void> check_type(std::string_view wanted) {
+  std::string groups, last;
+  for (const auto& kind : events::kinds()) {
+    const auto group = kind.type.substr(0, kind.type.find('.'));
+    if (wanted == kind.type || wanted == group) return {};
+    if (group != std::exchange(last, std::string{group}))
+      groups += relay::format("{}{}", groups.empty() ? "" : ", ", group);
+  }
+  return fail(relay::format("\"{}\" is no type of event; there are {}, and those in them, such as item.started", wanted,
+                            groups));
+}
+
+/// `#42`: after that number; else a time ago, as in `10m`.
+struct Since {
+  std::int64_t number = -1;
+  WallMs time = 0;
+};
+Result<Since> since_in(const Invocation& invocation, const Context& context) {
+  const auto text = invocation.value("--since");
+  if (!text) return Since{};
+  if (text->starts_with('#')) {
+    std::int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text->data() + 1, text->data() + text->size(), number);
+    if (problem != std::errc{} || end != text->data() + text->size() || number < 0)
+      return fail(relay::format("--since {}: a number of an event reads #42", *text));
+    return Since{.number = number};
+  }
+  const auto ago = parse_duration(*text);
+  if (!ago)
+    return fail(relay::format("--since {}: give how long ago, such as 10m or 2h, or a number, such as #42", *text));
+  return Since{.time = context.now() - ago->count()};
+}
+
+class EventLog {
+ public:
+  EventLog(const Context& context, json::object wanted, bool json)
+      : context_{context}, wanted_{std::move(wanted)}, json_{json} {}
+
+  /// All after a point, or the newest so many. How many there were.
+  Result<std::size_t> print_past(Connection& connection, const Since& since, std::int64_t limit) {
+    const bool newest = since.number < 0 && since.time == 0;
+    auto query = wanted_;
+    if (since.number >= 0) query["after"] = since.number;
+    if (since.time > 0) query["sinceTs"] = since.time;
+    if (newest) query["newest"] = true;
+    std::size_t printed = 0;
+    for (auto left = limit; left > 0;) {
+      query["limit"] = std::min<std::int64_t>(left, protocol::kMaxQueryRows);
+      const auto payload = RELAY_TRY(connection.ask(MessageType::EventsQuery, json::serialize(query)));
+      const auto answer = RELAY_TRY(parse_json_object(payload));
+      if (const auto error = string_member(answer, "error"))
+        return fail(Errc::Refused, "the daemon refused: " + *error);
+      for (const auto* event : objects_in(answer, "events")) {
+        show(*event);
+        ++printed;
+        --left;
+      }
+      reached_ = std::max(reached_, integer_member(answer, "reached").value_or(0));
+      if (newest || !bool_member(answer, "more").value_or(false)) break;
+      query["after"] = reached_;
+    }
+    return printed;
+  }
+
+  Error follow(Connection& connection) {
+    connection.end_with(STDOUT_FILENO);
+    auto wish = wanted_;
+    wish["since"] = reached_;
+    if (const auto sent =
+            connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = json::serialize(wish)});
+        !sent)
+      return sent.error();
+    for (;;) {
+      const auto frame = connection.receive(in(kForever));
+      if (!frame) return frame.error();
+      if (frame->envelope.type == MessageType::Bye) return Error{{}, "the daemon said goodbye"};
+      if (frame->envelope.type != MessageType::AgentEvent) continue;
+      const auto payload = parse_json_object(frame->envelope.payload);
+      const auto* event = payload ? object_member(*payload, "event") : nullptr;
+      const auto number = event == nullptr ? 0 : integer_member(*event, "_seq").value_or(0);
+      if (number <= reached_) continue;  // what is not kept (log) has none
+      reached_ = number;
+      show(*event);
+    }
+  }
+
+ private:
+  void show(const json::object& event) const {
+    print(json_ ? json::serialize(event) + "\n" : event_line(event, context_));
+  }
+
+  const Context& context_;
+  json::object wanted_;
+  bool json_;
+  std::int64_t reached_ = 0;
+};
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  const auto limit =
+      RELAY_CLI_USAGE(invocation.number("--limit", 0, INT32_MAX, invocation.has("--since") ? INT32_MAX : kDefaultRows));
+  const auto since = RELAY_CLI_USAGE(since_in(invocation, context));
+  json::object wanted;
+  if (const auto types = invocation.value("--types")) {
+    wanted["types"] = split_at_commas(*types);
+    for (const auto& type : wanted["types"].as_array()) RELAY_CLI_USAGE(check_type(type.as_string()));
+  }
+  if (const auto agent = invocation.value("--agent")) wanted["agents"] = json::array{*agent};
+  if (const auto session = invocation.value("--session")) wanted["sessions"] = json::array{*session};
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  EventLog log{context, std::move(wanted), invocation.has("--json")};
+  const auto printed = RELAY_CLI_TRY(log.print_past(connection, since, limit));
+  if (invocation.has("--follow"))
+    return follow_for_ever([&](Connection& daemon) { return log.follow(daemon); }, std::move(connection), context);
+  if (printed == 0 && !invocation.has("--json")) remark("nothing of the kind has happened");
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--follow", .description = "go on printing what happens"},
+    {.name = "--types", .value = "T,…", .description = "only these types (item.started) or groups of them (item)"},
+    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
+    {.name = "--session", .value = "ID", .description = "only of one session"},
+    {.name = "--since", .value = "WHEN", .description = "all since then: 10m, 2h ago, or after an event: #42"},
+    {.name = "--limit", .value = "N", .description = "at most N (default: the newest 50, or all since)"},
+    {.name = "--json", .description = "print one JSON object per line"},
+};
+
+}  // namespace
+
+const Command kEvents = {
+    .name = "events",
+    .group = Group::Knowing,
+    .usage = "events",
+    .summary = "what happened, as it happens",
+    .hint = "[--follow]",
+    .options = kOptions,
+    .example = "agent-relay events --follow --types item,permission --agent Alice",
+    .details =
+        "Sessions, work, prompts, tokens, messages, deliveries, numbered without gaps (docs/spec/events.md). While\n"
+        "following, a daemon that restarts costs neither a line nor a repetition.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,17 @@
+/// Goes on for ever, whatever happens to the daemon.
+#pragma once
+
+#include <functional>
+
+#include "cli/connection.h"
+#include "cli/context.h"
+#include "cli/exit_code.h"
+
+namespace relay::cli {
+
+/// `follow` prints what comes and returns why it cannot go on. A daemon that went away is waited for, and `follow` is
+/// called again on the new connection; it is over when nobody reads the output any more, or the daemon refuses.
+ExitCode follow_for_ever(const std::function<Error(Connection&)>& follow, Connection connection,
+                         const Context& context);
+
+}  // namespace relay::cli
