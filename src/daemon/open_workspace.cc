@@ -41,19 +41,21 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
 
   auto options = workspace_options(settings, around.version);
   self->storage_ = options.info.storage_driver;
+  // Answers may still be on their way when the workspace they are for has ended.
+  const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {
+    loop.post([alive, task = std::move(task)]() mutable {
+      if (*alive) task();
+    });
+  };
   const MakeStoreQueue make_queue = [&](store::StoreListener& listener) -> std::unique_ptr<store::StoreQueue> {
-    // Answers may still be on their way when the workspace they are for has ended.
-    auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {
-      loop.post([alive, task = std::move(task)]() mutable {
-        if (*alive) task();
-      });
-    };
-    return std::make_unique<store::ThreadedStoreQueue>(std::move(opened.store), std::move(post), listener);
+    return std::make_unique<store::ThreadedStoreQueue>(std::move(opened.store), post, listener);
   };
   self->workspace_ = std::make_unique<Workspace>(
       std::move(options), around.loop, around.random, make_queue, std::move(snapshot),
       [files = &self->roster_files_](const auto& roster, WallMs at) { files->write(roster, at); }, EffectProbe{},
       &self->hosts_);
+  self->projection_ = std::make_unique<EventProjection>(self->project_.directory, around.loop, post);
+  self->workspace_->project_events(*self->projection_);
 
   RELAY_TRY(self->listen_at(self->socket_));
   self->announced_ = true;

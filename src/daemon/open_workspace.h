@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "config/places.h"
 #include "config/settings.h"
+#include "daemon/event_projection.h"
 #include "daemon/host_keeper.h"
 #include "daemon/roster_files.h"
 #include "daemon/workspace.h"
@@ -71,6 +72,7 @@ class OpenWorkspace {
   RosterFiles roster_files_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
   HostKeeper hosts_;
+  std::unique_ptr<EventProjection> projection_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };

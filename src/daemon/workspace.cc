@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "daemon/event_projection.h"
 #include "daemon/hosts.h"
 #include "protocol/envelope.h"
 #include "protocol/send.h"
@@ -34,6 +35,7 @@ Workspace::Workspace(WorkspaceOptions options, net::EventLoop& loop, Random& ran
       roster_sink_{std::move(roster_sink)},
       probe_{std::move(probe)},
       hosts_{hosts},
+      newest_event_{snapshot.newest_event},
       broker_{options_.limits, options_.info, std::move(snapshot), random, loop.now()},
       queue_{make_queue(*this)} {
   use_retention(options_.retention);
@@ -79,8 +81,29 @@ void Workspace::on_gone(ConnectionId who, const std::string& reason) {
 // What the store answers.
 
 void Workspace::on_committed(records::Ticket up_to, records::EventNumber newest) {
+  see_event(newest);
   broker_.on_committed(up_to, newest, now());
   settle();
+}
+
+void Workspace::see_event(records::EventNumber newest) {
+  newest_event_ = std::max(newest_event_, newest);
+  if (projection_ != nullptr) projection_->on_committed(newest_event_);
+}
+
+void Workspace::project_events(EventProjection& projection) {
+  projection_ = &projection;
+  projection.keep_for(options_.retention.max_event_age_ms);
+  projection.begin(newest_event_, [this](const records::EventQuery& query) {
+    const store::QueryId number{++last_query_};
+    queries_.emplace(number, [this](Result<store::Answer> answer) {
+      if (answer)
+        projection_->on_page(std::get<records::EventPage>(*std::move(answer)));
+      else
+        projection_->on_page(Failure{std::move(answer).error()});
+    });
+    queue_->query(number, query);
+  });
 }
 
 void Workspace::on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) {
@@ -98,6 +121,7 @@ void Workspace::on_backlog(Result<records::BacklogPage> page, const records::Bac
 }
 
 void Workspace::on_expired(Result<records::ExpireResult> result) {
+  if (result) see_event(result->newest_event);
   if (result)
     broker_.on_expired(*std::move(result), now());
   else
@@ -320,6 +344,7 @@ void Workspace::report_roster() {
 
 void Workspace::use_retention(store::Retention retention) {
   options_.retention = retention;
+  if (projection_ != nullptr) projection_->keep_for(retention.max_event_age_ms);
   const bool wanted = retention.max_age_ms > 0 || retention.max_bytes > 0 || retention.max_event_age_ms > 0;
   if (!wanted)
     retention_timer_.reset();

@@ -51,6 +51,7 @@ using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& ro
 /// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
 using EffectProbe = std::function<void(const broker::Effect& effect)>;
 
+class EventProjection;
 class Hosts;
 
 class Workspace final : private store::StoreListener, private ConnectionOwner {
@@ -68,6 +69,9 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   /// Says BYE to everyone, waits for commits under way (at most kMaxShutdownWait), then calls `done` once.
   /// What streams still have to say goes on being flushed after the Workspace is gone.
   void shut_down(net::Task done);
+
+  /// Events go there from now on, behind their commits. It outlives the workspace.
+  void project_events(EventProjection& projection);
 
   /// Holds from the next round of retention on.
   void use_retention(store::Retention retention);
@@ -90,6 +94,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_expired(Result<records::ExpireResult> result) override;
   void on_answer(store::QueryId id, Result<store::Answer> answer) override;
 
+  void see_event(records::EventNumber newest);
   void settle();
   void carry_out_effects();
   void parse_resumed();
@@ -134,6 +139,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   RosterSink roster_sink_;
   EffectProbe probe_;
   Hosts* hosts_;  // none where no agent can be run
+  EventProjection* projection_ = nullptr;
+  records::EventNumber newest_event_;
   broker::Broker broker_;
 
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;

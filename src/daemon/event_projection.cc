@@ -1,0 +1,110 @@
+#include "daemon/event_projection.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr std::size_t kPageRows = 1'000;
+constexpr Millis kBurst{200};  // what happens within is written together
+constexpr Millis kRetry{5'000};
+constexpr int kNiceness = 10;  // whoever waits for an answer goes first
+
+}  // namespace
+
+EventProjection::EventProjection(std::string directory, net::EventLoop& loop, Post post)
+    : file_{std::move(directory)}, loop_{loop}, post_{std::move(post)} {}
+
+EventProjection::~EventProjection() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void EventProjection::begin(records::EventNumber newest, Ask ask) {
+  const auto last = file_.open(newest);
+  if (!last) {
+    log::warn("events are not written to their file; agent-relay events shows them",
+              {{"reason", last.error().message()}});
+    return;
+  }
+  reached_ = *last;
+  newest_ = newest;
+  ask_ = std::move(ask);
+  thread_ = std::thread{[this] { run(); }};
+  look();
+}
+
+void EventProjection::keep_for(WallMs age) { age_ = age; }
+
+void EventProjection::on_committed(records::EventNumber newest) {
+  newest_ = std::max(newest_, newest);
+  look();
+}
+
+void EventProjection::look() {
+  if (!ask_ || busy_ || timer_ || reached_ >= newest_) return;
+  timer_ = loop_.after(troubled_ ? kRetry : kBurst, [this] {
+    timer_.reset();
+    ask_next();
+  });
+}
+
+void EventProjection::ask_next() {
+  busy_ = true;
+  records::EventQuery query;
+  query.after = reached_;
+  query.limit = kPageRows;
+  ask_(query);
+}
+
+void EventProjection::on_page(Result<records::EventPage> page) {
+  if (!page) return written(reached_, Failure{page.error()});
+  {
+    const std::lock_guard lock{mutex_};
+    const auto now = loop_.now().wall;
+    job_ = {page->reached, Job{std::move(page->events), now, age_ > 0 ? now - age_ : 0}};
+  }
+  changed_.notify_one();
+}
+
+void EventProjection::written(records::EventNumber reached, const Result<void>& outcome) {
+  busy_ = false;
+  if (!outcome && !std::exchange(troubled_, true))
+    log::warn("events cannot be written to their file; trying again", {{"reason", outcome.error().message()}});
+  if (!outcome) return look();
+  troubled_ = false;
+  reached_ = std::max(reached_, reached);
+  if (reached_ + kPageRows <= newest_)
+    ask_next();  // far behind
+  else
+    look();
+}
+
+void EventProjection::run() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
+  WallMs forgotten = 0;
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || job_; });
+    if (stopping_) return;
+    const auto [reached, job] = *std::exchange(job_, std::nullopt);
+    lock.unlock();
+    auto outcome = file_.append(job.events, job.now);
+    if (job.forget_before - forgotten > kMaxEventFileAgeMs / 24) {  // not more often than hourly
+      file_.forget_before(job.forget_before);
+      forgotten = job.forget_before;
+    }
+    post_([this, reached, outcome = std::move(outcome)] { written(reached, outcome); });
+    lock.lock();
+  }
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,66 @@
+/// Brings the log of events into its file, behind the commits, on a thread of its own.
+///
+/// Invariants: at most one page is under way; nothing is asked while there is nothing new, so an idle daemon sleeps. What
+///   cannot be written is tried again with what comes next, and said once.
+/// Ownership: owns the file and the thread; the questions are the workspace's. Threading: all calls on the loop thread.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "daemon/event_file.h"
+#include "net/event_loop.h"
+#include "records/queries.h"
+
+namespace relay::daemon {
+
+class EventProjection {
+ public:
+  using Post = std::function<void(net::Task)>;                        // onto the loop thread, while the workspace lives
+  using Ask = std::function<void(const records::EventQuery& query)>;  // answered by `on_page`
+
+  EventProjection(std::string directory, net::EventLoop& loop, Post post);
+  ~EventProjection();
+  EventProjection(const EventProjection&) = delete;
+  EventProjection& operator=(const EventProjection&) = delete;
+
+  /// The rows go up to `newest` at the moment. A file that cannot be used is said, and left alone.
+  void begin(records::EventNumber newest, Ask ask);
+  void on_committed(records::EventNumber newest);
+  void on_page(Result<records::EventPage> page);
+  /// What is older is removed from now on; 0: nothing.
+  void keep_for(WallMs age);
+
+ private:
+  struct Job {
+    std::vector<records::ToldEvent> events;
+    WallMs now = 0;
+    WallMs forget_before = 0;
+  };
+  void look();
+  void ask_next();
+  void written(records::EventNumber reached, const Result<void>& outcome);
+  void run();
+
+  EventFile file_;  // of the thread, once it runs
+  net::EventLoop& loop_;
+  Post post_;
+  Ask ask_;
+  WallMs age_ = 0;
+  records::EventNumber newest_ = 0;
+  records::EventNumber reached_ = 0;
+  bool busy_ = false;
+  bool troubled_ = false;
+  std::unique_ptr<net::Timer> timer_;
+
+  std::mutex mutex_;  // guards the two below
+  std::optional<std::pair<records::EventNumber, Job>> job_;
+  bool stopping_ = false;
+  std::condition_variable changed_;
+  std::thread thread_;
+};
+
+}  // namespace relay::daemon
