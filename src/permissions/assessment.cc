@@ -172,7 +172,8 @@ class Judge {
   }
 
  private:
-  static constexpr std::size_t kMaxWords = 4'096;    // of all commands together
+  static constexpr std::size_t kMaxWords = 4'096;  // of all commands together
+  static constexpr std::size_t kMaxRedirections = 256;
   static constexpr std::size_t kMaxWordsAfter = 64;  // a program, where its options are looked for
 
   void raise(RiskLevel risk, std::string danger) {
@@ -193,7 +194,9 @@ class Judge {
 
   void redirections() {
     std::string_view rest = *seen_.ask.command;
-    for (auto at = rest.find('>'); at != std::string_view::npos; at = rest.find('>')) {
+    std::size_t looked_at = 0;
+    for (auto at = rest.find('>'); at != std::string_view::npos && looked_at < kMaxRedirections; at = rest.find('>')) {
+      ++looked_at;
       rest.remove_prefix(at + 1);
       const auto begin = rest.find_first_not_of("> |'\"");
       if (begin == std::string_view::npos) return;

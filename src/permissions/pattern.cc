@@ -8,12 +8,12 @@
 namespace relay::permissions {
 namespace {
 
-constexpr std::int64_t kMaxPatternBytes = 4 << 20;  // memory of one rule's patterns
+constexpr std::int64_t kMaxCompiledBytes = 4 << 20;  // memory of one rule's patterns
 
 re2::RE2::Options options(bool bytes, bool fold_case) {
   re2::RE2::Options options;
   options.set_log_errors(false);
-  options.set_max_mem(kMaxPatternBytes);
+  options.set_max_mem(kMaxCompiledBytes);
   if (bytes) options.set_encoding(re2::RE2::Options::EncodingLatin1);
   options.set_case_sensitive(!fold_case);
   return options;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "base/format.h"
 
 namespace relay::permissions {
@@ -98,6 +101,26 @@ TEST(PolicyFile, AnErrorNamesThePlaceAndTheReason) {
                   .starts_with("/h/config.toml:1:1: the pattern '(x' cannot be used: "));
   EXPECT_TRUE(error_in("[[permissions]]\naction = 'ask'\ncommand = 'a)|(b'").contains("cannot be used"))
       << "two halves of a pattern are none";
+}
+
+TEST(PolicyFile, TheExampleOfTheManualDoesWhatItSays) {
+  std::ifstream file{RELAY_DOCS "/permissions.md"};
+  const std::string page{std::istreambuf_iterator<char>{file}, {}};
+  const auto begin = page.find("```toml\n"), end = page.find("```\n", begin + 1);
+  ASSERT_NE(begin, std::string::npos);
+  const auto policy = parse_policy(std::string_view{page}.substr(begin + 8, end - begin - 8));
+  ASSERT_TRUE(policy) << policy.error().message();
+  const auto verdict = [&](const Ask& ask) { return policy->decide(ask).action; };
+  EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test"}), Action::Approve);
+  EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test > x"}), Action::Ask);
+  EXPECT_EQ(verdict({.tool = "Bash", .command = "cd x && git push -f"}), Action::Deny);
+  EXPECT_EQ(verdict({.tool = "Bash", .command = "grep \"git push\""}), Action::Deny);
+  EXPECT_EQ(verdict({.tool = "Read", .file_path = "a/.env.example"}), Action::Approve);
+  EXPECT_EQ(verdict({.tool = "Read", .file_path = "a/.env"}), Action::Ask);
+  EXPECT_EQ(verdict({.agent = "Build-1", .tool = "Write", .file_path = "/w/src/a", .directory = "/w"}),
+            Action::Approve);
+  EXPECT_EQ(verdict({.agent = "Build-1", .tool = "Write", .file_path = "/w/b", .directory = "/w"}), Action::Ask);
+  EXPECT_EQ(policy->decide({.tool = "web_fetch"}).timeout, std::chrono::minutes{2});
 }
 
 TEST(PolicyFile, IsBounded) {

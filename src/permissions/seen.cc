@@ -1,5 +1,7 @@
 #include "permissions/seen.h"
 
+#include <algorithm>
+
 #include "permissions/tools.h"
 
 namespace relay::permissions {
@@ -63,6 +65,9 @@ Seen::Seen(const Ask& asked) : ask{asked}, tool{canonical_tool(asked.tool)} {
   }
   if (ask.file_path) pieces.push_back(*ask.file_path);
   add_pieces(ask.description, pieces);
+  std::ranges::sort(pieces);
+  const auto repeated = std::ranges::unique(pieces);
+  pieces.erase(repeated.begin(), repeated.end());
 }
 
 }  // namespace relay::permissions

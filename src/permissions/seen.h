@@ -24,7 +24,7 @@ struct Seen {
   std::optional<SimpleCommand> simple;  // the command, when it is one
   std::string not_simple;               // else why not
   std::vector<std::string> commands;    // loosely: without quotes, one blank between words
-  std::vector<std::string> pieces;      // loosely: of path, command and description
+  std::vector<std::string> pieces;      // loosely: of path, command and description; each once
 };
 
 }  // namespace relay::permissions
