@@ -2,8 +2,8 @@
 ///
 /// Costs are computed when they are asked for, so that a corrected price corrects the past too. Rows come one by one or
 ///   already summed by whoever keeps them; which of them count (time, agent, counted twice) is decided there.
-/// Invariants: sums are exact and do not depend on the order of rows (dollars are added as whole billionths of a
-///   thousandth); a number that would overflow stays at the largest; a group beyond `kMaxGroups` is counted as
+/// Invariants: sums are exact and do not depend on the order of rows (dollars are added as whole
+///   picodollars); a number that would overflow stays at the largest; a group beyond `kMaxGroups` is counted as
 ///   `kOtherGroup`. A cost that the agent told counts instead of a computed one. What has no price is named in
 ///   `unpriced`, and the sums it is missing in are `partial`.
 /// Threading: none.

@@ -14,7 +14,7 @@
 
 namespace relay::permissions {
 
-/// Those of seed 002 section 2.4: looking is approved, what destroys is critical, all else is asked.
+/// Looking is approved, what destroys is critical, all else is asked.
 const std::vector<Rule>& default_rules();
 
 class Policy {
