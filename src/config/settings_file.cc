@@ -6,6 +6,11 @@
 #include "config/settings.h"
 
 namespace relay::config {
+namespace {
+
+constexpr std::string_view kPermissions = "permissions";  // no setting, but rules; read by those who follow them
+
+}  // namespace
 
 /// Walks the tables of a configuration and sets what it finds.
 class FileReader {
@@ -15,6 +20,7 @@ class FileReader {
   Result<void> read(const TomlNode::Table& table, const std::string& prefix) {
     for (const auto& [key, node] : table) {
       const auto name = prefix + key;
+      if (name == kPermissions) continue;
       const auto* row = row_named(name);
       if (row != nullptr) {
         RELAY_TRY(set(*row, node));

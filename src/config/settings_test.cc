@@ -69,6 +69,11 @@ TEST(Settings, TablesAndDottedNamesAreTheSame) {
   EXPECT_EQ(tables.storage_type(), StorageType::Memory);
 }
 
+TEST(Settings, RulesOfPermissionsAreNoSettings) {
+  EXPECT_EQ(error_of("heartbeat_ms = 200\n[[permissions]]\ntool = 'bash'\naction = 'ask'"), "");
+  EXPECT_NE(error_of("[storage]\npermissions = 1"), "");
+}
+
 TEST(Settings, AnErrorNamesFileLineColumnAndWhatIsAllowed) {
   EXPECT_EQ(error_of("\n\ndashboard_port = 70000"),
             "/h/config.toml:3:18: dashboard_port cannot be 70000; allowed: a whole number from 0 to 65535");

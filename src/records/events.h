@@ -80,7 +80,7 @@ struct UsageQuery {
   std::string agent = {}, session = {};  // empty: any
 };
 
-/// Sums over what has the same names.
+/// Sums over what has the same names; what had a cost told apart from what had none.
 struct UsageSum {
   AgentName agent;
   std::string model, thread;

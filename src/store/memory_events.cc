@@ -108,12 +108,12 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
 }
 
 Result<std::vector<UsageSum>> MemoryStore::usage(const UsageQuery& query) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, UsageSum> sums;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, bool>, UsageSum> sums;
   for (const auto& [key, one] : tables_.usage) {
     if (one.at < query.since || (query.until > 0 && one.at >= query.until)) continue;
     if (!query.agent.empty() && one.agent.value() != query.agent) continue;
     if (!query.session.empty() && one.session.value() != query.session) continue;
-    auto& sum = sums[{one.agent.value(), one.model, one.thread, one.session.value()}];
+    auto& sum = sums[{one.agent.value(), one.model, one.thread, one.session.value(), one.cost < 0}];
     sum.agent = one.agent;
     sum.model = one.model;
     sum.thread = one.thread;

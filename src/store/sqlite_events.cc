@@ -271,7 +271,8 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQu
       " sum(u.cache_write), sum(u.reasoning), total(u.cost), count(u.cost) FROM usage u"
       " LEFT JOIN names a ON a.id=u.agent LEFT JOIN names s ON s.id=u.session"
       " WHERE u.at>=?1 AND u.at<?2 AND (?3=0 OR u.agent=?3) AND (?4=0 OR u.session=?4)"
-      " GROUP BY u.agent, u.model, u.thread, u.session ORDER BY a.name, u.model, u.thread, s.name"));
+      " GROUP BY u.agent, u.model, u.thread, u.session, u.cost IS NULL ORDER BY a.name, u.model, u.thread, s.name, "
+      "u.cost IS NULL"));
   rows->bind(query.since, query.until > 0 ? query.until : INT64_MAX, agent, session);
   while (RELAY_TRY(rows->step())) {
     auto& sum = sums.emplace_back();

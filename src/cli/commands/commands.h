@@ -33,6 +33,7 @@ extern const Command kDeny;
 extern const Command kAnswer;
 extern const Command kTrace;
 extern const Command kEvents;
+extern const Command kCost;
 extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kConfig;

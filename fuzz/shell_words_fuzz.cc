@@ -1,0 +1,55 @@
+/// A command of an agent, any bytes: what is taken for simple has no sign of the shell outside quotes, and its text read
+/// again is the same; what is approved was simple.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "check.h"
+#include "permissions/policy_file.h"
+
+namespace {
+
+using namespace relay::permissions;
+
+/// Written from the promise, not from the scanner: quotes as sh reads them, and everything else forbidden.
+bool has_sign_outside_quotes(std::string_view text) {
+  char quote = 0;
+  for (const char letter : text) {
+    if (static_cast<unsigned char>(letter) < 0x20) return true;
+    if (quote != 0) {
+      if (quote == '"' && (letter == '$' || letter == '`' || letter == '\\')) return true;
+      if (letter == quote) quote = 0;
+    } else if (letter == '\'' || letter == '"') {
+      quote = letter;
+    } else if (std::string_view{";&|<>(){}$`\\"}.contains(letter)) {
+      return true;
+    }
+  }
+  return quote != 0;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const Policy kDefaults;
+  static const auto kEverything =
+      parse_policy("[[permissions]]\ncommand = '(?s).*'\naction = 'approve'\n").value();  // as far as a rule can go
+  const std::string text{reinterpret_cast<const char*>(bytes), size};
+  const auto simple = read_simple_command(text);
+  if (simple) {
+    FUZZ_CHECK(!has_sign_outside_quotes(text));
+    FUZZ_CHECK(!has_sign_outside_quotes(simple->text));
+    const auto again = read_simple_command(simple->text);
+    FUZZ_CHECK(again || simple->text.size() > kMaxSimpleCommandBytes);
+    if (again) FUZZ_CHECK(again->words == simple->words && again->text == simple->text);
+  } else {
+    FUZZ_CHECK(!simple.error().message().empty());
+  }
+  const Ask ask{.tool = "Bash", .command = text, .description = text, .directory = "/w"};
+  FUZZ_CHECK(simple.has_value() || kEverything.decide(ask).action != Action::Approve);
+  const auto decision = kDefaults.decide(ask);
+  FUZZ_CHECK(simple.has_value() || decision.action == Action::Ask);
+  FUZZ_CHECK(!decision.rule.empty());
+  (void)kDefaults.decide({.tool = text, .file_path = text, .directory = text});
+  return 0;
+}

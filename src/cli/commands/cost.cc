@@ -1,0 +1,109 @@
+/// `agent-relay cost`: what was used, and what it cost.
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/answers.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/cost_table.h"
+#include "cli/invocation.h"
+#include "cli/workspace.h"
+#include "daemon/private_file.h"
+#include "events/costs.h"
+
+namespace relay::cli {
+namespace {
+
+/// Those of the program, and what the person wrote down; a file that cannot be used is said and passed over.
+events::CostModels models_of(const Context& context) {
+  const events::CostModels ours;
+  const auto path = context.home.root + "/cost-models.json";
+  bool exists = false;
+  const auto text = daemon::read_small_file(path, exists);
+  if (text && !exists) return ours;
+  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
+  if (models) return *std::move(models);
+  remark(relay::format("{}: {}; the prices that come with the program are used", path, models.error().message()));
+  return ours;
+}
+
+Result<events::CostReport> report(Connection& connection, const json::object& question, const Context& context) {
+  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::UsageQuery, json::serialize(question)));
+  const auto answer = RELAY_TRY(parse_json_object(payload));
+  if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
+  const auto models = models_of(context);
+  events::CostAggregator sums{models};
+  for (const auto* row : objects_in(answer, "usage")) {
+    const auto count = [&](std::string_view name) { return integer_member(*row, name).value_or(0); };
+    sums.add({.agent = string_member(*row, "agent").value_or(""),
+              .model = string_member(*row, "model").value_or(""),
+              .session = string_member(*row, "session").value_or(""),
+              .thread = string_member(*row, "thread").value_or(""),
+              .input = count("input"),
+              .output = count("output"),
+              .cache_read = count("cacheRead"),
+              .cache_write = count("cacheWrite"),
+              .reasoning = count("reasoning"),
+              .told_cost_usd = number_member(*row, "cost")});
+  }
+  if (bool_member(answer, "more").value_or(false))
+    remark("there is more than one answer can hold; ask for less: --agent, --since");
+  return sums.report();
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  json::object question;
+  if (invocation.has("--since"))
+    question["sinceTs"] = context.now() - RELAY_CLI_USAGE(invocation.duration("--since", Millis{0})).count();
+  if (const auto agent = invocation.value("--agent")) question["agent"] = *agent;
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto costs = RELAY_CLI_TRY(report(connection, question, context));
+  if (invocation.has("--json")) {
+    print(json::serialize(schema::write(costs)) + "\n");
+    return ExitCode::Yes;
+  }
+  if (costs.total.total_tokens == 0) {
+    remark("no tokens were counted");
+    return ExitCode::Yes;
+  }
+  const auto by = invocation.value("--by").value_or("agent");
+  const auto& groups = by == "model"     ? costs.by_model
+                       : by == "session" ? costs.by_session
+                       : by == "thread"  ? costs.by_thread
+                                         : costs.by_agent;
+  print(cost_table(by, groups, costs.total, context.paint));
+  if (!costs.unpriced.empty()) {
+    std::string names;
+    for (const auto& name : costs.unpriced) names += (names.empty() ? "" : ", ") + sanitised(name, Lines::Join);
+    remark(relay::format("no price is known of {}; give one in {}/cost-models.json", names, context.home.root));
+  }
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--since", .value = "TIME", .description = "only of the last 10m, 2h, 7d"},
+    {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
+    {.name = "--by",
+     .value = "WHAT",
+     .description = "one row for each (default agent)",
+     .choices = "agent|model|session|thread"},
+    {.name = "--json", .description = "print JSON"},
+};
+
+}  // namespace
+
+const Command kCost = {
+    .name = "cost",
+    .group = Group::Knowing,
+    .usage = "cost",
+    .summary = "tokens, and what they cost",
+    .hint = "[--by WHAT]",
+    .options = kOptions,
+    .example = "agent-relay cost --since 24h --by model",
+    .details =
+        "Tokens as the agents' own records tell them, each answer counted once. Prices come with the program; those "
+        "in\n"
+        "cost-models.json of the home replace them. A cost that an agent tells itself counts instead.",
+    .run = run,
+};
+
+}  // namespace relay::cli

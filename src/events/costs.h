@@ -1,0 +1,125 @@
+/// What was used and what it cost, summed in one pass.
+///
+/// Costs are computed when they are asked for, so that a corrected price corrects the past too. Rows come one by one or
+///   already summed by whoever keeps them; which of them count (time, agent, counted twice) is decided there.
+/// Invariants: sums are exact and do not depend on the order of rows (dollars are added as whole
+///   picodollars); a number that would overflow stays at the largest; a group beyond `kMaxGroups` is counted as
+///   `kOtherGroup`. A cost that the agent told counts instead of a computed one. What has no price is named in
+///   `unpriced`, and the sums it is missing in are `partial`.
+/// Threading: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "events/cost_models.h"
+#include "schema/schema.h"
+
+namespace relay::events {
+
+inline constexpr std::size_t kMaxGroups = 10'000;  // of each kind
+inline constexpr std::string_view kOtherGroup = "(others)";
+inline constexpr std::string_view kUnknownGroup = "(unknown)";
+
+/// One answer of a model, or several of the same agent, model, session and thread: all with a told cost, or all without.
+struct Usage {
+  WallMs at = 0;
+  std::string agent = {};
+  std::string model = {};
+  std::string session = {};
+  std::string thread = {};
+  std::string request_id = {};
+  std::int64_t input = 0;
+  std::int64_t output = 0;
+  std::int64_t cache_read = 0;
+  std::int64_t cache_write = 0;
+  std::int64_t reasoning = 0;                // part of the output
+  std::optional<double> told_cost_usd = {};  // by the agent
+  std::string source = {};
+};
+
+struct CostBreakdown {
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int64_t cache_read_tokens = 0;
+  std::int64_t cache_write_tokens = 0;
+  std::int64_t reasoning_tokens = 0;
+  std::int64_t total_tokens = 0;
+  std::optional<double> estimated_cost_usd = {};
+  bool partial = false;
+};
+
+struct CostReport {
+  CostBreakdown total = {};
+  std::map<std::string, CostBreakdown> by_agent = {};
+  std::map<std::string, CostBreakdown> by_model = {};
+  std::map<std::string, CostBreakdown> by_session = {};
+  std::map<std::string, CostBreakdown> by_thread = {};
+  std::vector<std::string> unpriced = {};
+};
+
+class CostAggregator {
+ public:
+  /// The models outlive this.
+  explicit CostAggregator(const CostModels& models) : models_{models} {}
+
+  void add(const Usage& usage);
+  [[nodiscard]] CostReport report() const;
+
+ private:
+  struct Sum {
+    CostBreakdown tokens = {};
+    std::int64_t picodollars = 0;
+    bool priced = false;
+    bool unpriced = false;
+  };
+  using Sums = std::map<std::string, Sum, std::less<>>;
+
+  /// In picodollars; nothing when the model has no price.
+  [[nodiscard]] std::optional<std::int64_t> cost_of(const Usage& usage) const;
+  static void add_to(Sum& sum, const Usage& usage, std::optional<std::int64_t> cost);
+  static void add_to(Sums& sums, std::string_view name, const Usage& usage, std::optional<std::int64_t> cost);
+
+  const CostModels& models_;
+  Sum total_;
+  Sums by_agent_;
+  Sums by_model_;
+  Sums by_session_;
+  Sums by_thread_;
+  std::set<std::string, std::less<>> unpriced_;
+};
+
+}  // namespace relay::events
+
+namespace relay::schema {
+
+template <>
+inline constexpr auto kObject<events::CostBreakdown> = object(
+    "CostBreakdown", "Tokens and what they cost. Counts do not overlap, but reasoning is part of the output.",
+    member<&events::CostBreakdown::input_tokens>("inputTokens", "read for the first time", {.least = 0}),
+    member<&events::CostBreakdown::output_tokens>("outputTokens", "written", {.least = 0}),
+    member<&events::CostBreakdown::cache_read_tokens>("cacheReadTokens", "read from the cache", {.least = 0}),
+    member<&events::CostBreakdown::cache_write_tokens>("cacheWriteTokens", "put into the cache", {.least = 0}),
+    member<&events::CostBreakdown::reasoning_tokens>("reasoningTokens", "of the output, what was thought",
+                                                     {.least = 0}),
+    member<&events::CostBreakdown::total_tokens>("totalTokens", "input, output and both of the cache", {.least = 0}),
+    member<&events::CostBreakdown::estimated_cost_usd>("estimatedCostUsd", "dollars; absent when nothing has a price"),
+    member<&events::CostBreakdown::partial>("partial", "some of it has no price, so it cost more than that"));
+
+template <>
+inline constexpr auto kObject<events::CostReport> = object(
+    "CostReport", "What was used, and what it cost by today's prices.",
+    member<&events::CostReport::total>("total", "everything"),
+    member<&events::CostReport::by_agent>("byAgent", "by name of agent"),
+    member<&events::CostReport::by_model>("byModel", "by name of model, as agents tell it"),
+    member<&events::CostReport::by_session>("bySession", "by session, where it is known"),
+    member<&events::CostReport::by_thread>("byThread", "by thread of messages, where it is known"),
+    member<&events::CostReport::unpriced>("unpriced", "models without a price; give them one in cost-models.json"));
+
+}  // namespace relay::schema

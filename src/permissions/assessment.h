@@ -1,0 +1,20 @@
+/// What could go wrong, for a person who has to decide.
+///
+/// Why a guess is enough: nothing is approved because of it. It takes the loose reading (seen.h), so a word that only
+///   looks dangerous counts as dangerous.
+#pragma once
+
+#include <string>
+
+#include "permissions/seen.h"
+
+namespace relay::permissions {
+
+struct Assessment {
+  RiskLevel risk = RiskLevel::Medium;
+  std::string danger = {};  // in words; empty: nothing in particular
+};
+
+Assessment assess(const Seen& seen);
+
+}  // namespace relay::permissions

@@ -1,0 +1,75 @@
+/// What is decided where a person has no rule of their own. docs/permissions.md repeats it in words.
+#include "base/format.h"
+#include "permissions/files.h"
+#include "permissions/policy.h"
+#include "permissions/tools.h"
+
+namespace relay::permissions {
+namespace {
+
+/// A revision, a range, or a path below the current directory: nothing that begins with a dash, `/`, `~` or `..`. Outside
+/// a repository, and for paths outside of one, `git diff` compares any two files, so paths may not lead away.
+constexpr std::string_view kGitName =
+    R"(\.|\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*(?:/\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*)*/?)";
+
+// git takes any unique beginning of a long option, so what is dangerous cannot be listed; what is harmless can. Not among
+// them: --output (writes a file), --ext-diff, --textconv and --show-signature (run programs), --no-index (reads any
+// file), -O (reads one), -c, -C, --git-dir and --exec-path before the command (other settings), %G in a format (runs
+// gpg). What the repository's own settings make git run is not seen here; to change those is critical (`runs_later`).
+constexpr std::string_view kStatusOptions =
+    R"(-s|-b|-sb|-bs|-z|-u(?:no|normal|all)?|--untracked-files(?:=(?:no|normal|all))?|--porcelain(?:=v[12])?|)"
+    R"(--(?:short|branch|long|show-stash|ignored|no-renames|ahead-behind|no-ahead-behind))";
+constexpr std::string_view kDiffOptions =
+    R"(--(?:stat|shortstat|numstat|name-only|name-status|summary|patch|no-patch|raw|check|minimal|patience|histogram)|)"
+    R"(--(?:no-ext-diff|no-textconv|no-color|color|color=(?:always|never|auto)|word-diff|no-renames|find-renames)|)"
+    R"(--(?:ignore-all-space|ignore-space-change|ignore-blank-lines|exit-code|quiet|full-index|abbrev(?:=\d+)?)|)"
+    R"(--(?:cached|staged|merge-base)|--stat=\d+(?:,\d+)*|--unified=\d+|-U\d+|--diff-filter=[A-Za-z]+|)"
+    R"(--diff-algorithm=[a-z]+|-[pswbMCRz])";
+constexpr std::string_view kLogOptions =
+    R"(-\d+|-n ?\d+|--max-count=\d+|--skip=\d+|-i|--date=[a-z-]+|)"
+    R"(--(?:oneline|graph|decorate|no-decorate|decorate=(?:short|full|auto|no)|abbrev-commit|no-abbrev-commit)|)"
+    R"(--(?:all|branches|tags|remotes|first-parent|merges|no-merges|reverse|follow|topo-order|date-order)|)"
+    R"(--(?:since|until|after|before|author|committer|grep)=[^'*?\[ ]*|)"
+    R"('--(?:since|until|after|before|author|committer|grep)=[^']*'|)"
+    R"(--(?:format|pretty)=(?:[^%'*?\[ ]|%[^G'*?\[ +-])*|'--(?:format|pretty)=(?:[^%']|%[^G' +-])*')";
+
+std::string git_command(std::string_view name, std::string_view options) {
+  return format("git(?: --no-pager)? {}(?: (?:{}|{}))*(?: --(?: (?:{}))*)?", name, options, kGitName, kGitName);
+}
+
+std::vector<RuleText> texts() {
+  const auto name = [](std::string_view tool) { return std::string{tool}; };
+  const auto secrets = secret_globs();
+  return {
+      {.words = "default: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
+      {.words = "default: reading, listing and searching are approved",
+       .tools = {name(tool::kRead), name(tool::kList), name(tool::kGlob), name(tool::kGrep)},
+       .action = Action::Approve},
+      {.words = "default: ls and pwd are approved",
+       .tools = {name(tool::kBash)},
+       .commands = {"pwd(?: -[LP])?", "ls(?: .*)?"},
+       .action = Action::Approve},
+      {.words = "default: git status, log and diff are approved with harmless options",
+       .tools = {name(tool::kBash)},
+       .commands = {git_command("status", kStatusOptions), git_command("diff", kDiffOptions),
+                    git_command("log", format("{}|{}", kLogOptions, kDiffOptions))},
+       .action = Action::Approve},
+      {.words = "default: what removes or destroys is asked",
+       .tools = {name(tool::kBash)},
+       .commands = {"(?i)(?:rm|delete|drop|truncate)(?: .*)?"},
+       .risk = RiskLevel::Critical},
+  };
+}
+
+}  // namespace
+
+const std::vector<Rule>& default_rules() {
+  static const auto kRules = [] {
+    std::vector<Rule> rules;
+    for (auto& text : texts()) rules.push_back(Rule::compile(std::move(text)).value());
+    return rules;
+  }();
+  return kRules;
+}
+
+}  // namespace relay::permissions

@@ -1,0 +1,119 @@
+#include "permissions/policy_file.h"
+
+#include "base/format.h"
+#include "base/nearest.h"
+#include "base/toml.h"
+
+namespace relay::permissions {
+namespace {
+
+constexpr std::string_view kTable = "permissions";
+constexpr std::size_t kMaxPatterns = 100;        // of one kind in a rule
+constexpr std::size_t kMaxPatternBytes = 1'024;  // of one
+constexpr std::int64_t kMaxTimeoutSeconds = 7 * 24 * 3'600;
+
+class RuleReader {
+ public:
+  explicit RuleReader(std::string_view path) : path_{path} {}
+
+  Result<Rule> read(const TomlNode& node) {
+    const auto* table = node.table();
+    if (table == nullptr) return wrong(node.place, "a rule is a table: write [[permissions]]");
+    RuleText text{.words = format("{}:{}", path_, node.place.line)};
+    bool decided = false;
+    for (const auto& [key, value] : *table) {
+      if (key == "action") {
+        text.action = RELAY_TRY(choice<Action>(key, value));
+        decided = true;
+      } else if (key == "risk") {
+        text.risk = RELAY_TRY(choice<RiskLevel>(key, value));
+      } else if (key == "timeout") {
+        text.timeout = RELAY_TRY(seconds(value));
+      } else if (auto* list = list_named(key, text)) {
+        *list = RELAY_TRY(texts(key, value));
+      } else {
+        return wrong(value.key_place, format("a rule has no {}; {}", printable_name(key), advice_about(key)));
+      }
+    }
+    if (!decided) return wrong(node.place, "the rule does not say its action: approve, deny or ask");
+    auto rule = Rule::compile(std::move(text));
+    if (!rule) return wrong(node.place, rule.error().message());
+    return rule;
+  }
+
+  Failure wrong(TomlPlace place, std::string_view sentence) const {
+    return fail(format("{}:{}:{}: {}", path_, place.line, place.column, sentence));
+  }
+
+ private:
+  static std::vector<std::string>* list_named(std::string_view key, RuleText& text) {
+    if (key == "tool") return &text.tools;
+    if (key == "command") return &text.commands;
+    if (key == "path") return &text.paths;
+    if (key == "agents") return &text.agents;
+    return nullptr;
+  }
+
+  static std::string advice_about(std::string_view key) {
+    const auto near = nearest_names(key, {"tool", "command", "path", "agents", "action", "risk", "timeout"}, 1);
+    return near.empty() ? "known are: tool, command, path, agents, action, risk, timeout"
+                        : format("did you mean {}?", near.front());
+  }
+
+  template <class Choice>
+  Result<Choice> choice(std::string_view key, const TomlNode& node) const {
+    const auto* name = node.text();
+    if (const auto chosen = name == nullptr ? std::nullopt : schema::choice_named<Choice>(*name)) return *chosen;
+    std::string names;
+    for (const auto& each : schema::kChoices<Choice>) names += format("{}{}", names.empty() ? "" : ", ", each.name);
+    return wrong(node.place, format("{} must be one of {}", key, names));
+  }
+
+  Result<std::chrono::seconds> seconds(const TomlNode& node) const {
+    const auto* number = node.integer();
+    if (number == nullptr || *number < 1 || *number > kMaxTimeoutSeconds)
+      return wrong(node.place, format("timeout must be a number of seconds from 1 to {}", kMaxTimeoutSeconds));
+    return std::chrono::seconds{*number};
+  }
+
+  /// One text, or a list of them.
+  Result<std::vector<std::string>> texts(std::string_view key, const TomlNode& node) const {
+    std::vector<std::string> all;
+    if (const auto* one = node.text()) {
+      all.push_back(*one);
+    } else if (const auto* list = node.array()) {
+      for (const auto& item : *list) {
+        if (item.text() == nullptr) return wrong(item.place, format("{} must be a list of texts", key));
+        all.push_back(*item.text());
+      }
+    }
+    if (all.empty()) return wrong(node.place, format("{} must be a text, or a list of at least one", key));
+    if (all.size() > kMaxPatterns)
+      return wrong(node.place, format("{} can have {} entries at most", key, kMaxPatterns));
+    for (const auto& each : all)
+      if (each.empty() || each.size() > kMaxPatternBytes)
+        return wrong(node.place, format("an entry of {} must have 1 to {} bytes", key, kMaxPatternBytes));
+    return all;
+  }
+
+  std::string_view path_;
+};
+
+}  // namespace
+
+Result<Policy> parse_policy(std::string_view toml, std::string_view path) {
+  const auto parsed = RELAY_TRY(parse_toml(toml, path));
+  RuleReader reader{path};
+  std::vector<Rule> rules;
+  for (const auto& [key, node] : *parsed.table()) {
+    if (key != kTable) continue;
+    const auto* list = node.array();
+    if (list == nullptr)
+      return reader.wrong(node.key_place, "permissions must be a list of rules: write [[permissions]]");
+    if (list->size() > kMaxRules) return reader.wrong(node.key_place, format("{} rules are the most", kMaxRules));
+    for (const auto& each : *list) rules.push_back(RELAY_TRY(reader.read(each)));
+  }
+  return Policy{std::move(rules)};
+}
+
+}  // namespace relay::permissions

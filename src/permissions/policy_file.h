@@ -1,0 +1,16 @@
+/// The `[[permissions]]` of config.toml.
+#pragma once
+
+#include <string_view>
+
+#include "permissions/policy.h"
+
+namespace relay::permissions {
+
+inline constexpr std::size_t kMaxRules = 500;
+
+/// The policy of a whole config.toml; what else is in it is passed over. `path` is for sentences only: an error begins
+/// with `path:line:column`. Whoever gets one takes `Policy::ask_always()`.
+Result<Policy> parse_policy(std::string_view toml, std::string_view path = "config.toml");
+
+}  // namespace relay::permissions

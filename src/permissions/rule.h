@@ -1,0 +1,47 @@
+/// One rule: for which asks, and what then.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "permissions/ask.h"
+#include "permissions/pattern.h"
+#include "permissions/seen.h"
+
+namespace relay::permissions {
+
+/// As it is written. What is empty does not narrow.
+struct RuleText {
+  std::string words = {};  // what a person is told: `config.toml:12`
+  std::vector<std::string> tools = {};
+  std::vector<std::string> commands = {};  // regular expressions
+  std::vector<std::string> paths = {};     // globs, see files.h
+  std::vector<std::string> agents = {};
+  Action action = Action::Ask;
+  std::optional<RiskLevel> risk = {};  // else it is assessed
+  std::optional<std::chrono::seconds> timeout = {};
+};
+
+/// Invariants: a rule that approves covers a command only if it is one simple command that a pattern of the rule matches
+///   as a whole, a read only if its file is known, and never a change to what runs later (`runs_later`).
+class Rule {
+ public:
+  static Result<Rule> compile(RuleText text);
+
+  [[nodiscard]] const RuleText& text() const { return text_; }
+  [[nodiscard]] bool covers(const Seen& seen) const;
+
+ private:
+  [[nodiscard]] bool certainly(const Seen& seen) const;
+  [[nodiscard]] bool likely(const Seen& seen) const;
+
+  RuleText text_;
+  Pattern tools_;
+  Pattern commands_;
+  Pattern paths_;
+  Pattern agents_;
+};
+
+}  // namespace relay::permissions

@@ -1,0 +1,112 @@
+#include "permissions/shell_words.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/format.h"
+#include "permissions/plain_text.h"
+
+namespace relay::permissions {
+namespace {
+
+constexpr std::string_view kNeverOutsideQuotes = ";&|<>(){}$`\\!";
+constexpr std::string_view kNeverInDoubleQuotes = "$`\\!";
+constexpr std::string_view kNotFirstInAWord = "#^=%";  // comment; redirection in old fish; zsh's paths; jobs
+constexpr std::string_view kFilePattern = "*?[]";
+
+/// They take the words that follow for more shell.
+constexpr std::string_view kShellItself[] = {
+    "if",    "then",  "else", "elif",  "fi",      "case",    "esac",     "for",    "foreach", "repeat", "select",
+    "while", "until", "do",   "done",  "in",      "[[",      "function", "time",   "coproc",  "eval",   "source",
+    ".",     "exec",  "trap", "alias", "builtin", "command", "begin",    "switch", "and",     "or",     "not"};
+
+bool is_bare(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+         static_cast<unsigned char>(letter) >= 0x80 || std::string_view{"_@%+=:,./-"}.contains(letter);
+}
+
+bool needs_quotes(std::string_view word) {
+  return word.empty() || kNotFirstInAWord.contains(word.front()) || !std::ranges::all_of(word, is_bare);
+}
+
+std::string quoted(std::string_view word) {
+  std::string text = "'";
+  for (const char letter : word) {
+    if (letter == '\'')
+      text += "'\"'\"'";
+    else
+      text += letter;
+  }
+  return text + "'";
+}
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view line) : rest_{line} {}
+
+  Result<SimpleCommand> read() {
+    while (skip_blanks()) RELAY_TRY(read_word());
+    if (command_.words.empty()) return fail("there is no command");
+    const auto& first = command_.words.front();
+    if (first.contains('=')) return fail("a variable is set before the command");
+    if (std::ranges::find(kShellItself, first) != std::end(kShellItself))
+      return fail(format("{} hands its words to the shell", first));
+    return std::move(command_);
+  }
+
+ private:
+  bool skip_blanks() {
+    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
+    return !rest_.empty();
+  }
+
+  Result<void> read_word() {
+    std::string word;
+    bool in_quotes = false, special = false;
+    const auto* const begin = rest_.data();
+    while (!rest_.empty() && rest_.front() != ' ') {
+      const char letter = rest_.front();
+      rest_.remove_prefix(1);
+      const bool first = rest_.data() == begin + 1;
+      if (letter == '\'' || letter == '"') {
+        in_quotes = true;
+        RELAY_TRY(read_quoted(letter, word));
+        continue;
+      }
+      if (kNeverOutsideQuotes.contains(letter)) return fail(format("{} outside quotes", letter));
+      if (first && kNotFirstInAWord.contains(letter)) return fail(format("a word begins with {}", letter));
+      special = special || kFilePattern.contains(letter) || (first && letter == '~');
+      word += letter;
+    }
+    if (in_quotes && special) return fail("a pattern for file names is partly in quotes");
+    if (!command_.text.empty()) command_.text += ' ';
+    command_.text += in_quotes && needs_quotes(word) ? quoted(word) : word;
+    command_.words.push_back(std::move(word));
+    return {};
+  }
+
+  Result<void> read_quoted(char quote, std::string& word) {
+    while (!rest_.empty()) {
+      const char letter = rest_.front();
+      rest_.remove_prefix(1);
+      if (letter == quote) return {};
+      if (letter == '\\') return fail("a backslash in quotes");  // fish understands it where the others do not
+      if (quote == '"' && kNeverInDoubleQuotes.contains(letter)) return fail(format("{} in double quotes", letter));
+      word += letter;
+    }
+    return fail("a quote is not closed");
+  }
+
+  std::string_view rest_;
+  SimpleCommand command_;
+};
+
+}  // namespace
+
+Result<SimpleCommand> read_simple_command(std::string_view line) {
+  if (line.size() > kMaxSimpleCommandBytes) return fail("it is too long");
+  if (!is_plain_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
+  return Scanner{line}.read();
+}
+
+}  // namespace relay::permissions

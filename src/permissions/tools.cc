@@ -1,0 +1,70 @@
+#include "permissions/tools.h"
+
+#include <algorithm>
+
+namespace relay::permissions {
+namespace {
+
+struct Name {
+  std::string_view of_agent;  // in small letters
+  std::string_view ours;
+};
+
+/// As hooks, servers, records and screens of the agents name them. A tool of an MCP server has the server's name in
+/// front, so it is none of these; and what can read as well as write (goose's text editor) counts as writing.
+constexpr Name kNames[] = {
+    // Claude Code
+    {"bash", tool::kBash},
+    {"read", tool::kRead},
+    {"notebookread", tool::kRead},
+    {"edit", tool::kEdit},
+    {"multiedit", tool::kEdit},
+    {"notebookedit", tool::kEdit},
+    {"write", tool::kWrite},
+    {"glob", tool::kGlob},
+    {"grep", tool::kGrep},
+    {"ls", tool::kList},
+    {"webfetch", tool::kFetch},
+    // Codex
+    {"shell", tool::kBash},
+    {"shell_command", tool::kBash},
+    {"local_shell", tool::kBash},
+    {"exec", tool::kBash},
+    {"exec_command", tool::kBash},
+    {"unified_exec", tool::kBash},
+    {"apply_patch", tool::kEdit},
+    // Gemini CLI: the names of its hooks, then those on its screen
+    {"run_shell_command", tool::kBash},
+    {"read_file", tool::kRead},
+    {"readfile", tool::kRead},
+    {"list_directory", tool::kList},
+    {"readfolder", tool::kList},
+    {"findfiles", tool::kGlob},
+    {"search_file_content", tool::kGrep},
+    {"grep_search", tool::kGrep},
+    {"searchtext", tool::kGrep},
+    {"ripgrep", tool::kGrep},
+    {"replace", tool::kEdit},
+    {"write_file", tool::kWrite},
+    {"writefile", tool::kWrite},
+    {"web_fetch", tool::kFetch},
+    // OpenCode
+    {"patch", tool::kEdit},
+    {"list", tool::kList},
+    // goose
+    {"developer__shell", tool::kBash},
+    {"developer__text_editor", tool::kEdit},
+};
+
+}  // namespace
+
+std::string canonical_tool(std::string_view name) {
+  std::string small{name};
+  std::ranges::transform(small, small.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  const auto* const known = std::ranges::find(kNames, small, &Name::of_agent);
+  return known == std::end(kNames) ? small : std::string{known->ours};
+}
+
+}  // namespace relay::permissions
