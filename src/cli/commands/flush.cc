@@ -54,7 +54,7 @@ constexpr Option kOptions[] = {
 
 const Command kFlush = {
     .name = "flush",
-    .group = Group::Steering,
+    .group = Group::More,
     .usage = "flush NAME",
     .summary = "release what is held for an agent",
     .hint = "[--mode]",
