@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "protocol/envelope.h"
 #include "protocol/hello.h"
 #include "protocol/send.h"
@@ -473,6 +474,7 @@ void Ledger::check_end(store::MessageStore& store) {
     if (!addressed.contains({number, program}))
       violate(format("m{} reached {}, to whom it was not addressed", number, program));
   check_history(store);
+  check_events(store);
 }
 
 void Ledger::check_history(store::MessageStore& store) {
@@ -501,6 +503,33 @@ void Ledger::check_history(store::MessageStore& store) {
       for (const auto& line : row->history) text += format(" {}/{}", name_of(line.state), name_of(line.proof));
       violate(text);
     }
+  }
+}
+
+void Ledger::check_events(store::MessageStore& store) {
+  records::EventNumber last = 0;
+  std::map<std::string, std::vector<std::string>> told;  // by delivery, its states
+  records::EventQuery query;
+  query.limit = 1'000;
+  for (bool more = true; more;) {
+    const auto page = store.events(query);
+    if (!page) return violate(format("the log of events cannot be read: {}", page.error().message()));
+    for (const auto& event : page->events) {
+      if (event.number != ++last) return violate(format("event {} stands where {} is due", event.number, last));
+      if (!event.type.starts_with("delivery.")) continue;
+      const auto object = parse_json_object(event.json).value();
+      told[string_member(object, "deliveryId").value()].push_back(string_member(object, "state").value_or(""));
+    }
+    query.after = page->reached;
+    more = page->more;
+  }
+  for (const auto& [key, row] : book_.rows()) {
+    const auto& states = told[records::delivery_id(key)];
+    bool same = states.size() == row.history.size();
+    for (std::size_t i = 0; same && i < states.size(); ++i) same = states[i] == name_of(row.history[i].state);
+    if (!same)
+      violate(format("{} has {} events and {} lines of history", records::delivery_id(key), states.size(),
+                     row.history.size()));
   }
 }
 

@@ -7,7 +7,7 @@
 ///   Seen ⇒ seen; failed, in doubt or cancelled ⇒ somebody said so; what a RECEIPT tells is a stored line, in order.
 /// Exactly one surface: what a host puts before its agent never comes there again, but by a person's wish.
 /// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the
-///   end the store's history is the book's, line by line. The book checks each step, the alarm that there is a next one.
+///   end the store's history is the book's, line by line, and so is the log of events, numbered without a gap. The book checks each step, the alarm that there is a next one.
 #pragma once
 
 #include <cstdint>
@@ -127,6 +127,7 @@ class Ledger final : public StoreWitness {
   void check_receipt(const protocol::Receipt& receipt);
   void check_order(const std::string& reader, const client::Place& place, std::uint64_t number);
   void check_history(store::MessageStore& store);
+  void check_events(store::MessageStore& store);
   [[nodiscard]] bool stored_as_wished(std::uint64_t number) const;
   [[nodiscard]] bool happened(store::MessageStore& store, Key newest) const;
   void doubt(std::uint64_t number);
