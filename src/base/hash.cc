@@ -25,6 +25,13 @@ std::string sha256_hex(std::string_view bytes) {
   return text;
 }
 
+std::array<std::uint8_t, 20> sha1(std::string_view bytes) {
+  std::array<std::uint8_t, 20> digest{};
+  unsigned int length = 0;
+  RELAY_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha1(), nullptr) == 1);
+  return digest;
+}
+
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

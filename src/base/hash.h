@@ -13,6 +13,9 @@ std::array<std::uint8_t, 32> sha256(std::string_view bytes);
 /// Lower-case hex of the whole digest.
 std::string sha256_hex(std::string_view bytes);
 
+/// Where a protocol prescribes it (the handshake of WebSocket); it protects nothing any more.
+std::array<std::uint8_t, 20> sha1(std::string_view bytes);
+
 /// Same length and bytes, in time that does not depend on where they differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 

@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
@@ -28,20 +29,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = 32 * 1024;
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-      return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U;
-    };
-    const std::uint32_t group = byte(0) << 16U | byte(1) << 8U | byte(2);
-    for (unsigned i = 0; i < 4; ++i)
-      text.push_back(at + i > bytes.size() ? '=' : kDigits[group >> (18U - 6U * i) & 63U]);
-  }
-  return text;
-}
 
 bool has_blank_or_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 127; });

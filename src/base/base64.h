@@ -1,0 +1,12 @@
+/// Bytes as letters that survive every header and line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace relay {
+
+/// The standard alphabet, padded with '='.
+std::string base64(std::string_view bytes);
+
+}  // namespace relay

@@ -1,0 +1,367 @@
+#include "net/http_connection.h"
+
+#include <sys/socket.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "net/answer_text.h"
+#include "net/asio_loop.h"
+
+namespace relay::net {
+namespace {
+
+constexpr std::size_t kMaxReadAhead = 64U * 1024U;          // while a request is answered
+constexpr std::size_t kMaxThrownAway = 4U * 1024U * 1024U;  // of a client that talks on when all is said
+constexpr std::size_t kJoinedBody = 4U * 1024U;             // a smaller body is copied behind its header
+
+struct Refusal {
+  int status;
+  std::string_view code;
+};
+
+Refusal refusal_of(const Error& error) {
+  if (is(error, RequestErrc::HeadersTooLarge)) return {431, "HEADERS_TOO_LARGE"};
+  if (is(error, RequestErrc::BodyTooLarge)) return {413, "BODY_TOO_LARGE"};
+  if (is(error, RequestErrc::UnknownExpectation)) return {417, "UNKNOWN_EXPECTATION"};
+  return {400, "BAD_REQUEST"};
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(HttpServerCore& core, UniqueFd socket, HttpPeer peer)
+    : core_{&core},
+      socket_{std::move(socket)},
+      peer_{std::move(peer)},
+      watch_{std::make_unique<DescriptorWatch>(
+          core.loop(), socket_.get(), [this] { on_readable(); }, [this] { flush(); })},
+      reader_{core.limits().header_bytes, core.limits().body_bytes} {}
+
+void HttpConnection::start() {
+  expect_more();
+  want_read();
+}
+
+void HttpConnection::refuse(ServerAnswer why) {
+  version_ = HttpVersion::Http11;
+  keep_alive_ = KeepAlive::No;
+  only_head_ = false;
+  phase_ = Phase::Answering;
+  send(std::move(why));
+}
+
+// ---- reading
+
+void HttpConnection::on_readable() {
+  const auto self = shared_from_this();
+  auto& buffer = core_->read_buffer();
+  const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return want_read();
+  if (count < 0) return cut(std::strerror(errno));
+  if (count == 0) return on_end_of_input();
+  const std::string_view bytes{buffer.data(), static_cast<std::size_t>(count)};
+  switch (phase_) {
+    case Phase::Reading:
+      reader_.add(bytes);
+      read_requests();
+      break;
+    case Phase::Answering:
+    case Phase::Streaming: reader_.add(bytes); break;
+    case Phase::WebSocket:
+      frames_->reader.add(bytes);
+      frames_->heard = core_->now();
+      frames_->asked = false;
+      read_frames();
+      break;
+    case Phase::Closing:
+      thrown_away_ += bytes.size();
+      if (thrown_away_ > kMaxThrownAway) return shut();
+      break;
+    case Phase::Closed: return;
+  }
+  want_read();
+}
+
+/// The client says no more. What it asked before is still answered; a stream or a WebSocket is what it hung up on.
+void HttpConnection::on_end_of_input() {
+  input_ended_ = true;
+  switch (phase_) {
+    case Phase::Reading: return read_requests();
+    case Phase::Answering: return;
+    case Phase::Streaming:
+    case Phase::WebSocket: return cut("the client closed the connection");
+    case Phase::Closing:
+      if (half_closed_) shut();
+      return;
+    case Phase::Closed: return;
+  }
+}
+
+void HttpConnection::want_read() {
+  if (phase_ == Phase::Closed || input_ended_) return;
+  const bool busy = phase_ == Phase::Answering || phase_ == Phase::Streaming;
+  if (!busy || reader_.bytes_ahead() < kMaxReadAhead) watch_->want_readable();
+}
+
+/// Hands up what is there, one request after the other; goes on when the answer is out.
+void HttpConnection::read_requests() {
+  while (phase_ == Phase::Reading && flush_now()) {
+    auto next = reader_.next();
+    if (!next) return refuse_request(next.error());
+    if (*next) {
+      handle(**std::move(next));
+      continue;
+    }
+    if (input_ended_) return close_soon();
+    if (core_->closing() && reader_.within() == RequestReader::Within::Nothing) return close_soon();
+    if (reader_.takes_continue()) {
+      out_.push("HTTP/1.1 100 Continue\r\n\r\n");
+      want_flush();
+    }
+    expect_more();
+    return want_read();
+  }
+}
+
+void HttpConnection::handle(ReceivedRequest received) {
+  auto& request = received.request;
+  phase_ = Phase::Answering;
+  ++turn_;
+  ++requests_;
+  expecting_.reset();
+  set_deadline(SteadyTime::max());
+  version_ = received.version;
+  keep_alive_ = received.keep_alive;
+  only_head_ = request.method == "HEAD";
+  asked_for_websocket_ = asks_for_websocket(request);
+  const auto key = request.headers.find("Sec-WebSocket-Key");
+  const bool websocket = asked_for_websocket_ && request.method == "GET" && version_ == HttpVersion::Http11 && key &&
+                         key->size() == 24 && request.headers.lists("Connection", "Upgrade") &&
+                         request.headers.find("Sec-WebSocket-Version") == "13";
+  websocket_key_ = websocket ? *key : std::string_view{};
+  request.peer = peer_;
+  core_->handle(std::move(request), HttpReply{HttpTurn{shared_from_this()}});
+}
+
+void HttpConnection::refuse_request(const Error& error) {
+  const auto [status, code] = refusal_of(error);
+  refuse(error_answer(status, code, error.message()));
+}
+
+/// Sets the time until which the next thing has to be there, when that thing has changed.
+void HttpConnection::expect_more() {
+  const auto within = reader_.within();
+  if (expecting_ == within) return;
+  expecting_ = within;
+  const auto& limits = core_->limits();
+  switch (within) {
+    case RequestReader::Within::Nothing:
+      return set_deadline(core_->now() + (requests_ == 0 ? limits.header : limits.idle));
+    case RequestReader::Within::Header: return set_deadline(core_->now() + limits.header);
+    case RequestReader::Within::Body: return set_deadline(core_->now() + limits.body);
+  }
+}
+
+// ---- answering
+
+bool HttpConnection::sends_no_body(int status) const { return only_head_ || has_no_body(status); }
+
+void HttpConnection::send(ServerAnswer answer) {
+  RELAY_ASSERT(phase_ == Phase::Answering);
+  if (core_->closing() || input_ended_) keep_alive_ = KeepAlive::No;
+  const auto written = [&] {
+    const auto kind = has_no_body(answer.status) ? Framing::Kind::NoBody : Framing::Kind::Length;
+    return answer_head(answer, {kind, answer.body.size()}, version_, keep_alive_);
+  };
+  auto head = written();
+  if (!head) {
+    log::error("an HTTP answer cannot be written", {{"reason", head.error().message()}});
+    answer = error_answer(500, "INTERNAL", "the answer could not be written; the log says why");
+    head = written();
+  }
+  if (sends_no_body(answer.status)) {
+    out_.push(*std::move(head));
+  } else if (answer.body.size() <= kJoinedBody) {
+    out_.push(*std::move(head) += answer.body);
+  } else {
+    out_.push(*std::move(head));
+    out_.push(std::move(answer.body));
+  }
+  end_turn();
+}
+
+bool HttpConnection::begin_stream(ServerAnswer head, BodyListener& listener) {
+  RELAY_ASSERT(phase_ == Phase::Answering);
+  const bool no_body = sends_no_body(head.status);
+  chunked_ = version_ == HttpVersion::Http11 && !no_body;
+  if (core_->closing() || input_ended_ || (!chunked_ && !no_body)) keep_alive_ = KeepAlive::No;
+  const auto kind = has_no_body(head.status)          ? Framing::Kind::NoBody
+                    : version_ == HttpVersion::Http11 ? Framing::Kind::Chunks
+                                                      : Framing::Kind::Close;
+  auto text = answer_head(head, {kind}, version_, keep_alive_);
+  if (!text) {
+    send(std::move(head));  // which says why it cannot
+    return false;
+  }
+  phase_ = Phase::Streaming;
+  only_head_ = no_body;
+  listener_ = &listener;
+  out_.push(*std::move(text));
+  want_flush();
+  if (!head.body.empty()) write_piece(std::make_shared<const std::string>(std::move(head.body)));
+  return true;
+}
+
+void HttpConnection::write_piece(Piece piece) {
+  if (phase_ != Phase::Streaming || only_head_ || !piece || piece->empty()) return;
+  if (out_.bytes() > core_->limits().waiting_bytes) too_much_waits_ = true;
+  want_flush();
+  if (too_much_waits_) return;
+  if (!chunked_) return out_.push({}, std::move(piece));
+  char frame[WriteQueue::kMaxFrameBytes];
+  char* end = std::to_chars(std::begin(frame), std::end(frame) - 2, piece->size(), 16).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out_.push({frame, end}, std::move(piece), "\r\n");
+}
+
+void HttpConnection::finish_stream() {
+  if (chunked_) out_.push("0\r\n\r\n");
+  end_turn();
+}
+
+/// The answer is complete: on to the next request, or the end. What is to be read waits for the flush.
+void HttpConnection::end_turn() {
+  listener_ = nullptr;
+  if (keep_alive_ == KeepAlive::No || core_->closing()) return close_soon();
+  ++turn_;
+  phase_ = Phase::Reading;
+  want_flush();
+}
+
+// ---- writing
+
+void HttpConnection::want_flush() {
+  if (std::exchange(dirty_, true)) return;
+  core_->mark_dirty(shared_from_this());
+}
+
+void HttpConnection::flush() {
+  const auto self = shared_from_this();
+  dirty_ = false;
+  if (phase_ == Phase::Closed) return;
+  if (too_much_waits_) return cut(format("the client reads too slowly: {} bytes wait for it", out_.bytes()));
+  if (flush_now()) on_drained();
+}
+
+/// True when nothing waits any more; may end the connection.
+bool HttpConnection::flush_now() {
+  const auto before = out_.bytes();
+  if (before == 0) return true;
+  switch (out_.flush(socket_.get())) {
+    case WriteQueue::State::Drained: set_write_deadline(SteadyTime::max()); return true;
+    case WriteQueue::State::Broken: cut("the client closed the connection"); return false;
+    case WriteQueue::State::Waiting: break;
+  }
+  if (out_.bytes() < before || write_deadline_ == SteadyTime::max())
+    set_write_deadline(core_->now() + core_->limits().write);
+  watch_->want_writable();
+  return false;
+}
+
+void HttpConnection::on_drained() {
+  switch (phase_) {
+    case Phase::Reading: return read_requests();
+    case Phase::Answering: return;
+    case Phase::Streaming:
+      if (only_head_) return end_head_only();
+      if (input_ended_) return on_end_of_input();
+      return listener_->on_drained();
+    case Phase::WebSocket:
+      if (input_ended_) return on_end_of_input();
+      read_frames();  // what came with the request
+      if (phase_ == Phase::WebSocket && out_.bytes() == 0) listener_->on_drained();
+      return;
+    case Phase::Closing: return half_close();
+    case Phase::Closed: return;
+  }
+}
+
+void HttpConnection::end_head_only() {
+  auto* listener = listener_;
+  end_turn();
+  listener->on_gone("the client asked for the head only");
+}
+
+// ---- the end
+
+void HttpConnection::close_soon() {
+  listener_ = nullptr;
+  ++turn_;
+  phase_ = Phase::Closing;
+  set_deadline(SteadyTime::max());  // the writing has its own
+  want_flush();
+}
+
+void HttpConnection::half_close() {
+  if (input_ended_) return shut();
+  if (half_closed_) return;
+  half_closed_ = true;
+  ::shutdown(socket_.get(), SHUT_WR);
+  set_deadline(core_->now() + core_->limits().linger);
+  want_read();
+}
+
+void HttpConnection::last_turn() {
+  const bool idle = phase_ == Phase::Reading && reader_.within() == RequestReader::Within::Nothing;
+  if (idle) close_soon();
+}
+
+void HttpConnection::cut(const std::string& reason) {
+  auto* listener = std::exchange(listener_, nullptr);
+  shut();
+  if (listener != nullptr) listener->on_gone(reason);
+}
+
+void HttpConnection::shut() {
+  if (phase_ == Phase::Closed) return;
+  phase_ = Phase::Closed;
+  ++turn_;
+  listener_ = nullptr;
+  phase_deadline_ = write_deadline_ = SteadyTime::max();
+  watch_.reset();
+  socket_.reset();
+  out_.clear();
+  frames_.reset();
+  std::exchange(core_, nullptr)->forget(*this);
+}
+
+// ---- time
+
+void HttpConnection::set_deadline(SteadyTime when) {
+  phase_deadline_ = when;
+  if (when != SteadyTime::max()) core_->wait_until(when);
+}
+
+void HttpConnection::set_write_deadline(SteadyTime when) {
+  write_deadline_ = when;
+  if (when != SteadyTime::max()) core_->wait_until(when);
+}
+
+void HttpConnection::on_deadline(SteadyTime now) {
+  if (write_deadline_ <= now) return cut("the client does not read");
+  switch (phase_) {
+    case Phase::Reading:
+      if (reader_.within() == RequestReader::Within::Nothing) return close_soon();
+      return refuse(error_answer(408, "REQUEST_TIMEOUT", "the request did not come to its end in time"));
+    case Phase::WebSocket: return check_peer(now);
+    case Phase::Closing: return shut();
+    case Phase::Answering:
+    case Phase::Streaming:
+    case Phase::Closed: return;
+  }
+}
+
+}  // namespace relay::net

@@ -1,0 +1,101 @@
+#include "base/format.h"
+#include "base/log.h"
+#include "net/answer_text.h"
+#include "net/http_connection.h"
+
+namespace relay::net {
+namespace {
+
+constexpr int kControlFramesAtOnce = 64;  // pings and pongs of a client within kControlFramesTime
+constexpr Millis kControlFramesTime{10'000};
+
+}  // namespace
+
+bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_view protocol) {
+  RELAY_ASSERT(phase_ == Phase::Answering);
+  if (websocket_key_.empty()) {
+    auto answer =
+        asked_for_websocket_
+            ? error_answer(400, "BAD_REQUEST", "the handshake is not that of WebSocket version 13")
+            : error_answer(426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it");
+    answer.headers = {{"Upgrade", "websocket"}};
+    send(std::move(answer));
+    return false;
+  }
+  auto head = websocket_head(websocket_key_, protocol);
+  if (!head) {
+    log::error("a WebSocket cannot be accepted", {{"reason", head.error().message()}});
+    send(error_answer(500, "INTERNAL", "the answer could not be written; the log says why"));
+    return false;
+  }
+  phase_ = Phase::WebSocket;
+  listener_ = &listener;
+  frames_ = std::make_unique<Frames>(core_->limits().body_bytes);
+  frames_->listener = &listener;
+  frames_->heard = frames_->counting_since = core_->now();
+  frames_->reader.add(reader_.take_ahead());
+  out_.push(*std::move(head));
+  set_deadline(frames_->heard + core_->limits().ping);
+  want_flush();
+  want_read();
+  return true;
+}
+
+void HttpConnection::write_message(Opcode opcode, Piece payload) {
+  if (phase_ != Phase::WebSocket) return;
+  if (out_.bytes() > core_->limits().waiting_bytes) too_much_waits_ = true;
+  want_flush();
+  if (too_much_waits_) return;
+  const auto head = frame_head(opcode, payload ? payload->size() : 0);
+  out_.push(head.view(), std::move(payload));
+}
+
+void HttpConnection::close_websocket(std::uint16_t code, std::string_view reason) {
+  out_.push(close_frame(is_close_code(code) ? code : WebSocket::kNormalClosure, reason));
+  close_soon();
+}
+
+void HttpConnection::read_frames() {
+  while (phase_ == Phase::WebSocket) {
+    const auto next = frames_->reader.next();
+    if (!next) return end_websocket(static_cast<std::uint16_t>(next.error().code().value()), next.error().message());
+    if (!*next) return;
+    hear(**next);
+  }
+}
+
+void HttpConnection::hear(const WebSocketMessage& message) {
+  if (message.kind == Opcode::Text) return frames_->listener->on_text(message.payload);
+  if (message.kind == Opcode::Close) {
+    const bool silent = message.close_code == WebSocketReader::kNoCloseCode;
+    return end_websocket(silent ? WebSocket::kNormalClosure : message.close_code,
+                         format("the client closed the WebSocket ({}{}{})", message.close_code,
+                                message.payload.empty() ? "" : ": ", message.payload));
+  }
+  const auto now = core_->now();
+  if (now - frames_->counting_since > kControlFramesTime) {
+    frames_->counting_since = now;
+    frames_->control_frames = 0;
+  }
+  if (++frames_->control_frames > kControlFramesAtOnce)
+    return end_websocket(static_cast<std::uint16_t>(WebSocketErrc::Policy), "the client sends too many pings");
+  if (message.kind == Opcode::Ping) write_message(Opcode::Pong, std::make_shared<const std::string>(message.payload));
+}
+
+/// Our last frame says why; the listener hears the same.
+void HttpConnection::end_websocket(std::uint16_t code, const std::string& reason) {
+  auto* listener = listener_;
+  close_websocket(code, reason);
+  listener->on_gone(reason);
+}
+
+void HttpConnection::check_peer(SteadyTime now) {
+  const auto patience = core_->limits().ping;
+  if (!frames_->asked && now - frames_->heard < patience) return set_deadline(frames_->heard + patience);
+  if (frames_->asked) return cut("the client does not answer a ping");
+  frames_->asked = true;
+  write_message(Opcode::Ping, nullptr);
+  set_deadline(now + patience);
+}
+
+}  // namespace relay::net

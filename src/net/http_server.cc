@@ -1,0 +1,159 @@
+#include "net/http_server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "net/asio_loop.h"
+#include "net/http_server_core.h"
+#include "net/peer_uid.h"
+#include "net/readable_watch.h"
+
+namespace relay::net {
+namespace {
+
+constexpr int kWaitingClients = 512;       // in the kernel, until they are accepted
+constexpr int kClientsPerTurn = 64;        // a storm of newcomers does not starve those who are here
+constexpr Millis kNoDescriptorPause{100};  // until accepting is tried again
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+std::optional<SocketAddress> read_address(const HttpAddress& address) {
+  SocketAddress out;
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET, address.address.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(address.port);
+    std::memcpy(&out.storage, &v4, out.size = sizeof v4);
+  } else if (::inet_pton(AF_INET6, address.address.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(address.port);
+    std::memcpy(&out.storage, &v6, out.size = sizeof v6);
+  } else {
+    return std::nullopt;
+  }
+  return out;
+}
+
+HttpAddress written_address(const SocketAddress& address) {
+  HttpAddress out{.address = {}};
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address.storage.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address.storage, sizeof v4);
+    if (::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text) != nullptr) out.address = text;
+    out.port = ntohs(v4.sin_port);
+  } else if (address.storage.ss_family == AF_INET6) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &address.storage, sizeof v6);
+    if (::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text) != nullptr) out.address = text;
+    out.port = ntohs(v6.sin6_port);
+  }
+  return out;
+}
+
+Failure listen_failed(const HttpAddress& address, int number) {
+  const auto code = number == EADDRINUSE      ? HttpServerErrc::PortTaken
+                    : number == EADDRNOTAVAIL ? HttpServerErrc::BadAddress
+                    : number == EACCES        ? HttpServerErrc::NotAllowed
+                                              : HttpServerErrc::System;
+  return fail(code, format("cannot listen at {} port {}: {}", address.address, address.port, std::strerror(number)));
+}
+
+}  // namespace
+
+/// Where clients come in.
+class HttpServer::Door {
+ public:
+  Door(HttpServerCore& core, UniqueFd socket)
+      : core_{core},
+        socket_{std::move(socket)},
+        watch_{std::make_unique<ReadableWatch>(core.loop(), socket_.get(), [this] { accept_some(); })} {}
+
+ private:
+  void accept_some() {
+    for (int i = 0; i < kClientsPerTurn; ++i) {
+      SocketAddress from;
+      from.size = sizeof from.storage;
+      UniqueFd client{::accept4(socket_.get(), from.get(), &from.size, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+      if (!client) return failed(errno);
+      short_ = false;
+      const int yes = 1;
+      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // without it answers only come later
+      auto [address, port] = written_address(from);
+      const auto uid = peer_uid(client.get());
+      core_.add(std::move(client), {std::move(address), port, uid});
+    }
+  }
+
+  void failed(int number) {
+    if (number == EAGAIN || number == EINTR || number == ECONNABORTED) return;
+    // Nothing is lost: those who wait stay in the kernel's queue. Said once per shortage, not once per attempt.
+    if (!std::exchange(short_, true))
+      log::warn("cannot accept HTTP connections for now", {{"reason", std::strerror(number)}});
+    watch_->pause();
+    retry_ = core_.loop().after(kNoDescriptorPause, [this] { watch_->resume(); });
+  }
+
+  HttpServerCore& core_;
+  UniqueFd socket_;
+  std::unique_ptr<ReadableWatch> watch_;  // after the descriptor it watches
+  std::unique_ptr<Timer> retry_;
+  bool short_ = false;  // of descriptors
+};
+
+std::string_view describe(HttpServerErrc code) {
+  switch (code) {
+    case HttpServerErrc::PortTaken: return "the port is taken";
+    case HttpServerErrc::BadAddress: return "no address of this machine";
+    case HttpServerErrc::NotAllowed: return "not allowed to listen there";
+    case HttpServerErrc::System: return "cannot listen";
+  }
+  return "cannot listen";
+}
+
+HttpServer::HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler)
+    : core_{std::make_shared<HttpServerCore>(loop, limits, std::move(handler))} {}
+
+HttpServer::~HttpServer() { core_->cut_all(); }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const HttpAddress& address,
+                                                       const HttpServerLimits& limits, Handler handler) {
+  auto where = read_address(address);
+  if (!where)
+    return fail(HttpServerErrc::BadAddress,
+                format("'{}' is no IP address; write one in numbers, such as 127.0.0.1", address.address));
+  UniqueFd socket{::socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (!socket) return listen_failed(address, errno);
+  const int yes = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);  // connections of a former life do not matter
+  if (where->storage.ss_family == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+  if (::bind(socket.get(), where->get(), where->size) != 0 || ::listen(socket.get(), kWaitingClients) != 0 ||
+      ::getsockname(socket.get(), where->get(), &where->size) != 0)
+    return listen_failed(address, errno);
+  std::unique_ptr<HttpServer> server{new HttpServer{loop, limits, std::move(handler)}};
+  server->port_ = written_address(*where).port;
+  server->door_ = std::make_unique<Door>(*server->core_, std::move(socket));
+  return server;
+}
+
+std::size_t HttpServer::connections() const { return core_->connections(); }
+
+void HttpServer::adopt(UniqueFd socket) { core_->add(std::move(socket), {}); }
+
+void HttpServer::close(std::move_only_function<void()> done) {
+  door_.reset();
+  core_->close(std::move(done));
+}
+
+}  // namespace relay::net

@@ -1,0 +1,63 @@
+/// What the connections of one HTTP server share: limits, handler, one read buffer, one flush per loop turn, one timer.
+/// Private to the server.
+///
+/// Why one timer: it fires for the earliest time any connection waits for, looks at all of them and sleeps again. A time
+///   that moves later costs a store and nothing else.
+/// Ownership: owned by the HttpServer; connections point back until they are shut, which its death does to all of them.
+/// Threading: loop thread only.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "net/event_loop.h"
+#include "net/http_server.h"
+
+namespace relay::net {
+
+class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
+ public:
+  HttpServerCore(AsioLoop& loop, const HttpServerLimits& limits, HttpServer::Handler handler);
+
+  [[nodiscard]] AsioLoop& loop() const { return loop_; }
+  [[nodiscard]] const HttpServerLimits& limits() const { return limits_; }
+  [[nodiscard]] SteadyTime now() const;
+  [[nodiscard]] bool closing() const { return closing_; }
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  [[nodiscard]] std::array<char, 64 * 1024>& read_buffer() { return read_buffer_; }
+
+  void add(UniqueFd socket, HttpPeer peer);
+  void forget(const HttpConnection& connection);
+  void handle(ServerRequest request, HttpReply reply) { handler_(std::move(request), std::move(reply)); }
+
+  /// Flushed with all others that have something to write, after what is running now.
+  void mark_dirty(std::shared_ptr<HttpConnection> connection);
+  /// A connection waits for that time now.
+  void wait_until(SteadyTime deadline);
+
+  void close(std::move_only_function<void()> done);
+  void cut_all();
+
+ private:
+  void flush_all();
+  void arm(SteadyTime when);
+  void on_timer();
+  [[nodiscard]] std::vector<std::shared_ptr<HttpConnection>> all() const;
+  void tell_when_empty();
+
+  AsioLoop& loop_;
+  HttpServerLimits limits_;
+  HttpServer::Handler handler_;
+  std::unordered_map<const HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+  std::vector<std::shared_ptr<HttpConnection>> dirty_;
+  std::unique_ptr<Timer> timer_;
+  SteadyTime armed_ = SteadyTime::max();
+  bool closing_ = false;
+  std::unique_ptr<Timer> cut_;
+  std::move_only_function<void()> done_;
+  std::array<char, 64 * 1024> read_buffer_;
+};
+
+}  // namespace relay::net

@@ -1,0 +1,173 @@
+#include "net/peer_uid.h"
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+
+namespace relay::net {
+namespace {
+
+constexpr unsigned kEstablished = 1, kTimeWait = 6, kListen = 10;  // of the kernel's tcp_states.h
+
+/// One end of a connection; version 4 addresses are written as version 6 ("::ffff:127.0.0.1").
+struct End {
+  in6_addr address{};
+  std::uint16_t port = 0;  // in the byte order of the network
+};
+
+/// The connection as the other side's socket sees it.
+struct Seen {
+  bool is_v4 = false;
+  End own, other;
+};
+
+End end_of(const sockaddr_storage& storage) {
+  End end;
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &storage, sizeof v4);
+    end.address.s6_addr[10] = end.address.s6_addr[11] = 0xff;
+    std::memcpy(&end.address.s6_addr[12], &v4.sin_addr, sizeof v4.sin_addr);
+    end.port = v4.sin_port;
+  } else {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &storage, sizeof v6);
+    end.address = v6.sin6_addr;
+    end.port = v6.sin6_port;
+  }
+  return end;
+}
+
+std::optional<Seen> seen_from_the_other_side(int socket) {
+  sockaddr_storage ours{}, theirs{};
+  socklen_t our_size = sizeof ours, their_size = sizeof theirs;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &our_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &their_size) != 0)
+    return std::nullopt;
+  if (theirs.ss_family != AF_INET && theirs.ss_family != AF_INET6) return std::nullopt;
+  Seen seen{.own = end_of(theirs), .other = end_of(ours)};
+  seen.is_v4 = IN6_IS_ADDR_V4MAPPED(&seen.own.address) != 0;
+  return seen;
+}
+
+bool same(const End& end, const in6_addr& address, std::uint16_t port) {
+  return end.port == port && std::memcmp(&end.address, &address, sizeof address) == 0;
+}
+
+bool has_an_owner(unsigned state, unsigned inode) {
+  return inode != 0 && state >= kEstablished && state != kTimeWait && state != kListen;
+}
+
+struct Question {
+  nlmsghdr header;
+  inet_diag_req_v2 request;
+};
+
+void write_address(const Seen& seen, const End& end, std::uint32_t (&out)[4]) {
+  std::memcpy(out, &end.address.s6_addr[seen.is_v4 ? 12 : 0], seen.is_v4 ? 4 : 16);
+}
+
+in6_addr read_address(unsigned family, const std::uint32_t (&words)[4]) {
+  in6_addr address{};
+  if (family == AF_INET) {
+    address.s6_addr[10] = address.s6_addr[11] = 0xff;
+    std::memcpy(&address.s6_addr[12], words, 4);
+  } else {
+    std::memcpy(&address, words, 16);
+  }
+  return address;
+}
+
+/// /proc writes addresses as words of 32 bits, each in the byte order of the machine.
+std::optional<in6_addr> read_hex_address(const char* text) {
+  const std::size_t words = std::strlen(text) / 8;
+  std::uint32_t out[4] = {};
+  if (words != 1 && words != 4) return std::nullopt;
+  for (std::size_t i = 0; i < words; ++i)
+    if (std::sscanf(text + 8 * i, "%8X", &out[i]) != 1) return std::nullopt;
+  return read_address(words == 1 ? AF_INET : AF_INET6, out);
+}
+
+std::optional<uid_t> find_in_table(const char* path, const Seen& seen) {
+  std::ifstream table{path};
+  for (std::string line; std::getline(table, line);) {
+    char own[33], other[33];
+    unsigned own_port = 0, other_port = 0, state = 0, uid = 0, inode = 0;
+    if (std::sscanf(line.c_str(), " %*u: %32[0-9A-F]:%4X %32[0-9A-F]:%4X %2X %*X:%*X %*X:%*X %*X %u %*u %u", own,
+                    &own_port, other, &other_port, &state, &uid, &inode) != 7)
+      continue;
+    if (htons(static_cast<std::uint16_t>(own_port)) != seen.own.port) continue;
+    const auto own_address = read_hex_address(own), other_address = read_hex_address(other);
+    if (!own_address || !other_address || !same(seen.own, *own_address, seen.own.port) ||
+        !same(seen.other, *other_address, htons(static_cast<std::uint16_t>(other_port))))
+      continue;
+    if (has_an_owner(state, inode)) return uid;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uid_t> peer_uid_by_netlink(int connected_socket) {
+  const auto seen = seen_from_the_other_side(connected_socket);
+  if (!seen) return std::nullopt;
+  const UniqueFd link{::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG)};
+  if (!link) return std::nullopt;
+  Question question{};
+  question.header.nlmsg_len = sizeof question;
+  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.request.sdiag_family = seen->is_v4 ? AF_INET : AF_INET6;
+  question.request.sdiag_protocol = IPPROTO_TCP;
+  question.request.idiag_states = ~0U;
+  auto& id = question.request.id;
+  write_address(*seen, seen->own, id.idiag_src);
+  write_address(*seen, seen->other, id.idiag_dst);
+  id.idiag_sport = seen->own.port;
+  id.idiag_dport = seen->other.port;
+  id.idiag_cookie[0] = id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  if (::send(link.get(), &question, sizeof question, MSG_NOSIGNAL) != sizeof question) return std::nullopt;
+
+  // The kernel answers within the call above; nothing is waited for.
+  alignas(nlmsghdr) char answer[4096];
+  const ssize_t size = ::recv(link.get(), answer, sizeof answer, 0);
+  if (size < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(inet_diag_msg)))) return std::nullopt;
+  nlmsghdr header{};
+  std::memcpy(&header, answer, sizeof header);
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  inet_diag_msg found{};
+  std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
+  // Without such a connection the kernel may answer with the one who listens there.
+  if (!same(seen->own, read_address(found.idiag_family, found.id.idiag_src), found.id.idiag_sport) ||
+      !same(seen->other, read_address(found.idiag_family, found.id.idiag_dst), found.id.idiag_dport))
+    return std::nullopt;
+  if (!has_an_owner(found.idiag_state, found.idiag_inode)) return std::nullopt;
+  return found.idiag_uid;
+}
+
+std::optional<uid_t> peer_uid_by_proc(int connected_socket) {
+  const auto seen = seen_from_the_other_side(connected_socket);
+  if (!seen) return std::nullopt;
+  if (seen->is_v4) {
+    if (const auto uid = find_in_table("/proc/net/tcp", *seen)) return uid;
+  }
+  return find_in_table("/proc/net/tcp6", *seen);  // a program may speak version 4 through a socket of version 6
+}
+
+std::optional<uid_t> peer_uid(int connected_socket) {
+  if (const auto uid = peer_uid_by_netlink(connected_socket)) return uid;
+  return peer_uid_by_proc(connected_socket);
+}
+
+}  // namespace relay::net

@@ -1,0 +1,159 @@
+#include "net/request_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::net {
+namespace {
+
+constexpr std::size_t kHeader = 1'024, kBody = 100;
+
+/// What a reader makes of bytes that come in two parts: requests as text, then an error or what it waits for.
+std::string requests_in(std::string_view first, std::string_view second = {}) {
+  RequestReader reader{kHeader, kBody};
+  std::string seen;
+  for (const auto part : {first, second}) {
+    reader.add(part);
+    while (true) {
+      auto next = reader.next();
+      if (!next) return seen + "! " + next.error().message();
+      if (!*next) break;
+      const auto& request = (*next)->request;
+      seen += format("{} {} ? {} [{}]{}\n", request.method, request.path, request.query, request.body,
+                     (*next)->keep_alive == KeepAlive::Yes ? "" : " close");
+    }
+  }
+  switch (reader.within()) {
+    case RequestReader::Within::Nothing: return seen;
+    case RequestReader::Within::Header: return seen + "header";
+    case RequestReader::Within::Body: return seen + "body";
+  }
+  return seen;
+}
+
+void expect_refused(const std::string& wire, RequestErrc code, std::string_view sentence) {
+  for (std::size_t cut = 0; cut <= wire.size(); ++cut) {
+    RequestReader reader{kHeader, kBody};
+    reader.add(std::string_view{wire}.substr(0, cut));
+    auto next = reader.next();
+    if (next) {
+      ASSERT_FALSE(next->has_value()) << wire;
+      reader.add(std::string_view{wire}.substr(cut));
+      next = reader.next();
+    }
+    ASSERT_FALSE(next.has_value()) << wire << ", cut at " << cut;
+    EXPECT_TRUE(is(next.error(), code)) << wire << ": " << next.error().message();
+    EXPECT_TRUE(next.error().message().contains(sentence)) << wire << ": " << next.error().message();
+  }
+}
+
+const std::string kHost = "Host: localhost\r\n";
+
+TEST(RequestReader, ReadsARequestWithItsHeaders) {
+  RequestReader reader{kHeader, kBody};
+  reader.add(
+      "POST /a%20b/c?x=1&y=%3F? HTTP/1.1\r\nHost: localhost\r\nX-Thing:  one two \r\nContent-Length: 5\r\n\r\nhello");
+  const auto next = reader.next();
+  ASSERT_TRUE(next.has_value()) << next.error().message();
+  ASSERT_TRUE(next->has_value());
+  const auto& [request, version, keep_alive] = **next;
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.path, "/a%20b/c");
+  EXPECT_EQ(request.query, "x=1&y=%3F?");
+  EXPECT_EQ(request.headers.find("x-thing"), "one two");
+  EXPECT_EQ(request.body, "hello");
+  EXPECT_EQ(version, HttpVersion::Http11);
+  EXPECT_EQ(keep_alive, KeepAlive::Yes);
+}
+
+TEST(RequestReader, ReadsTheSameRequestsHoweverTheyAreCut) {
+  const auto wire = "GET /one HTTP/1.1\r\n" + kHost + "\r\n" +                                   //
+                    "\r\nPOST /two?q HTTP/1.1\r\n" + kHost + "Content-Length: 3\r\n\r\nabc" +    //
+                    "PUT /three HTTP/1.1\r\n" + kHost + "Transfer-Encoding: Chunked\r\n\r\n" +   //
+                    "3;x=\"y\"\r\nabc\r\n0A\r\n0123456789\r\n0\r\nContent-Type: late\r\n\r\n" +  //
+                    "GET /four HTTP/1.0\r\n\r\n";
+  const auto expected = "GET /one ?  []\nPOST /two ? q [abc]\nPUT /three ?  [abc0123456789]\nGET /four ?  [] close\n";
+  for (std::size_t cut = 0; cut <= wire.size(); ++cut)
+    ASSERT_EQ(requests_in(std::string_view{wire}.substr(0, cut), std::string_view{wire}.substr(cut)), expected)
+        << "cut at byte " << cut;
+}
+
+TEST(RequestReader, KnowsWhatItWaitsFor) {
+  EXPECT_EQ(requests_in("GET / HTTP/1.1\r\nHost"), "header");
+  EXPECT_EQ(requests_in("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 5\r\n\r\nhell"), "body");
+  EXPECT_EQ(requests_in("\r\n\r\n"), "");
+}
+
+TEST(RequestReader, KeepsAliveAsTheClientWishes) {
+  EXPECT_EQ(requests_in("GET / HTTP/1.1\r\n" + kHost + "Connection: Close\r\n\r\n"), "GET / ?  [] close\n");
+  EXPECT_EQ(requests_in("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), "GET / ?  []\n");
+}
+
+TEST(RequestReader, RefusesWhatTwoReadersCouldReadDifferently) {
+  const auto begin = "POST / HTTP/1.1\r\n" + kHost;
+  const auto bad = RequestErrc::Malformed;
+  expect_refused(begin + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
+  expect_refused(begin + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n", bad, "");
+  expect_refused(begin + "Content-Length: 3\r\nContent-Length: 3\r\n\r\n", bad, "said once");
+  expect_refused(begin + "Content-Length: 3, 3\r\n\r\n", bad, "said once");
+  expect_refused(begin + "Content-Length: 3\r\nContent-Length: 4\r\n\r\n", bad, "said twice");
+  for (const auto* length : {"-1", "+1", "0x1", "1 1", "", "1e1", "99999999999999999999999"})
+    expect_refused(begin + "Content-Length: " + length + "\r\n\r\n", bad, "length of the body");
+  expect_refused(begin + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "");
+  for (const auto* coding : {"gzip, chunked", "chunked, identity", "xchunked", "identity", "chunked\v"})
+    expect_refused(begin + "Transfer-Encoding: " + coding + "\r\n\r\n", bad, "");
+  expect_refused("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", bad, "HTTP/1.0");
+  expect_refused(begin + "X: a\r\n b\r\n\r\n", bad, "continued");
+  expect_refused(begin + "X:\r\n\tb\r\n\r\n", bad, "continued");
+  expect_refused(begin + "Content-Length : 3\r\n\r\n", bad, "name");
+  expect_refused(begin + "Host: other\r\n\r\n", bad, "exactly one Host");
+  expect_refused("GET / HTTP/1.1\r\n\r\n", bad, "exactly one Host");
+}
+
+TEST(RequestReader, RefusesWhatIsNoRequest) {
+  const auto bad = RequestErrc::Malformed;
+  expect_refused("\x16\x03\x01\x02", bad, "not HTTP");
+  expect_refused(" GET / HTTP/1.1\r\n\r\n", bad, "not HTTP");
+  expect_refused("GET  / HTTP/1.1\r\n\r\n", bad, "first line");
+  expect_refused("GET / HTTP/1.1 \r\n\r\n", bad, "first line");
+  expect_refused("GET / HTTP/2.0\r\n\r\n", bad, "first line");
+  expect_refused("GET /\r\n\r\n", bad, "first line");
+  expect_refused("GET http://elsewhere/ HTTP/1.1\r\n" + kHost + "\r\n", bad, "begins with '/'");
+  expect_refused("OPTIONS * HTTP/1.1\r\n" + kHost + "\r\n", bad, "begins with '/'");
+  expect_refused("GET / HTTP/1.1\r\nHo st: a\r\n\r\n", bad, "name");
+  expect_refused("GET / HTTP/1.1\r\n: a\r\n\r\n", bad, "name");
+  expect_refused(std::string{"GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 30}, bad, "control");
+  expect_refused("GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n", bad, "");
+  const auto chunked = "POST / HTTP/1.1\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n";
+  expect_refused(chunked + "xyz\r\n", bad, "chunk");
+  expect_refused(chunked + "3\r\nabcd\r\n0\r\n\r\n", bad, "chunk");
+  expect_refused(chunked + "ffffffffffffffffff\r\n", bad, "chunk");
+}
+
+TEST(RequestReader, RefusesWhatIsTooLarge) {
+  expect_refused("GET / HTTP/1.1\r\nX: " + std::string(kHeader, 'x'), RequestErrc::HeadersTooLarge, "1024 bytes");
+  const auto begin = "POST / HTTP/1.1\r\n" + kHost;
+  EXPECT_EQ(requests_in(begin + "Content-Length: 100\r\n\r\n"), "body");
+  expect_refused(begin + "Content-Length: 101\r\n\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n65\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  expect_refused(begin + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n64\r\n", RequestErrc::BodyTooLarge, "100 bytes");
+  RequestReader reader{kHeader, kBody};
+  reader.add(begin + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(10'000, 'x'));
+  EXPECT_TRUE(is(reader.next().error(), RequestErrc::Malformed));
+}
+
+TEST(RequestReader, TellsOnceThatAClientWaitsBeforeItsBody) {
+  RequestReader reader{kHeader, kBody};
+  reader.add("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 2\r\nExpect: 100-Continue\r\n\r\n");
+  EXPECT_FALSE(reader.next()->has_value());
+  EXPECT_TRUE(reader.takes_continue());
+  EXPECT_FALSE(reader.takes_continue());
+  reader.add("ab");
+  EXPECT_TRUE(reader.next()->has_value());
+  expect_refused("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 2\r\nExpect: magic\r\n\r\n",
+                 RequestErrc::UnknownExpectation, "100-continue");
+}
+
+}  // namespace
+}  // namespace relay::net

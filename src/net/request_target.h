@@ -1,0 +1,50 @@
+/// The path and the query of a request, taken apart. Pure.
+///
+/// Why segments are decoded after the cut: "%2F" within a name is a letter of that name, not a border.
+/// Invariants: whatever comes out is UTF-8 without control characters; no segment is empty, "." or ".."; counts and
+///   lengths are bounded. What cannot be decoded is an error with a sentence, never a guess.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace relay::net {
+
+enum class TargetErrc { BadEscape, BadText, BadSegment, TooMany, TooLong };
+std::string_view describe(TargetErrc code);
+
+inline constexpr std::size_t kMaxPathSegments = 32;
+inline constexpr std::size_t kMaxQueryPairs = 64;
+inline constexpr std::size_t kMaxTargetPartBytes = 4 * 1024;  // of one segment, name or value, decoded
+
+/// "/api/v1/agents/J%C3%BCrgen" is {"api", "v1", "agents", "Jürgen"}; "/" is {}. One slash at the end is allowed.
+Result<std::vector<std::string>> path_segments(std::string_view path);
+
+struct QueryPair {
+  std::string name;
+  std::string value;
+
+  bool operator==(const QueryPair&) const = default;
+};
+
+/// What follows '?', in its order: "a=1&b=x+y&flag" is {a: "1"}, {b: "x y"}, {flag: ""}. '+' is a blank, as forms write it.
+class Query {
+ public:
+  static Result<Query> parse(std::string_view text);
+
+  /// The first of that name; names are case-sensitive.
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
+  [[nodiscard]] const std::vector<QueryPair>& pairs() const { return pairs_; }
+
+ private:
+  std::vector<QueryPair> pairs_;
+};
+
+/// Escaped so that both functions above read it back: for links we write ourselves.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace relay::net

@@ -1,0 +1,78 @@
+#include "net/write_queue.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+
+namespace relay::net {
+namespace {
+
+struct WriteQueueTest : ::testing::Test {
+  WriteQueueTest() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    ours.reset(ends[0]);
+    theirs.reset(ends[1]);
+  }
+
+  std::string read() {
+    std::string all;
+    char some[70'000];
+    for (ssize_t count; (count = ::recv(theirs.get(), some, sizeof some, 0)) > 0;)
+      all.append(some, static_cast<std::size_t>(count));
+    return all;
+  }
+
+  UniqueFd ours, theirs;
+  WriteQueue queue;
+};
+
+TEST_F(WriteQueueTest, WritesFramePieceAndWhatFollowsInOrder) {
+  queue.push("HEAD");
+  queue.push("5\r\n", std::make_shared<const std::string>("hello"), "\r\n");
+  queue.push("0\r\n", nullptr, "\r\n");
+  EXPECT_EQ(queue.bytes(), 4u + 10u + 5u);
+  EXPECT_EQ(queue.flush(ours.get()), WriteQueue::State::Drained);
+  EXPECT_EQ(queue.bytes(), 0u);
+  EXPECT_EQ(read(), "HEAD5\r\nhello\r\n0\r\n\r\n");
+}
+
+TEST_F(WriteQueueTest, SharesOnePieceAmongMany) {
+  const auto piece = std::make_shared<const std::string>("shared");
+  std::vector<WriteQueue> queues(10);
+  for (auto& each : queues) each.push({}, piece);
+  EXPECT_EQ(piece.use_count(), 11);
+  for (auto& each : queues) EXPECT_EQ(each.flush(ours.get()), WriteQueue::State::Drained);
+  EXPECT_EQ(piece.use_count(), 1);
+}
+
+TEST_F(WriteQueueTest, GoesOnWhereTheSocketWasFull) {
+  std::string expected, heard;
+  for (int i = 0; i < 2'000; ++i) {
+    const auto piece =
+        std::make_shared<const std::string>(std::string(static_cast<std::size_t>(i), 'x') + format("{}", i));
+    const auto frame = format("[{}]", i);
+    queue.push(frame, piece, "\r\n");
+    expected += frame + *piece + "\r\n";
+  }
+  EXPECT_EQ(queue.bytes(), expected.size());
+  int turns = 0;
+  for (; queue.flush(ours.get()) == WriteQueue::State::Waiting; ++turns) {
+    heard += read();
+    ASSERT_EQ(queue.bytes() + heard.size(), expected.size());
+  }
+  heard += read();
+  EXPECT_GT(turns, 1);
+  EXPECT_TRUE(heard == expected);
+}
+
+TEST_F(WriteQueueTest, SaysWhenNobodyReadsAnyMore) {
+  theirs.reset();
+  queue.push("hello");
+  EXPECT_EQ(queue.flush(ours.get()), WriteQueue::State::Broken);
+}
+
+}  // namespace
+}  // namespace relay::net
