@@ -36,6 +36,7 @@ class RawClient {
   void say(std::string_view bytes) { recorder_.stream->write(bytes); }
   [[nodiscard]] std::string& heard() { return recorder_.received; }
   [[nodiscard]] bool closed() const { return !recorder_.closed.empty(); }
+  [[nodiscard]] std::size_t waiting_bytes() const { return recorder_.stream->bytes_waiting(); }
   void stop_reading() { recorder_.stream->pause_reading(); }
   void read_on() { recorder_.stream->resume_reading(); }
   /// Ends what it says, and still listens.
