@@ -1,1 +1,5 @@
 relay_fuzzer(event_stream SOURCES event_stream_fuzz.cc LINKS relay::net)
+relay_fuzzer(http_server SOURCES http_server_fuzz.cc LINKS relay::net)
+relay_fuzzer(request_reader SOURCES request_reader_fuzz.cc LINKS relay::net)
+relay_fuzzer(request_target SOURCES request_target_fuzz.cc LINKS relay::net)
+relay_fuzzer(websocket SOURCES websocket_fuzz.cc LINKS relay::net)

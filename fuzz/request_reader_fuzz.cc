@@ -1,0 +1,61 @@
+/// Requests: wherever the bytes are cut the same requests and the same refusal come out, all within the limits.
+#include "net/request_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/format.h"
+#include "check.h"
+
+namespace {
+
+using namespace relay::net;
+
+constexpr std::size_t kHeader = 2'048, kBody = 64;
+
+/// False after a refusal.
+bool read_all(RequestReader& reader, std::string& seen) {
+  while (true) {
+    auto next = reader.next();
+    if (!next) {
+      FUZZ_CHECK(!next.error().message().empty());
+      seen += "! " + next.error().message();
+      return false;
+    }
+    if (!*next) return true;
+    const auto& request = (*next)->request;
+    FUZZ_CHECK(request.path.starts_with('/') && !request.path.contains('?'));
+    FUZZ_CHECK(request.body.size() <= kBody);
+    FUZZ_CHECK(request.headers.count("Host") <= 1);
+    FUZZ_CHECK(!(request.headers.find("Content-Length") && request.headers.find("Transfer-Encoding")));
+    seen += relay::format("{} {} {} {} {}", request.method, request.path, request.query, request.body,
+                          (*next)->keep_alive == KeepAlive::Yes);
+    for (const auto& [name, value] : request.headers) {
+      FUZZ_CHECK(name.size() + value.size() <= kHeader && !(name + value).contains('\n'));
+      seen += name + "=" + value;
+    }
+  }
+}
+
+std::string read_in_parts(std::string_view text, std::size_t part) {
+  RequestReader reader{kHeader, kBody};
+  std::string seen;
+  for (; !text.empty(); text.remove_prefix(std::min(part, text.size()))) {
+    reader.add(text.substr(0, part));
+    if (!read_all(reader, seen)) return seen;
+    // What is kept is a header within its limit, or a line of a chunk.
+    FUZZ_CHECK(reader.bytes_ahead() <= 4'096);
+  }
+  return seen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(bytes), size};
+  const auto whole = read_in_parts(text, size);
+  FUZZ_CHECK(whole == read_in_parts(text, 1));
+  FUZZ_CHECK(whole == read_in_parts(text, 1 + (size == 0 ? 0 : bytes[0] % 64U)));
+  return 0;
+}
