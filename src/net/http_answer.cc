@@ -70,7 +70,7 @@ HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
 HttpReply::~HttpReply() {
   auto* connection = turn_.get();
   if (connection == nullptr) return;
-  log::error("an HTTP request was left unanswered");
+  log::error("an HTTP request was left unanswered", {{"request", connection->asked()}});
   connection->send(error_answer(500, "INTERNAL", "the request was not answered; this is a mistake of the program"));
 }
 

@@ -13,9 +13,11 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kMaxReadAhead = 64U * 1024U;          // while a request is answered
+constexpr std::size_t kMaxReadAhead = 64U * 1024U;          // while a request is answered, or its answer waits
 constexpr std::size_t kMaxThrownAway = 4U * 1024U * 1024U;  // of a client that talks on when all is said
 constexpr std::size_t kJoinedBody = 4U * 1024U;             // a smaller body is copied behind its header
+
+constexpr std::size_t kLoggedPath = 200;
 
 struct Refusal {
   int status;
@@ -59,7 +61,7 @@ void HttpConnection::on_readable() {
   auto& buffer = core_->read_buffer();
   const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return want_read();
-  if (count < 0) return cut(std::strerror(errno));
+  if (count < 0) return cut(format("the connection broke: {}", std::strerror(errno)));
   if (count == 0) return on_end_of_input();
   const std::string_view bytes{buffer.data(), static_cast<std::size_t>(count)};
   switch (phase_) {
@@ -101,8 +103,9 @@ void HttpConnection::on_end_of_input() {
 
 void HttpConnection::want_read() {
   if (phase_ == Phase::Closed || input_ended_) return;
-  const bool busy = phase_ == Phase::Answering || phase_ == Phase::Streaming;
-  if (!busy || reader_.bytes_ahead() < kMaxReadAhead) watch_->want_readable();
+  const bool keeps = phase_ != Phase::WebSocket && phase_ != Phase::Closing;
+  const auto most = std::max(kMaxReadAhead, core_->limits().header_bytes + 1);
+  if (!keeps || reader_.bytes_ahead() < most) watch_->want_readable();
 }
 
 /// Hands up what is there, one request after the other; goes on when the answer is out.
@@ -132,6 +135,7 @@ void HttpConnection::handle(ReceivedRequest received) {
   ++requests_;
   expecting_.reset();
   set_deadline(SteadyTime::max());
+  asked_ = request.method + " " + request.path.substr(0, kLoggedPath);
   version_ = received.version;
   keep_alive_ = received.keep_alive;
   only_head_ = request.method == "HEAD";
@@ -177,7 +181,7 @@ void HttpConnection::send(ServerAnswer answer) {
   };
   auto head = written();
   if (!head) {
-    log::error("an HTTP answer cannot be written", {{"reason", head.error().message()}});
+    log::error("an HTTP answer cannot be written", {{"request", asked_}, {"reason", head.error().message()}});
     answer = error_answer(500, "INTERNAL", "the answer could not be written; the log says why");
     head = written();
   }

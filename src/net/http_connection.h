@@ -42,6 +42,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // For the handles; each belongs to the turn that is under way.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
+  /// Method and path, for the log; queries may hold secrets.
+  [[nodiscard]] const std::string& asked() const { return asked_; }
   void send(ServerAnswer answer);
   bool begin_stream(ServerAnswer head, BodyListener& listener);
   bool begin_websocket(WebSocketListener& listener, std::string_view protocol);
@@ -73,7 +75,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void hear(const WebSocketMessage& message);
   void handle(ReceivedRequest received);
   void refuse_request(const Error& error);
-  void end_websocket(std::uint16_t code, const std::string& reason);
+  void refuse_frames(const Error& error);
+  /// The client hears the last words, the listener the reason.
+  void end_websocket(std::uint16_t code, std::string_view last_words, const std::string& reason);
   void end_turn();
   void end_head_only();
   void close_soon();
@@ -98,6 +102,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::uint64_t requests_ = 0;
 
   // Of the request under way.
+  std::string asked_;
   HttpVersion version_ = HttpVersion::Http11;
   KeepAlive keep_alive_ = KeepAlive::Yes;
   bool only_head_ = false;

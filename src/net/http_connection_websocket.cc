@@ -24,7 +24,7 @@ bool HttpConnection::begin_websocket(WebSocketListener& listener, std::string_vi
   }
   auto head = websocket_head(websocket_key_, protocol);
   if (!head) {
-    log::error("a WebSocket cannot be accepted", {{"reason", head.error().message()}});
+    log::error("a WebSocket cannot be accepted", {{"request", asked_}, {"reason", head.error().message()}});
     send(error_answer(500, "INTERNAL", "the answer could not be written; the log says why"));
     return false;
   }
@@ -58,7 +58,7 @@ void HttpConnection::close_websocket(std::uint16_t code, std::string_view reason
 void HttpConnection::read_frames() {
   while (phase_ == Phase::WebSocket) {
     const auto next = frames_->reader.next();
-    if (!next) return end_websocket(static_cast<std::uint16_t>(next.error().code().value()), next.error().message());
+    if (!next) return refuse_frames(next.error());
     if (!*next) return;
     hear(**next);
   }
@@ -68,7 +68,7 @@ void HttpConnection::hear(const WebSocketMessage& message) {
   if (message.kind == Opcode::Text) return frames_->listener->on_text(message.payload);
   if (message.kind == Opcode::Close) {
     const bool silent = message.close_code == WebSocketReader::kNoCloseCode;
-    return end_websocket(silent ? WebSocket::kNormalClosure : message.close_code,
+    return end_websocket(silent ? WebSocket::kNormalClosure : message.close_code, message.payload,
                          format("the client closed the WebSocket ({}{}{})", message.close_code,
                                 message.payload.empty() ? "" : ": ", message.payload));
   }
@@ -78,14 +78,17 @@ void HttpConnection::hear(const WebSocketMessage& message) {
     frames_->control_frames = 0;
   }
   if (++frames_->control_frames > kControlFramesAtOnce)
-    return end_websocket(static_cast<std::uint16_t>(WebSocketErrc::Policy), "the client sends too many pings");
+    return refuse_frames(fail(WebSocketErrc::Policy, "the client sends too many pings").error());
   if (message.kind == Opcode::Ping) write_message(Opcode::Pong, std::make_shared<const std::string>(message.payload));
 }
 
-/// Our last frame says why; the listener hears the same.
-void HttpConnection::end_websocket(std::uint16_t code, const std::string& reason) {
+void HttpConnection::refuse_frames(const Error& error) {
+  end_websocket(static_cast<std::uint16_t>(error.code().value()), error.message(), error.message());
+}
+
+void HttpConnection::end_websocket(std::uint16_t code, std::string_view last_words, const std::string& reason) {
   auto* listener = listener_;
-  close_websocket(code, reason);
+  close_websocket(code, last_words);
   listener->on_gone(reason);
 }
 

@@ -7,12 +7,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
 
-#include "base/format.h"
 #include "base/unique_fd.h"
 
 namespace relay::net {
@@ -78,6 +79,23 @@ void write_address(const Seen& seen, const End& end, std::uint32_t (&out)[4]) {
   std::memcpy(out, &end.address.s6_addr[seen.is_v4 ? 12 : 0], seen.is_v4 ? 4 : 16);
 }
 
+Question question_about(const Seen& seen) {
+  Question question{};
+  question.header.nlmsg_len = sizeof question;
+  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.request.sdiag_family = seen.is_v4 ? AF_INET : AF_INET6;
+  question.request.sdiag_protocol = IPPROTO_TCP;
+  question.request.idiag_states = ~0U;
+  auto& id = question.request.id;
+  write_address(seen, seen.own, id.idiag_src);
+  write_address(seen, seen.other, id.idiag_dst);
+  id.idiag_sport = seen.own.port;
+  id.idiag_dport = seen.other.port;
+  id.idiag_cookie[0] = id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  return question;
+}
+
 in6_addr read_address(unsigned family, const std::uint32_t (&words)[4]) {
   in6_addr address{};
   if (family == AF_INET) {
@@ -119,41 +137,32 @@ std::optional<uid_t> find_in_table(const char* path, const Seen& seen) {
 
 }  // namespace
 
-std::optional<uid_t> peer_uid_by_netlink(int connected_socket) {
+OwnerAnswer peer_uid_by_netlink(int connected_socket) {
   const auto seen = seen_from_the_other_side(connected_socket);
-  if (!seen) return std::nullopt;
+  if (!seen) return {.asked = true};
   const UniqueFd link{::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG)};
-  if (!link) return std::nullopt;
-  Question question{};
-  question.header.nlmsg_len = sizeof question;
-  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  question.header.nlmsg_flags = NLM_F_REQUEST;
-  question.request.sdiag_family = seen->is_v4 ? AF_INET : AF_INET6;
-  question.request.sdiag_protocol = IPPROTO_TCP;
-  question.request.idiag_states = ~0U;
-  auto& id = question.request.id;
-  write_address(*seen, seen->own, id.idiag_src);
-  write_address(*seen, seen->other, id.idiag_dst);
-  id.idiag_sport = seen->own.port;
-  id.idiag_dport = seen->other.port;
-  id.idiag_cookie[0] = id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-  if (::send(link.get(), &question, sizeof question, MSG_NOSIGNAL) != sizeof question) return std::nullopt;
+  const auto question = question_about(*seen);
+  if (!link || ::send(link.get(), &question, sizeof question, MSG_NOSIGNAL) != sizeof question) return {};
 
   // The kernel answers within the call above; nothing is waited for.
-  alignas(nlmsghdr) char answer[4096];
-  const ssize_t size = ::recv(link.get(), answer, sizeof answer, 0);
-  if (size < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(inet_diag_msg)))) return std::nullopt;
+  std::array<char, 4096> answer{};
+  const ssize_t size = ::recv(link.get(), answer.data(), answer.size(), 0);
   nlmsghdr header{};
-  std::memcpy(&header, answer, sizeof header);
-  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  if (size < static_cast<ssize_t>(sizeof header)) return {};
+  std::memcpy(&header, answer.data(), sizeof header);
+  if (header.nlmsg_type == NLMSG_ERROR) {
+    nlmsgerr error{};
+    std::memcpy(&error, answer.data() + NLMSG_HDRLEN, sizeof error);
+    return {.asked = error.error == -ENOENT};
+  }
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY || header.nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg))) return {};
   inet_diag_msg found{};
-  std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
+  std::memcpy(&found, answer.data() + NLMSG_HDRLEN, sizeof found);
   // Without such a connection the kernel may answer with the one who listens there.
-  if (!same(seen->own, read_address(found.idiag_family, found.id.idiag_src), found.id.idiag_sport) ||
-      !same(seen->other, read_address(found.idiag_family, found.id.idiag_dst), found.id.idiag_dport))
-    return std::nullopt;
-  if (!has_an_owner(found.idiag_state, found.idiag_inode)) return std::nullopt;
-  return found.idiag_uid;
+  const bool exact = same(seen->own, read_address(found.idiag_family, found.id.idiag_src), found.id.idiag_sport) &&
+                     same(seen->other, read_address(found.idiag_family, found.id.idiag_dst), found.id.idiag_dport);
+  if (!exact || !has_an_owner(found.idiag_state, found.idiag_inode)) return {.asked = true};
+  return {.asked = true, .uid = found.idiag_uid};
 }
 
 std::optional<uid_t> peer_uid_by_proc(int connected_socket) {
@@ -166,8 +175,8 @@ std::optional<uid_t> peer_uid_by_proc(int connected_socket) {
 }
 
 std::optional<uid_t> peer_uid(int connected_socket) {
-  if (const auto uid = peer_uid_by_netlink(connected_socket)) return uid;
-  return peer_uid_by_proc(connected_socket);
+  const auto answer = peer_uid_by_netlink(connected_socket);
+  return answer.asked ? answer.uid : peer_uid_by_proc(connected_socket);
 }
 
 }  // namespace relay::net

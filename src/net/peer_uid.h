@@ -15,9 +15,13 @@ namespace relay::net {
 /// None when the other end is not on this machine, is gone, or the kernel does not tell.
 std::optional<uid_t> peer_uid(int connected_socket);
 
-/// The two ways to ask, in the order they are tried: one exact question to the kernel (a few microseconds), or a look
-/// through the list of all connections (for kernels without the first, and sandboxes that forbid it).
-std::optional<uid_t> peer_uid_by_netlink(int connected_socket);
+/// The two ways to ask: one exact question to the kernel (some ten microseconds), and, where that cannot be asked, a look
+/// through the list of all connections.
+struct OwnerAnswer {
+  bool asked = false;  // the question was understood; without an owner the answer then is "nobody"
+  std::optional<uid_t> uid = {};
+};
+OwnerAnswer peer_uid_by_netlink(int connected_socket);
 std::optional<uid_t> peer_uid_by_proc(int connected_socket);
 
 }  // namespace relay::net

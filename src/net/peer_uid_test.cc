@@ -127,7 +127,13 @@ TEST_P(PeerUid, SaysNothingAboutWhatIsNoConnection) {
   EXPECT_EQ(ask(UniqueFd{}), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, PeerUid, ::testing::Values(&peer_uid, &peer_uid_by_netlink, &peer_uid_by_proc));
+std::optional<uid_t> by_netlink(int socket) {
+  const auto answer = peer_uid_by_netlink(socket);
+  EXPECT_TRUE(answer.asked);
+  return answer.uid;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, PeerUid, ::testing::Values(&peer_uid, &by_netlink, &peer_uid_by_proc));
 
 }  // namespace
 }  // namespace relay::net
