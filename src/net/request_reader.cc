@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
+#include <charconv>
 
 #include "base/format.h"
+#include "net/chunked_body.h"
 
 namespace relay::net {
 namespace {
@@ -12,7 +14,6 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr std::string_view kEndOfHeader = "\r\n\r\n";
-constexpr std::size_t kMaxChunkLineBytes = 4 * 1024;  // size and extensions of a chunk, or all trailers
 
 Failure malformed(std::string why) { return fail(RequestErrc::Malformed, std::move(why)); }
 
@@ -42,9 +43,15 @@ std::string sentence_for(const error_code& error) {
   if (error == http::error::bad_content_length || error == http::error::multiple_content_length)
     return "the length of the body is no number, or said twice";
   if (error == http::error::bad_transfer_encoding) return "the body has a length and chunks, or an unknown coding";
-  if (error == http::error::bad_chunk || error == http::error::bad_chunk_extension)
-    return "a chunk of the body does not begin with its size on a line of its own";
   return format("the request cannot be read ({})", error.message());
+}
+
+Result<std::size_t> length_within(std::string_view decimal, std::size_t most) {
+  std::size_t length = 0;
+  const auto [_, error] = std::from_chars(decimal.data(), decimal.data() + decimal.size(), length);
+  if (error != std::errc{} || length > most)
+    return fail(RequestErrc::BodyTooLarge, format("the body is larger than {} bytes", most));
+  return length;
 }
 
 Result<void> check_framing(const ServerRequest& request, HttpVersion version) {
@@ -65,15 +72,12 @@ Result<void> check_framing(const ServerRequest& request, HttpVersion version) {
   return {};
 }
 
-}  // namespace
-
-/// What Beast reads of one request.
-class RequestReader::Parser final : public http::basic_parser<true> {
+/// What Beast reads of a header.
+class HeaderParser final : public http::basic_parser<true> {
  public:
-  Parser(std::size_t max_header_bytes, std::size_t max_body_bytes) {
-    eager(true);
-    header_limit(static_cast<std::uint32_t>(max_header_bytes));
-    body_limit(max_body_bytes);
+  explicit HeaderParser(std::size_t header_bytes) {
+    header_limit(static_cast<std::uint32_t>(header_bytes + 1));
+    body_limit(boost::none);
   }
 
   ReceivedRequest& received() { return received_; }
@@ -89,26 +93,40 @@ class RequestReader::Parser final : public http::basic_parser<true> {
     received_.request.query = whole.substr(std::min(question + 1, whole.size()));
     received_.version = version == 11 ? HttpVersion::Http11 : HttpVersion::Http10;
   }
-  void on_response_impl(int, View, int, error_code&) override {}
   void on_field_impl(http::field, View name, View value, error_code&) override {
-    if (header_done_) return;  // a trailer comes too late to be believed
     received_.request.headers.add({name.data(), name.size()}, {value.data(), value.size()});
   }
-  void on_header_impl(error_code&) override { header_done_ = true; }
+  void on_response_impl(int, View, int, error_code&) override {}
+  void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(View bytes, error_code&) override {
-    received_.request.body.append(bytes.data(), bytes.size());
-    return bytes.size();
-  }
+  std::size_t on_body_impl(View, error_code&) override { return 0; }
   void on_chunk_header_impl(std::uint64_t, View, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, View bytes, error_code&) override {
-    received_.request.body.append(bytes.data(), bytes.size());
-    return bytes.size();
-  }
+  std::size_t on_chunk_body_impl(std::uint64_t, View, error_code&) override { return 0; }
   void on_finish_impl(error_code&) override {}
 
   ReceivedRequest received_;
-  bool header_done_ = false;
+};
+
+Result<ReceivedRequest> parse_header(std::string_view header) {
+  if (has_folded_line(header))
+    return malformed("a header line is continued on the next one, which HTTP no longer allows");
+  HeaderParser parser{header.size()};
+  error_code error;
+  std::size_t used = 0;
+  while (!error && !parser.is_header_done() && used < header.size())
+    used += parser.put(boost::asio::const_buffer{header.data() + used, header.size() - used}, error);
+  if (error) return malformed(sentence_for(error));
+  if (!parser.is_header_done() || used != header.size()) return malformed("the header ends before it is complete");
+  parser.received().keep_alive = parser.keep_alive() ? KeepAlive::Yes : KeepAlive::No;
+  return std::move(parser.received());
+}
+
+}  // namespace
+
+struct RequestReader::Growing {
+  ReceivedRequest received;
+  std::size_t length = 0;  // of the whole body, unless it comes in chunks
+  std::optional<ChunkedBody> chunks = {};
 };
 
 std::string_view describe(RequestErrc code) {
@@ -126,23 +144,22 @@ RequestReader::RequestReader(std::size_t max_header_bytes, std::size_t max_body_
 RequestReader::~RequestReader() = default;
 
 Result<std::optional<ReceivedRequest>> RequestReader::next() {
-  if (!parser_ && !RELAY_TRY(read_header())) return std::nullopt;
+  if (!growing_ && !RELAY_TRY(read_header())) return std::nullopt;
   if (!RELAY_TRY(read_body())) return std::nullopt;
-  auto received = std::move(parser_->received());
-  received.keep_alive = parser_->keep_alive() ? KeepAlive::Yes : KeepAlive::No;
-  parser_.reset();
+  auto whole = std::move(growing_->received);
+  growing_.reset();
   continue_wanted_ = false;
-  return received;
+  return whole;
 }
 
 RequestReader::Within RequestReader::within() const {
-  if (parser_) return Within::Body;
+  if (growing_) return Within::Body;
   return ahead_.empty() ? Within::Nothing : Within::Header;
 }
 
 bool RequestReader::takes_continue() { return std::exchange(continue_wanted_, false); }
 
-/// True when the header is read; the parser then waits for the body.
+/// True when the header is read.
 Result<bool> RequestReader::read_header() {
   skip_empty_lines(ahead_);
   if (ahead_.empty() || ahead_ == "\r") return false;
@@ -157,50 +174,31 @@ Result<bool> RequestReader::read_header() {
     return false;
   }
   searched_ = 0;
-  const auto header = std::string_view{ahead_}.substr(0, bytes);
-  if (has_folded_line(header))
-    return malformed("a header line is continued on the next one, which HTTP no longer allows");
-
-  auto parser = std::make_unique<Parser>(max_header_bytes_ + 1, max_body_bytes_);
-  parser->eager(false);  // the header alone: what it says is checked before a byte of the body is believed
-  error_code error;
-  std::size_t used = 0;
-  while (!error && !parser->is_header_done() && used < bytes)
-    used += parser->put(boost::asio::const_buffer{header.data() + used, bytes - used}, error);
-  if (error == http::error::body_limit)
-    return fail(RequestErrc::BodyTooLarge, format("the body is larger than {} bytes", max_body_bytes_));
-  if (error) return malformed(sentence_for(error));
-  if (!parser->is_header_done() || used != bytes) return malformed("the header ends before it is complete");
-  const auto& received = parser->received();
-  RELAY_TRY(check_framing(received.request, received.version));
-  if (const auto expected = received.request.headers.find("Expect")) {
+  Growing growing{.received = RELAY_TRY(parse_header(std::string_view{ahead_}.substr(0, bytes)))};
+  RELAY_TRY(check_framing(growing.received.request, growing.received.version));
+  const auto& headers = growing.received.request.headers;
+  if (headers.find("Transfer-Encoding")) growing.chunks.emplace(max_body_bytes_);
+  if (const auto length = headers.find("Content-Length"))
+    growing.length = RELAY_TRY(length_within(*length, max_body_bytes_));
+  if (const auto expected = headers.find("Expect")) {
     if (!same_in_any_case(*expected, "100-continue"))
       return fail(RequestErrc::UnknownExpectation, "the only expectation met here is '100-continue'");
-    continue_wanted_ = received.version == HttpVersion::Http11 && !parser->is_done();
+    continue_wanted_ = growing.received.version == HttpVersion::Http11;
   }
-  parser->eager(true);
-  parser_ = std::move(parser);
+  growing_ = std::make_unique<Growing>(std::move(growing));
   ahead_.erase(0, bytes);
   return true;
 }
 
 /// True when the body is whole.
 Result<bool> RequestReader::read_body() {
-  std::size_t used = 0;
-  error_code error;
-  while (used < ahead_.size() && !parser_->is_done()) {
-    const auto count = parser_->put(boost::asio::const_buffer{ahead_.data() + used, ahead_.size() - used}, error);
-    used += count;
-    if (error || count == 0) break;
-  }
-  if (used > 0) continue_wanted_ = false;  // it did not wait
-  ahead_.erase(0, used);
-  if (error == http::error::body_limit)
-    return fail(RequestErrc::BodyTooLarge, format("the body is larger than {} bytes", max_body_bytes_));
-  if (error && error != http::error::need_more) return malformed(sentence_for(error));
-  if (!parser_->is_done() && ahead_.size() > kMaxChunkLineBytes)
-    return malformed("a chunk of the body begins with a line that has no end");
-  return parser_->is_done();
+  auto& body = growing_->received.request.body;
+  if (!ahead_.empty()) continue_wanted_ = false;  // it did not wait
+  if (growing_->chunks) return growing_->chunks->read(ahead_, body);
+  const auto count = std::min(growing_->length - body.size(), ahead_.size());
+  body.append(ahead_, 0, count);
+  ahead_.erase(0, count);
+  return body.size() == growing_->length;
 }
 
 }  // namespace relay::net

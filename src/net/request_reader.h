@@ -1,4 +1,5 @@
-/// Bytes of one connection in, cut anywhere; whole requests out, one after the other. Pure; Boost.Beast stays in the .cc.
+/// Bytes of one connection in, cut anywhere; whole requests out, one after the other. Pure.
+/// Boost.Beast, which reads the headers, stays in the .cc.
 ///
 /// Why stricter than Beast: what two readers of the same bytes could take for different requests is refused (two lengths,
 ///   a length beside chunks, an unknown coding, folded lines, no or two hosts), because a page in a browser or a proxy
@@ -55,16 +56,17 @@ class RequestReader {
   [[nodiscard]] std::string take_ahead() { return std::exchange(ahead_, {}); }
 
  private:
-  class Parser;
+  /// A request whose body is still coming.
+  struct Growing;
 
   Result<bool> read_header();
   Result<bool> read_body();
 
   std::size_t max_header_bytes_;
   std::size_t max_body_bytes_;
-  std::string ahead_;               // received, and not yet part of a request
-  std::size_t searched_ = 0;        // of `ahead_`, without the end of a header in it
-  std::unique_ptr<Parser> parser_;  // while within a body
+  std::string ahead_;         // received, and not yet part of a request
+  std::size_t searched_ = 0;  // of `ahead_`, without the end of a header in it
+  std::unique_ptr<Growing> growing_;
   bool continue_wanted_ = false;
 };
 
