@@ -214,7 +214,7 @@ bool HttpConnection::begin_stream(ServerAnswer head, BodyListener& listener) {
   listener_ = &listener;
   out_.push(*std::move(text));
   want_flush();
-  if (!head.body.empty()) write_piece(std::make_shared<const std::string>(std::move(head.body)));
+  if (!head.body.empty()) write_piece(make_piece(std::move(head.body)));
   return true;
 }
 

@@ -79,7 +79,7 @@ void HttpConnection::hear(const WebSocketMessage& message) {
   }
   if (++frames_->control_frames > kControlFramesAtOnce)
     return refuse_frames(fail(WebSocketErrc::Policy, "the client sends too many pings").error());
-  if (message.kind == Opcode::Ping) write_message(Opcode::Pong, std::make_shared<const std::string>(message.payload));
+  if (message.kind == Opcode::Ping) write_message(Opcode::Pong, make_piece(message.payload));
 }
 
 void HttpConnection::refuse_frames(const Error& error) {

@@ -30,8 +30,6 @@ struct BodyRecorder final : BodyListener {
   std::function<void()> when_drained, when_gone;
 };
 
-Piece piece(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
-
 std::string get(std::string_view path, std::string_view more = {}) {
   return format("GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n", path, more);
 }
@@ -424,14 +422,14 @@ TEST_F(HttpStreamTest, ComesInChunksUntilItIsFinished) {
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
             "Cache-Control: no-store\r\n\r\n");
   reading.heard().clear();
-  stream->write(piece("data: one\n\n"));
+  stream->write(make_piece("data: one\n\n"));
   EXPECT_EQ(stream->waiting_bytes(), 3u + 11u + 2u);
   ASSERT_TRUE(reading.hears("one\n\n\r\n"));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
-  stream->write(piece("data: two\n\n"));
-  stream->write(piece(""));
+  stream->write(make_piece("data: two\n\n"));
+  stream->write(make_piece(""));
   stream->write(nullptr);
-  stream->write(piece("data: three\n\n"));
+  stream->write(make_piece("data: three\n\n"));
   stream->finish();
   EXPECT_FALSE(stream->open());
   ASSERT_TRUE(reading.hears("0\r\n\r\n"));
@@ -453,7 +451,7 @@ TEST_F(HttpStreamTest, SharesItsPiecesAmongManyReaders) {
     reading.say(get("/"));
   }
   ASSERT_TRUE(run_until(loop, [&] { return streams.size() == 20; }));
-  const auto shared = piece("once for all");
+  const auto shared = make_piece("once for all");
   for (auto& each : streams) each.write(shared);
   EXPECT_EQ(shared.use_count(), 21);
   for (auto& reading : readers) EXPECT_TRUE(reading.hears("once for all"));
@@ -464,7 +462,7 @@ TEST_F(HttpStreamTest, EndsWithTheConnectionForAnOldClient) {
   auto reading = client();
   reading.say("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   ASSERT_TRUE(run_until(loop, [&] { return stream.has_value(); }));
-  stream->write(piece("plain"));
+  stream->write(make_piece("plain"));
   stream->finish();
   ASSERT_TRUE(reading.sees_the_end());
   EXPECT_TRUE(reading.heard().ends_with("Connection: close\r\nCache-Control: no-store\r\n\r\nplain"))
@@ -476,7 +474,7 @@ TEST_F(HttpStreamTest, IsOverForWhoAskedForTheHeadOnly) {
   reading.say("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_FALSE(stream->open());
-  stream->write(piece("nobody hears this"));
+  stream->write(make_piece("nobody hears this"));
   respond = [](ServerRequest&, HttpReply& reply) { reply.send({.body = "next"}); };
   reading.say(get("/more"));
   ASSERT_TRUE(reading.hears("next"));
@@ -489,7 +487,7 @@ TEST_F(HttpStreamTest, TellsWhenTheClientHasGone) {
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_EQ(listener.gone, "the client closed the connection");
   EXPECT_FALSE(stream->open());
-  stream->write(piece("to nobody"));
+  stream->write(make_piece("to nobody"));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
   EXPECT_EQ(server->connections(), 0u);
 }
@@ -507,7 +505,7 @@ TEST_F(HttpStreamTest, TellsWhenAClientHadEndedItsHalfBefore) {
 TEST_F(HttpStreamTest, SaysWhatWaitsAndWhenItHasDrained) {
   auto reading = reader();
   reading.stop_reading();
-  const auto large = piece(std::string(1'000'000, 'x'));
+  const auto large = make_piece(std::string(1'000'000, 'x'));
   for (int i = 0; i < 12; ++i) stream->write(large);
   const auto drained = listener.drained;
   const auto all = stream->waiting_bytes();
@@ -530,11 +528,11 @@ TEST_F(HttpStreamTest, LosesNothingWhenAReaderIsSlow) {
     for (int i = 0; i < 300; ++i) {
       const auto text = format("event {} {}\n", expected.size(), std::string(static_cast<std::size_t>(i * 17), '.'));
       expected += format("{:x}\r\n{}\r\n", text.size(), text);
-      stream->write(piece(text));
+      stream->write(make_piece(text));
     }
     pause = loop.after(Millis{1}, [&] { reading.read_on(); });
   };
-  stream->write(piece("begin"));
+  stream->write(make_piece("begin"));
   ASSERT_TRUE(reading.hears("\r\n0\r\n\r\n"));
   EXPECT_TRUE(reading.heard() == "5\r\nbegin\r\n" + expected + "0\r\n\r\n");
 }
@@ -543,7 +541,7 @@ TEST_F(HttpStreamTest, CutsAReaderForWhomTooMuchWaits) {
   limits.waiting_bytes = 1'000'000;
   auto reading = reader();
   reading.stop_reading();
-  const auto large = piece(std::string(200'000, 'x'));
+  const auto large = make_piece(std::string(200'000, 'x'));
   std::unique_ptr<Timer> again;
   std::function<void()> pour = [&] {
     stream->write(large);
@@ -560,14 +558,14 @@ TEST_F(HttpStreamTest, CutsAReaderThatStopsReading) {
   limits.write = Millis{30};
   auto reading = reader();
   reading.stop_reading();
-  stream->write(piece(std::string(14'000'000, 'x')));
+  stream->write(make_piece(std::string(14'000'000, 'x')));
   ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
   EXPECT_EQ(listener.gone, "the client does not read");
 }
 
 TEST_F(HttpStreamTest, IsCutWhenItsHandleDies) {
   auto reading = reader();
-  stream->write(piece("the beginning"));
+  stream->write(make_piece("the beginning"));
   ASSERT_TRUE(reading.hears("the beginning"));
   stream.reset();
   ASSERT_TRUE(reading.sees_the_end());
@@ -579,7 +577,7 @@ TEST_F(HttpStreamTest, MayBeDestroyedInsideItsOwnCallbacks) {
   {
     auto reading = reader();
     listener.when_drained = [&] { stream.reset(); };
-    stream->write(piece("last"));
+    stream->write(make_piece("last"));
     ASSERT_TRUE(reading.sees_the_end());
   }
   listener.when_drained = nullptr;

@@ -110,8 +110,8 @@ TEST_F(WebSocketTest, CarriesTextBothWays) {
   talking.say(client_frame(Opcode::Text, "hé") + client_frame(Opcode::Text, ""));
   ASSERT_TRUE(testing::run_until(loop, [&] { return listener.texts.size() == 3; }));
   EXPECT_EQ(listener.texts, (std::vector<std::string>{"with the handshake", "hé", ""}));
-  socket->write_text(std::make_shared<const std::string>("hello"));
-  socket->write_binary(std::make_shared<const std::string>(std::string(300, '\1')));
+  socket->write_text(make_piece("hello"));
+  socket->write_binary(make_piece(std::string(300, '\1')));
   EXPECT_EQ(socket->waiting_bytes(), 2u + 5u + 4u + 300u);
   ASSERT_TRUE(
       talking.hears(server_frame(Opcode::Text, "hello") + server_frame(Opcode::Binary, std::string(300, '\1'))));
@@ -137,7 +137,7 @@ TEST_F(WebSocketTest, IsClosedByTheClient) {
 
 TEST_F(WebSocketTest, IsClosedByUsWithACodeAndAReason) {
   auto talking = open();
-  socket->write_text(std::make_shared<const std::string>("last words"));
+  socket->write_text(make_piece("last words"));
   socket->close(4001, "we are done");
   EXPECT_FALSE(socket->open());
   ASSERT_TRUE(talking.sees_the_end());
@@ -164,7 +164,7 @@ TEST_F(WebSocketTest, TellsWhenTheClientHasGone) {
   auto talking = open();
   talking.hang_up();
   ASSERT_TRUE(gone());
-  socket->write_text(std::make_shared<const std::string>("to nobody"));
+  socket->write_text(make_piece("to nobody"));
   EXPECT_EQ(socket->waiting_bytes(), 0u);
 }
 
@@ -221,7 +221,7 @@ TEST_F(WebSocketTest, CutsAClientForWhomTooMuchWaits) {
   limits.waiting_bytes = 100'000;
   auto talking = open();
   talking.stop_reading();
-  const auto large = std::make_shared<const std::string>(std::string(200'000, 'x'));
+  const auto large = make_piece(std::string(200'000, 'x'));
   for (int i = 0; i < 100; ++i) socket->write_text(large);
   ASSERT_TRUE(gone());
   EXPECT_EQ(large.use_count(), 1);

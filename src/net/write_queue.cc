@@ -28,7 +28,7 @@ void WriteQueue::push(std::string_view frame, Piece piece, std::string_view afte
   bytes_ += total;
 }
 
-void WriteQueue::push(std::string bytes) { push({}, std::make_shared<const std::string>(std::move(bytes))); }
+void WriteQueue::push(std::string bytes) { push({}, make_piece(std::move(bytes))); }
 
 WriteQueue::State WriteQueue::flush(int socket) {
   while (bytes_ > 0) {

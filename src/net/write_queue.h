@@ -13,11 +13,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace relay::net {
 
 using Piece = std::shared_ptr<const std::string>;
+
+inline Piece make_piece(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
 
 class WriteQueue {
  public:

@@ -31,7 +31,7 @@ struct WriteQueueTest : ::testing::Test {
 
 TEST_F(WriteQueueTest, WritesFramePieceAndWhatFollowsInOrder) {
   queue.push("HEAD");
-  queue.push("5\r\n", std::make_shared<const std::string>("hello"), "\r\n");
+  queue.push("5\r\n", make_piece("hello"), "\r\n");
   queue.push("0\r\n", nullptr, "\r\n");
   EXPECT_EQ(queue.bytes(), 4u + 10u + 5u);
   EXPECT_EQ(queue.flush(ours.get()), WriteQueue::State::Drained);
@@ -40,7 +40,7 @@ TEST_F(WriteQueueTest, WritesFramePieceAndWhatFollowsInOrder) {
 }
 
 TEST_F(WriteQueueTest, SharesOnePieceAmongMany) {
-  const auto piece = std::make_shared<const std::string>("shared");
+  const auto piece = make_piece("shared");
   std::vector<WriteQueue> queues(10);
   for (auto& each : queues) each.push({}, piece);
   EXPECT_EQ(piece.use_count(), 11);
@@ -51,8 +51,7 @@ TEST_F(WriteQueueTest, SharesOnePieceAmongMany) {
 TEST_F(WriteQueueTest, GoesOnWhereTheSocketWasFull) {
   std::string expected, heard;
   for (int i = 0; i < 2'000; ++i) {
-    const auto piece =
-        std::make_shared<const std::string>(std::string(static_cast<std::size_t>(i), 'x') + format("{}", i));
+    const auto piece = make_piece(std::string(static_cast<std::size_t>(i), 'x') + format("{}", i));
     const auto frame = format("[{}]", i);
     queue.push(frame, piece, "\r\n");
     expected += frame + *piece + "\r\n";
