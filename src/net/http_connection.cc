@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t kMaxReadAhead = 64U * 1024U;          // while a request is answered, or its answer waits
 constexpr std::size_t kMaxThrownAway = 4U * 1024U * 1024U;  // of a client that talks on when all is said
 constexpr std::size_t kJoinedBody = 4U * 1024U;             // a smaller body is copied behind its header
-
 constexpr std::size_t kLoggedPath = 200;
 
 struct Refusal {
@@ -38,7 +37,7 @@ HttpConnection::HttpConnection(HttpServerCore& core, UniqueFd socket, HttpPeer p
       socket_{std::move(socket)},
       peer_{std::move(peer)},
       watch_{std::make_unique<DescriptorWatch>(
-          core.loop(), socket_.get(), [this] { on_readable(); }, [this] { flush(); })},
+          core.loop(), socket_.get(), [this] { on_readable(); }, [this] { on_writable(); })},
       reader_{core.limits().header_bytes, core.limits().body_bytes} {}
 
 void HttpConnection::start() {
@@ -260,10 +259,16 @@ void HttpConnection::flush() {
   if (flush_now()) on_drained();
 }
 
+void HttpConnection::on_writable() {
+  socket_is_full_ = false;
+  flush();
+}
+
 /// True when nothing waits any more; may end the connection.
 bool HttpConnection::flush_now() {
   const auto before = out_.bytes();
   if (before == 0) return true;
+  if (socket_is_full_) return false;
   switch (out_.flush(socket_.get())) {
     case WriteQueue::State::Drained: set_write_deadline(SteadyTime::max()); return true;
     case WriteQueue::State::Broken: cut("the client closed the connection"); return false;
@@ -271,6 +276,7 @@ bool HttpConnection::flush_now() {
   }
   if (out_.bytes() < before || write_deadline_ == SteadyTime::max())
     set_write_deadline(core_->now() + core_->limits().write);
+  socket_is_full_ = true;
   watch_->want_writable();
   return false;
 }

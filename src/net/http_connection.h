@@ -83,6 +83,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void close_soon();
   void half_close();
   void on_drained();
+  void on_writable();
   bool flush_now();
   void want_flush();
   void expect_more();
@@ -119,6 +120,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool input_ended_ = false;
   bool half_closed_ = false;
   bool dirty_ = false;
+  bool socket_is_full_ = false;  // until the watch says otherwise
   bool too_much_waits_ = false;
 };
 

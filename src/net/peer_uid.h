@@ -15,8 +15,8 @@ namespace relay::net {
 /// None when the other end is not on this machine, is gone, or the kernel does not tell.
 std::optional<uid_t> peer_uid(int connected_socket);
 
-/// The two ways to ask: one exact question to the kernel (some ten microseconds), and, where that cannot be asked, a look
-/// through the list of all connections.
+/// The two ways to ask: one exact question to the kernel (7 µs), and, where that cannot be asked, a look through the list
+/// of all connections (milliseconds).
 struct OwnerAnswer {
   bool asked = false;  // the question was understood; without an owner the answer then is "nobody"
   std::optional<uid_t> uid = {};
