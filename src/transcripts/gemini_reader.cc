@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "protocol/iso_time.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/line_reader.h"
@@ -133,12 +134,25 @@ class GeminiReader final : public LineReader {
       const auto id = word_of(call, "id");
       if (told_.at("call " + id).second)
         entries_.push_back(tool_of(id, word_of(call, "name"), call.if_contains("args")));
-      if (const auto* result = array_member(call, "result"); result != nullptr && told_.at("result " + id).second)
-        read_result(id, *result, word_of(call, "status") == "error");
+      const auto* result = array_member(call, "result");
+      if (result == nullptr || !told_.at("result " + id).second) continue;
+      if (const auto* shown = object_member(call, "resultDisplay")) read_change(id, *shown);
+      read_result(id, *result, word_of(call, "status") == "error" || word_of(call, "status") == "cancelled",
+                  protocol::parse_iso_time(word_of(call, "timestamp")).value_or(0));
     }
   }
 
-  void read_result(const std::string& id, const json::array& parts, bool failed) {
+  void read_change(const std::string& id, const json::object& shown) {
+    auto path = clipped(text_of(shown, "filePath"), kMaxToolText);
+    if (path.empty() || !shown.contains("fileDiff")) return;
+    entries_.push_back(FileChange{.tool = id,
+                                  .change = is_true(shown, "isNewFile") ? Change::Created : Change::Edited,
+                                  .path = std::move(path),
+                                  .diff = text_of(shown, "fileDiff")});
+  }
+
+  /// The line is as old as the answer; the call says itself when it ended.
+  void read_result(const std::string& id, const json::array& parts, bool failed, WallMs at) {
     std::string text;
     for (const auto& part : parts) {
       if (!part.is_object()) continue;
@@ -149,7 +163,9 @@ class GeminiReader final : public LineReader {
       text += output.empty() ? text_of(*response, "error") : output;
       if (text.size() >= kMaxText) break;
     }
-    entries_.push_back(result_of(id, text, failed));
+    auto result = result_of(id, text, failed);
+    result.at = at;
+    entries_.push_back(std::move(result));
     tell_hook_context(id, text, "AfterTool");
   }
 
