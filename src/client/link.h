@@ -100,6 +100,9 @@ class LinkListener {
   /// The daemon will never take it.
   virtual void on_refused(const std::string& id, const protocol::NackView& why) = 0;
 
+  /// The daemon has answered an event: there is room for another.
+  virtual void on_told() {}
+
   /// Every other frame: RECEIPT, AGENT_READY, CHANNEL_JOIN, a forwarded ACK, an ERROR that is not fatal, …
   virtual void on_frame(const protocol::Envelope& envelope) = 0;
 };

@@ -107,7 +107,10 @@ void Link::Machine::on_ack(const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return lose(ack.error().message());
   if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
-  if (events_.answered(ack->ack_id, EventQueue::Answer::Taken)) return transmit();
+  if (events_.answered(ack->ack_id, EventQueue::Answer::Taken)) {
+    listener_.on_told();
+    return transmit();
+  }
   if (!outbox_.answered(ack->ack_id)) return;  // the repetition of an answer
   transmission_.on_answered();
   listener_.on_acknowledged(*ack);
@@ -141,6 +144,7 @@ void Link::Machine::on_event_refused(const protocol::NackView& nack) {
   const auto refusal = protocol::refusal_named(nack.code);
   if (!refusal || !protocol::is_retryable(*refusal)) {
     events_.answered(nack.nack_id, EventQueue::Answer::Refused);
+    listener_.on_told();
     return transmit();
   }
   events_.refused_for_now(nack.nack_id);
