@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "activity/patch.h"
 #include "activity/tools.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -17,10 +18,12 @@ using profiles::State;
 
 constexpr std::string_view kHuman = "human";
 constexpr std::string_view kUntold = "answered at the agent's own screen, which does not tell how";
+constexpr std::string_view kWentOn = "answered at the agent's own screen; it went on";
 constexpr std::size_t kMaxTextBytes = 16 * 1024;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxWordBytes = 256;
 constexpr std::size_t kMaxOptions = 64;
+constexpr std::size_t kMaxCalls = 256;
 
 std::string cut(std::string_view text, std::size_t limit) { return std::string{protocol::cut_at_letter(text, limit)}; }
 
@@ -36,6 +39,12 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
                                     .description = cut(prompt.summary, kMaxTextBytes)};
   const auto input = parse_json_object(prompt.input);
   const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
+  if (kind.use == activity::Use::Patch) {
+    // Of several files the first would say too little.
+    const auto files = activity::files_in_patch(member("command"));
+    if (files.size() == 1) asked.file_path = unless_empty(cut(files.front().path, kMaxPathBytes));
+    return asked;
+  }
   // Where a hook names its tools otherwise than the record does, the input still says on what.
   auto command = kind.use == activity::Use::Shell || kind.use == activity::Use::Script
                      ? activity::subject_of(kind, prompt.input)
@@ -97,7 +106,7 @@ std::string_view Asked::prompt_of(std::string_view request) const {
 
 bool Asked::on_screen_alone(std::string_view request) const {
   const auto found = std::ranges::find(open_, request, &Open::request);
-  return found != open_.end() && found->where != Where::Door;
+  return found != open_.end() && (found->where == Where::Leaving || found->where == Where::OnScreen);
 }
 
 Asked::Opens::iterator Asked::on_screen() { return std::ranges::find(open_, Where::OnScreen, &Open::where); }
@@ -124,7 +133,7 @@ Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
 }
 
 Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd& end,
-                           const std::optional<Answered>& answered, WallMs now) {
+                           const std::optional<Answered>& answered, Moment now) {
   Told out;
   const auto found = std::ranges::find(open_, prompt, &Open::prompt);
   if (found == open_.end() || prompt.empty()) return out;
@@ -139,17 +148,65 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
     std::string said;
     for (const auto& answer : answered->reply.answers) said += (said.empty() ? "" : "\n") + answer;
     resolve(out, found, resolution(answered->reply.verdict), answered->by, answered->reply.message, unless_empty(said),
-            now);
+            now.wall);
   } else if (end.verdict) {
-    resolve(out, found, resolution(*end.verdict), kHuman, {}, std::nullopt, now);
+    resolve(out, found, resolution(*end.verdict), kHuman, {}, std::nullopt, now.wall);
+  } else if (end.by == "person") {
+    close(out, found, now);
   } else {
-    resolve(out, found, Resolution::Withdrawn, kHuman, end.by == "person" ? kUntold : end.by, std::nullopt, now);
+    resolve(out, found, Resolution::Withdrawn, kHuman, end.by, std::nullopt, now.wall);
+  }
+  return out;
+}
+
+void Asked::close(Told& out, Opens::iterator open, Moment now) {
+  const bool question = std::holds_alternative<events::QuestionRequested>(open->told);
+  if (question || open->shown)
+    return resolve(out, open, open->shown.value_or(Resolution::Withdrawn), kHuman, {}, std::nullopt, now.wall);
+  open->where = Where::Closing;
+  open->until = now.steady + kVerdict;
+}
+
+/// A call of another tool says nothing of this one, as long as one of its own is under way.
+bool Asked::concerns(const Open& open, std::string_view tool) const {
+  const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
+  if (asked == nullptr) return false;
+  return tool == asked->tool ||
+         std::ranges::none_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
+}
+
+Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
+  Told out;
+  if (const auto* started = std::get_if<events::ItemStarted>(&event)) {
+    if (started->metadata && calls_.size() < kMaxCalls)
+      calls_[started->item_id] = string_member(*started->metadata, "tool").value_or("");
+  } else if (std::holds_alternative<events::CommandExecuted>(event) ||
+             std::holds_alternative<events::FileOperation>(event)) {
+    deed_ = true;
+  }
+  const auto* completed = std::get_if<events::ItemCompleted>(&event);
+  const auto call = completed == nullptr ? calls_.end() : calls_.find(completed->item_id);
+  if (call == calls_.end()) return out;
+  const auto tool = std::move(call->second);
+  calls_.erase(call);
+  const bool failed = completed->result && bool_member(*completed->result, "failed").value_or(false);
+  const auto shown = std::exchange(deed_, false) || !failed ? Resolution::Approved : Resolution::Denied;
+  for (auto each = open_.begin(); each != open_.end();) {
+    if (!concerns(*each, tool)) {
+      ++each;
+    } else if (each->where == Where::Closing) {
+      resolve(out, each, shown, kHuman, {}, std::nullopt, now);
+      each = open_.begin();
+    } else {
+      (each++)->shown = shown;
+    }
   }
   return out;
 }
 
 Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now) {
   Told out;
+  if (state == State::Unknown) return out;
   const bool blocked = state == State::Blocked;
   const auto text = blocked ? text_of(findings) : std::string{};
   for (auto each = open_.begin(); each != open_.end();) {
@@ -157,7 +214,15 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
                           ? !blocked || (!text.empty() && !each->dialog.empty() && text != each->dialog)
                           : each->where == Where::Leaving && state == State::Idle;
     if (over) {
-      resolve(out, each, Resolution::Withdrawn, kHuman, kUntold, std::nullopt, now.wall);
+      const auto before = open_.size();
+      close(out, each, now);
+      if (open_.size() < before) each = open_.begin();
+      continue;
+    }
+    if (each->where == Where::Closing && now.steady >= each->until) {
+      const bool goes_on = state == State::Working;
+      resolve(out, each, goes_on ? Resolution::Approved : Resolution::Withdrawn, kHuman, goes_on ? kWentOn : kUntold,
+              std::nullopt, now.wall);
       each = open_.begin();
       continue;
     }
@@ -165,7 +230,8 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
     if (each->where == Where::OnScreen && each->dialog.empty()) each->dialog = text;
     ++each;
   }
-  const bool nobodys = !text.empty() && open_.empty();
+  const bool nobodys =
+      !text.empty() && std::ranges::all_of(open_, [](const Open& each) { return each.where == Where::Closing; });
   if (!nobodys)
     dialog_.reset();
   else if (!dialog_ || dialog_->text != text)
@@ -179,8 +245,11 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
 }
 
 std::optional<SteadyTime> Asked::due() const {
-  if (!dialog_) return std::nullopt;
-  return dialog_->since + kSettle;
+  std::optional<SteadyTime> due;
+  if (dialog_) due = dialog_->since + kSettle;
+  for (const auto& each : open_)
+    if (each.where == Where::Closing) due = due ? std::min(*due, each.until) : each.until;
+  return due;
 }
 
 Asked::Told Asked::end(WallMs now) {

@@ -7,6 +7,9 @@
 /// the agent goes on asking on its screen, the request stays open until the dialog is gone. A dialog for which no door
 /// opens within kSettle is a request that only a person at the screen can answer.
 ///
+/// How a person answered at the screen is told by no agent but OpenCode. The agent's record shows it: a call that was
+/// refused ends at once without having done anything. When nothing has ended within kVerdict and it works on, it was allowed.
+///
 /// Invariants: each request that was told is resolved once; at most one is known by the screen alone; ids are
 ///   `<host>-p1`, or `-s1` for the screen's, and never used again.
 /// Pure: the clock is an argument. Threading: one thread.
@@ -14,6 +17,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +38,8 @@ struct Answered {
 
 class Asked {
  public:
-  static constexpr Millis kSettle{750};  // a dialog may be drawn before its hook has called
+  static constexpr Millis kSettle{750};     // a dialog may be drawn before its hook has called
+  static constexpr Millis kVerdict{3'000};  // a refusal stood in the record within 0.2 s
 
   explicit Asked(std::string host) : host_{std::move(host)} {}
 
@@ -48,7 +53,9 @@ class Asked {
   using Told = std::vector<events::Event>;
   Told on_prompt(const adapters::Prompt& prompt);
   Told on_gone(const std::string& prompt, const adapters::PromptEnd& end, const std::optional<Answered>& answered,
-               WallMs now);
+               Moment now);
+  /// Something else the agent did: it may show how a person answered.
+  Told on_event(const events::Event& event, WallMs now);
   /// What is on the screen now.
   Told look(profiles::State state, const speech::Findings& findings, Moment now);
   /// When to look again, if nothing changes.
@@ -64,13 +71,16 @@ class Asked {
     Door,      // it can be answered through us
     Leaving,   // not any more; the dialog is about to be drawn
     OnScreen,  // on the agent's screen alone
+    Closing,   // a person has answered, and it will show how
   };
   struct Open {
     std::string prompt;  // short; empty: known by the screen alone
     std::string request;
     events::Event told;
     Where where = Where::Door;
-    std::string dialog = {};  // OnScreen: what it says
+    std::string dialog = {};                       // OnScreen: what it says
+    std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
+    SteadyTime until{};                            // Closing
   };
   struct Dialog {
     std::string text;
@@ -79,13 +89,17 @@ class Asked {
 
   using Opens = std::deque<Open>;
   Opens::iterator on_screen();
+  void close(Told& out, Opens::iterator open, Moment now);
+  [[nodiscard]] bool concerns(const Open& open, std::string_view tool) const;
   void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
                std::optional<std::string> answer, WallMs now);
 
   std::string host_;
   Opens open_;
-  std::optional<Dialog> dialog_;  // one that may be nobody's
-  std::uint64_t last_ = 0;        // of those known by the screen alone
+  std::optional<Dialog> dialog_;                           // one that may be nobody's
+  std::map<std::string, std::string, std::less<>> calls_;  // that are under way: their tools
+  bool deed_ = false;                                      // the call that ends next has done something
+  std::uint64_t last_ = 0;                                 // of those known by the screen alone
 };
 
 }  // namespace relay::host

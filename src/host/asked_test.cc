@@ -38,7 +38,7 @@ struct AskedTest : ::testing::Test {
   }
   Lines look(State state, const speech::Findings& findings = {}) { return lines(asked.look(state, findings, now)); }
   Lines gone(const std::string& prompt, PromptEnd end, std::optional<Answered> answered = {}) {
-    return lines(asked.on_gone(prompt, end, answered, now.wall));
+    return lines(asked.on_gone(prompt, end, answered, now));
   }
   void wait(Millis time) { now.steady += time, now.wall += time.count(); }
 };
@@ -81,7 +81,7 @@ TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
       (Lines{
           R"(permission.resolved {"requestId":"h7-p3","resolution":"denied","resolvedBy":"human","resolvedAt":5000})"}))
       << "the person was faster";
-  EXPECT_NE(gone("p4", {.by = "person"})[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"),
+  EXPECT_NE(gone("p4", {.by = "nobody: too many are open"})[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"),
             std::string::npos);
   EXPECT_TRUE(gone("p4", {.by = "person"}).empty());
   EXPECT_TRUE(asked.open().empty());
@@ -97,8 +97,55 @@ TEST_F(AskedTest, WhatTheAgentGoesOnAskingOnItsScreenStaysOpen) {
   EXPECT_TRUE(look(State::Blocked, dialog("make")).empty());
   wait(Millis{5'000});
   EXPECT_TRUE(look(State::Blocked, dialog("make")).empty());
+  EXPECT_TRUE(look(State::Working).empty());
+  wait(Asked::kVerdict);
   EXPECT_EQ(look(State::Working).size(), 1U);
   EXPECT_TRUE(asked.open().empty());
+}
+
+TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
+  const auto begins = [&](std::string id, const char* tool) {
+    EXPECT_TRUE(
+        asked.on_event(events::ItemStarted{.item_id = std::move(id), .metadata = json::object{{"tool", tool}}}, 1)
+            .empty());
+  };
+  const auto ends = [&](std::string id, bool failed) {
+    return lines(
+        asked.on_event(events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
+  };
+  begins("c1", "Bash");
+  begins("r1", "Read");
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_EQ(asked.due(), now.steady + Asked::kVerdict);
+  EXPECT_TRUE(ends("r1", true).empty()) << "it is another's";
+  EXPECT_NE(ends("c1", true)[0].find(R"("resolution":"denied","resolvedBy":"human")"), std::string::npos);
+
+  (void)asked.on_prompt(bash("p2"));
+  begins("c2", "Bash");
+  EXPECT_TRUE(asked.on_event(events::CommandExecuted{.command = "make", .exit_code = 2}, 1).empty());
+  EXPECT_TRUE(ends("c2", true).empty()) << "its dialog is not seen to have closed yet";
+  EXPECT_NE(gone("p2", {.by = "person"})[0].find(R"("resolution":"approved","resolvedBy":"human")"), std::string::npos)
+      << "it ran, and failed";
+}
+
+TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
+}
+
+TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
+  const auto patch = [&](std::string id, const char* input) {
+    return lines(asked.on_prompt({.id = std::move(id), .tool = "apply_patch", .summary = "s", .input = input}))[0];
+  };
+  EXPECT_EQ(
+      patch("p1", R"({"command":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"})"),
+      R"(permission.requested {"requestId":"h7-p1","tool":"apply_patch","filePath":"a","description":"s","riskLevel":"medium"})");
+  EXPECT_EQ(
+      patch("p2", R"({"command":"*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch"})"),
+      R"(permission.requested {"requestId":"h7-p2","tool":"apply_patch","description":"s","riskLevel":"medium"})");
 }
 
 TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
@@ -111,10 +158,14 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
           R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium"})"}));
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
   EXPECT_FALSE(asked.due());
-  EXPECT_EQ(look(State::Blocked, dialog("rm y")).size(), 1U) << "another dialog stands there now";
+  EXPECT_TRUE(look(State::Blocked, dialog("rm y")).empty()) << "another dialog stands there now";
   wait(Asked::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
-  EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2")"));
+  wait(Asked::kVerdict);
+  EXPECT_TRUE(
+      look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"approved")"));
+  wait(Asked::kVerdict);
+  EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
 
 TEST_F(AskedTest, ADialogThatFlashesByAndAnUnknownOneAreNotTold) {

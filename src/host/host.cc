@@ -53,7 +53,7 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter), *this, options_.record.id},
+        native_{std::move(options_.adapter), *this, request_prefix()},
         sight_{kUnseenSize} {}
 
   Result<int> run() {
@@ -90,6 +90,11 @@ class Host::Core final : public pty::ProgramListener,
     options_.record.socket = options_.places.door;
     options_.record.started_at = loop_.now().wall;
     return RecordFile::write(options_.places.records, options_.record);
+  }
+
+  /// Ids of hosts are short; with the time at which it began it is this one's alone.
+  [[nodiscard]] std::string request_prefix() const {
+    return format("{}-{:x}", options_.record.id, loop_.now().wall / 1'000);
   }
 
   // ---- the agent

@@ -196,7 +196,7 @@ void NativeSide::on_prompt_gone(const std::string& id, const adapters::PromptEnd
   if (found == prompts_.end()) return;
   const auto answered = std::move(found->answered);
   prompts_.erase(found);
-  tell(asked_.on_gone(id, end, answered, loop_->now().wall));
+  tell(asked_.on_gone(id, end, answered, loop_->now()));
   protocol::JsonWriter event;
   event.field("event", "prompt-gone").field("id", id).field("by", end.by);
   keeper_.on_native_event(event.take());
@@ -215,6 +215,11 @@ void NativeSide::on_usage(const adapters::Usage& usage) {
   add(total_, usage, 1);
   if (adapter_) total_.id = adapter_->capabilities().count;  // also of an agent that has ended
   total_.model = usage.model;
+}
+
+void NativeSide::on_event(const events::Event& event, WallMs at) {
+  keeper_.on_happened(event, at);
+  tell(asked_.on_event(event, loop_->now().wall));
 }
 
 void NativeSide::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }

@@ -86,7 +86,7 @@ class NativeSide final : public adapters::Listener {
   void on_prompt(const adapters::Prompt& prompt) override;
   void on_prompt_gone(const std::string& id, const adapters::PromptEnd& end) override;
   void on_usage(const adapters::Usage& usage) override;
-  void on_event(const events::Event& event, WallMs at) override { keeper_.on_happened(event, at); }
+  void on_event(const events::Event& event, WallMs at) override;
   void on_failure(std::string_view what, std::string_view way) override;
   void on_broken(std::string_view way, std::string why) override;
   void on_mended(std::string_view way) override;

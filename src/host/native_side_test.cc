@@ -176,7 +176,7 @@ TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
   EXPECT_TRUE(side->answer({.prompt = "h-p1", .reply = {.verdict = adapters::Reply::Verdict::Deny}, .by = "policy"}));
   EXPECT_EQ(doors->answered, Texts{"p1"}) << "by either name";
   told().on_prompt_gone("p1", {.by = "hook"});
-  told().on_prompt_gone("p2", {.by = "person"});
+  told().on_prompt_gone("p2", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
   ASSERT_EQ(happened.size(), 4U);
   const auto& denied = std::get<events::PermissionResolved>(happened[2]);
   EXPECT_EQ(denied.request_id, "h-p1");

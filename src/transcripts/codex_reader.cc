@@ -131,8 +131,8 @@ class CodexReader final : public LineReader {
   void read_output(const json::object& item) {
     const auto text = output_text(item);
     const auto* output = object_member(item, "output");
-    const bool failed =
-        text.starts_with("Script failed\n") || (output != nullptr && bool_member(*output, "success") == false);
+    const bool failed = text.starts_with("Script failed\n") || text.starts_with("aborted by user") ||
+                        (output != nullptr && bool_member(*output, "success") == false);
     entries_.push_back(result_of(word_of(item, "call_id"), text, failed));
   }
 
