@@ -246,7 +246,7 @@ void Activity::on(const transcripts::Usage& usage) {
 }
 
 void Activity::on(const transcripts::TurnEnded& turn) {
-  close_all(turn.ending == transcripts::Ending::Interrupted ? "interrupted"
+  close_all(turn.ending == transcripts::Ending::Interrupted ? kInterrupted
             : turn.ending == transcripts::Ending::Failed    ? "the turn failed"
                                                             : "the turn ended without its result");
 }

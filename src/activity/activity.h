@@ -25,10 +25,11 @@
 
 namespace relay::activity {
 
-inline constexpr std::size_t kMaxOpen = 64;                // calls of tools; an agent makes a few at once
-inline constexpr std::size_t kMaxPrintedBytes = 8 * 1024;  // of a command; its item has more
-inline constexpr std::size_t kMaxInputBytes = 16 * 1024;   // of a tool, in the metadata of its item
-inline constexpr std::size_t kMaxUnparsed = 32;            // told of one record
+inline constexpr std::size_t kMaxOpen = 64;                      // calls of tools; an agent makes a few at once
+inline constexpr std::size_t kMaxPrintedBytes = 8 * 1024;        // of a command; its item has more
+inline constexpr std::size_t kMaxInputBytes = 16 * 1024;         // of a tool, in the metadata of its item
+inline constexpr std::string_view kInterrupted = "interrupted";  // the reason of a call that a person broke off
+inline constexpr std::size_t kMaxUnparsed = 32;                  // told of one record
 
 struct Happened {
   events::Event event;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "activity/activity.h"
 #include "activity/patch.h"
 #include "activity/tools.h"
 #include "base/format.h"
@@ -189,7 +190,11 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   if (call == calls_.end()) return out;
   const auto tool = std::move(call->second);
   calls_.erase(call);
-  const bool failed = completed->result && bool_member(*completed->result, "failed").value_or(false);
+  const auto none = json::object{};
+  const auto& result = completed->result ? *completed->result : none;
+  const bool failed = bool_member(result, "failed").value_or(false);
+  // A call that ended for another reason than its result says nothing.
+  if (const auto reason = string_member(result, "reason"); reason && *reason != activity::kInterrupted) return out;
   const auto shown = std::exchange(deed_, false) || !failed ? Resolution::Approved : Resolution::Denied;
   for (auto each = open_.begin(); each != open_.end();) {
     if (!concerns(*each, tool)) {

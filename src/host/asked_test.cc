@@ -129,6 +129,15 @@ TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
       << "it ran, and failed";
 }
 
+TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
+  (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  const json::object ended{{"failed", true}, {"reason", "the agent has ended"}};
+  EXPECT_TRUE(asked.on_event(events::ItemCompleted{.item_id = "c1", .result = ended}, 1).empty());
+  EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn")"), std::string::npos);
+}
+
 TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
