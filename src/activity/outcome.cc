@@ -41,7 +41,7 @@ std::optional<Outcome> codex_text(std::string_view result) {
     else if (!line.starts_with("Wall time") && !line.starts_with("Chunk ID: ") &&
              !line.starts_with("Total output lines: ") && !line.starts_with("Original token count: ") &&
              !line.starts_with("Process running with session ID ") && !line.starts_with("Script completed") &&
-             !line.starts_with("Script failed"))
+             !line.starts_with("Script failed") && !line.starts_with("Script terminated"))
       return std::nullopt;
     known = true;
   }

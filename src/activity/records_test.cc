@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(Real, Record,
                                            "claude-subagent-asked.jsonl", "claude-subagent.jsonl", "claude-tool.jsonl",
                                            "claude-work.jsonl", "codex-fence.jsonl", "codex-session.jsonl",
                                            "codex-tool.jsonl", "codex-work.jsonl", "gemini-fence.jsonl",
-                                           "gemini-resumed.jsonl", "gemini-session.jsonl", "gemini-work.jsonl"),
+                                           "gemini-refused.jsonl", "gemini-resumed.jsonl", "gemini-session.jsonl",
+                                           "gemini-work.jsonl"),
                          [](const auto& each) {
                            std::string name = each.param;
                            name = name.substr(0, name.rfind('.'));

@@ -1,6 +1,8 @@
 #include "host/asked.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include "activity/activity.h"
 #include "activity/patch.h"
@@ -76,12 +78,21 @@ std::string text_of(const speech::Findings& findings) {
   return findings.question ? format("{} {}", findings.question->pattern, findings.question->text) : std::string{};
 }
 
+/// What stands under the head of a dialog about a file is a sentence of the program, no command: `WriteFile`, `Edit`.
+bool changes_files(std::string_view tool) {
+  std::string word;
+  std::ranges::transform(tool, std::back_inserter(word), [](unsigned char c) { return std::tolower(c); });
+  return word.find("write") != std::string::npos || word.find("edit") != std::string::npos;
+}
+
 events::Event dialog_in(const speech::Findings& findings, std::string request) {
   if (const auto& permission = findings.permission) {
     const auto what = permission->command.empty() ? permission->tool : permission->command;
     return events::PermissionRequested{.request_id = std::move(request),
                                        .tool = cut(permission->tool, kMaxWordBytes),
-                                       .command = unless_empty(cut(permission->command, kMaxTextBytes)),
+                                       .command = changes_files(permission->tool)
+                                                      ? std::nullopt
+                                                      : unless_empty(cut(permission->command, kMaxTextBytes)),
                                        .description = cut(what, kMaxTextBytes)};
   }
   events::QuestionRequested asked{.question_id = std::move(request),

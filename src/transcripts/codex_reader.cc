@@ -32,6 +32,9 @@ constexpr auto kSilentItems =
     std::to_array<std::string_view>({"additional_tools", "compaction", "compaction_summary", "context_compaction",
                                      "ghost_snapshot", "image_generation_call", "other"});
 
+/// How the output of a call begins that failed, or that a person broke off.
+constexpr auto kBrokenOff =
+    std::to_array<std::string_view>({"Script failed\n", "Script terminated\n", "aborted by user"});
 constexpr std::int64_t kMaxSeconds = 366LL * 24 * 3600;
 
 bool contains(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
@@ -131,8 +134,8 @@ class CodexReader final : public LineReader {
   void read_output(const json::object& item) {
     const auto text = output_text(item);
     const auto* output = object_member(item, "output");
-    const bool failed = text.starts_with("Script failed\n") || text.starts_with("aborted by user") ||
-                        (output != nullptr && bool_member(*output, "success") == false);
+    const bool failed = (output != nullptr && bool_member(*output, "success") == false) ||
+                        std::ranges::any_of(kBrokenOff, [&](std::string_view how) { return text.starts_with(how); });
     entries_.push_back(result_of(word_of(item, "call_id"), text, failed));
   }
 

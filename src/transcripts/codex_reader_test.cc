@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "transcripts/testing/records.h"
 
 namespace relay::transcripts {
@@ -142,6 +143,21 @@ TEST(CodexReader, TellsWhatAScriptDid) {
   ASSERT_EQ(commands.size(), 2U);
   EXPECT_EQ(commands[0].exit_code, 3);
   EXPECT_EQ(commands[1].text, "grep -rn zwei poem.txt");
+}
+
+TEST(CodexReader, ACallThatWasBrokenOffHasFailed) {
+  const auto reader = codex_reader();
+  const auto failed = [&](std::string_view output) {
+    const auto entries = reader->read(relay::format(
+        R"({{"type":"response_item","payload":{{"type":"custom_tool_call_output","call_id":"c","output":"{}"}}}})",
+        output));
+    return only<ToolResult>(entries).at(0).failed;
+  };
+  EXPECT_FALSE(failed("Script completed\\nWall time 0.1 seconds\\nOutput:\\n"));
+  EXPECT_FALSE(failed("all green"));
+  EXPECT_TRUE(failed("Script failed\\nWall time 0.0 seconds\\nOutput:\\n"));
+  EXPECT_TRUE(failed("Script terminated\\nWall time 3.3 seconds\\nOutput:\\n"));
+  EXPECT_TRUE(failed("aborted by user after 2.9s"));
 }
 
 TEST(CodexReader, OlderVersionsTellItAsAnEvent) {

@@ -2,7 +2,8 @@
 ///
 /// A message is written again, with the same id, when its tools have answered; after a cancelled turn the whole
 /// conversation is (`$set`), with other white space. So a message is known by its id and its words, and only what was
-/// added to it is told. No line says that a turn ended well.
+/// added to it is told. After a refused call it is written again with new ids, an answer then without its model.
+/// No line says that a turn ended well.
 #include <algorithm>
 
 #include "base/hash.h"
@@ -101,7 +102,8 @@ class GeminiReader final : public LineReader {
   }
 
   void read_answer(const json::object& message, const std::string& id) {
-    if (!subagent_) {
+    const bool again = !message.contains("model") && array_member(message, "content") != nullptr;
+    if (!subagent_ && !again) {
       read_thoughts(message, id);
       tell_text(id, joined(message));
       if (const auto* calls = array_member(message, "toolCalls")) read_tools(*calls);
@@ -136,7 +138,8 @@ class GeminiReader final : public LineReader {
         entries_.push_back(tool_of(id, word_of(call, "name"), call.if_contains("args")));
       const auto* result = array_member(call, "result");
       if (result == nullptr || !told_.at("result " + id).second) continue;
-      if (const auto* shown = object_member(call, "resultDisplay")) read_change(id, *shown);
+      const auto* shown = object_member(call, "resultDisplay");  // of a refused call: what it wanted
+      if (shown != nullptr && word_of(call, "status") == "success") read_change(id, *shown);
       read_result(id, *result, word_of(call, "status") == "error" || word_of(call, "status") == "cancelled",
                   protocol::parse_iso_time(word_of(call, "timestamp")).value_or(0));
     }

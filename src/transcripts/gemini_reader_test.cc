@@ -92,6 +92,17 @@ TEST(GeminiReader, ASubagentsFileHoldsNoWordsOfTheAgent) {
   EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob from below"})")), "");
 }
 
+/// Four files were to be written; the fourth was refused, and then the conversation was written down again.
+TEST(GeminiReader, ARefusedCallChangesNothingAndRepeatsNoWords) {
+  const auto reader = gemini_reader();
+  const auto entries = testing::read_all(*reader, testing::record_lines("gemini-refused.jsonl"));
+  EXPECT_EQ(texts_of(entries), "[Writing.][Done.][Writing.][Done.][Writing.][Done.][Writing.]");
+  const auto results = only<ToolResult>(entries);
+  ASSERT_EQ(results.size(), 4U);
+  EXPECT_TRUE(results[3].failed);
+  EXPECT_EQ(only<FileChange>(entries).size(), 3U);
+}
+
 TEST(GeminiReader, TellsWhatChangedAndWhenACallEnded) {
   const auto reader = gemini_reader();
   const auto entries = testing::read_all(*reader, testing::record_lines("gemini-work.jsonl"));
