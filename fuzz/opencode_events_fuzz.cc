@@ -19,14 +19,21 @@ struct Told final : Listener {
   void on_known() override {}
   void on_capabilities() override {}
   void on_prompt(const Prompt& prompt) override { FUZZ_CHECK(open.insert(prompt.id).second); }
-  void on_prompt_gone(const std::string& id, std::string_view) override { FUZZ_CHECK(open.erase(id) == 1); }
+  void on_prompt_gone(const std::string& id, const PromptEnd&) override { FUZZ_CHECK(open.erase(id) == 1); }
   void on_usage(const Usage& usage) override { FUZZ_CHECK(counted.insert(usage.id).second); }
+  void on_event(const events::Event& event, WallMs) override {
+    FUZZ_CHECK(events::read_event(events::type_of(event), events::members_of(event)).has_value());
+    if (const auto* started = std::get_if<events::ItemStarted>(&event))
+      FUZZ_CHECK(items.insert(started->item_id).second);
+    if (const auto* completed = std::get_if<events::ItemCompleted>(&event))
+      FUZZ_CHECK(items.contains(completed->item_id) && ended.insert(completed->item_id).second);
+  }
   void on_failure(std::string_view, std::string_view) override {}
   void on_broken(std::string_view, std::string) override {}
   void on_mended(std::string_view) override {}
   std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
 
-  std::set<std::string> open, counted;
+  std::set<std::string> open, counted, items, ended;
   int count = 0;
 };
 

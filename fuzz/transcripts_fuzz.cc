@@ -53,6 +53,15 @@ void check(const Prompt& it) {
 void check(const Queued& it) { check_field(it.text, kMaxText), check_field(it.reason, kMaxWord); }
 void check(const Tool& it) { check_field(it.name, kMaxWord), check_field(it.input, kMaxToolText); }
 void check(const ToolResult& it) { check_field(it.id, kMaxWord), check_field(it.text, kMaxToolText); }
+void check(const Command& it) {
+  check_field(it.tool, kMaxWord), check_field(it.text, kMaxToolText);
+  check_field(it.output, kMaxToolText), check_field(it.errors, kMaxToolText);
+  FUZZ_CHECK(!it.duration_ms || *it.duration_ms >= 0);
+}
+void check(const FileChange& it) {
+  check_field(it.tool, kMaxWord), check_field(it.path, kMaxToolText), check_field(it.moved_to, kMaxToolText);
+  check_field(it.diff, kMaxText), check_field(it.content, kMaxText);
+}
 void check(const Usage& it) { check_field(it.id, kMaxId), check_field(it.model, kMaxWord); }
 void check(const Limit& it) { FUZZ_CHECK(!it.name.empty()); }
 void check(const Failure& it) { check_field(it.code, kMaxWord), check_field(it.text, kMaxText); }

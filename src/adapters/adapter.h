@@ -2,7 +2,7 @@
 /// asks, to count what it used. A new agent is one file of these and a profile.
 ///
 ///     host ──prepare, start, speak, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
-///     host ◀──heard, given, prompts, usage── Listener ◀──┘
+///     host ◀──heard, given, events, prompts, usage── Listener ◀──┘
 ///
 /// Invariants
 /// - Every result carries the name of the way it came by; a way that breaks is told with its reason, once, and the host
@@ -27,6 +27,7 @@
 #include "adapters/prompt.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "events/event.h"
 #include "hooks/answer.h"
 #include "hooks/event.h"
 #include "net/asio_loop.h"
@@ -106,9 +107,11 @@ class Listener {
   virtual void on_known() = 0;         // `known()` has changed
   virtual void on_capabilities() = 0;  // `capabilities()` has changed
   virtual void on_prompt(const Prompt& prompt) = 0;
-  /// Answered or withdrawn, by whom: `person`, or the way our answer went.
-  virtual void on_prompt_gone(const std::string& id, std::string_view by) = 0;
+  /// It cannot be answered here any more.
+  virtual void on_prompt_gone(const std::string& id, const PromptEnd& end) = 0;
   virtual void on_usage(const Usage& usage) = 0;
+  /// What the agent did, and when it says it did; whose it is, is left to the listener. Prompts are not told so.
+  virtual void on_event(const events::Event& event, WallMs at) = 0;
   /// A limit or failure that ended a turn, in the agent's words.
   virtual void on_failure(std::string_view what, std::string_view way) = 0;
   /// A way does not work (any more), and why: one sentence.
@@ -152,6 +155,8 @@ class Adapter {
   virtual void on_hook_gone(std::uint64_t call);
   /// What the host sees: for adapters that need to know when a dialog has closed.
   virtual void on_state(profiles::State state);
+  /// The program has ended, and its last words were read: what it had begun will not be completed.
+  virtual void on_ended();
 };
 
 /// The adapter for a profile of that name; none when the agent has no doors we know.

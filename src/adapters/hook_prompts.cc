@@ -9,7 +9,8 @@
 namespace relay::adapters {
 namespace {
 
-constexpr std::string_view kAsksOnScreen = "nobody: the agent asks on its screen";
+constexpr PromptEnd kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
+constexpr PromptEnd kByPerson{.by = "person"};
 constexpr std::size_t kMaxInputShown = 16 * 1024;
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
@@ -87,7 +88,7 @@ Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) 
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
   if (found == open_.end()) return fail("that prompt is not open any more");
   const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
-  end(found, answer, way::kHook);
+  end(found, answer, {.by = way::kHook});
   return {};
 }
 
@@ -95,7 +96,7 @@ void HookPrompts::on_hook_gone(std::uint64_t call) {
   const auto found = std::ranges::find(open_, call, &Open::call);
   if (found == open_.end()) return;
   const bool still_asks = found->shown && state_ == profiles::State::Blocked;  // its time was over
-  end(found, {}, still_asks ? kAsksOnScreen : "person");
+  end(found, {}, still_asks ? kAsksOnScreen : kByPerson);
 }
 
 void HookPrompts::on_state(profiles::State state) {
@@ -106,14 +107,14 @@ void HookPrompts::on_state(profiles::State state) {
   if (state == profiles::State::Blocked)
     oldest.shown = true;
   else if (oldest.shown)
-    end(open_.begin(), {}, "person");
+    end(open_.begin(), {}, kByPerson);
 }
 
-void HookPrompts::end(std::list<Open>::iterator open, const hooks::Answer& answer, std::string_view by) {
+void HookPrompts::end(std::list<Open>::iterator open, const hooks::Answer& answer, const PromptEnd& how) {
   auto ended = std::move(*open);
   open_.erase(open);
   ended.reply(answer);
-  listener_->on_prompt_gone(ended.prompt.id, by);
+  listener_->on_prompt_gone(ended.prompt.id, how);
 }
 
 }  // namespace relay::adapters

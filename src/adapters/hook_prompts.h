@@ -39,7 +39,7 @@ class HookPrompts {
     std::unique_ptr<net::Timer> timer = {};
   };
 
-  void end(std::list<Open>::iterator open, const hooks::Answer& answer, std::string_view by);
+  void end(std::list<Open>::iterator open, const hooks::Answer& answer, const PromptEnd& how);
 
   std::optional<Millis> patience_;
   net::EventLoop* loop_ = nullptr;

@@ -111,6 +111,7 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
   record_ = record;
   session_ = session;
   reader_ = make_reader_();
+  tell(activity_.end("the agent went on in another session", loop_->now().wall));
   followed_from_ = loop_->now().wall - kClockSlack.count();
   auto tail = transcripts::Tail::follow(*loop_, record_, transcripts::Tail::From::Beginning, *this);
   if (tail)
@@ -124,8 +125,19 @@ void HookedAdapter::on_line(const transcripts::Line& line) {
   const auto entries = reader_->read(line.text);
   const auto written = reader_->written_at();
   const bool earlier = line.earlier || (written != 0 && written < followed_from_);
-  for (const auto& entry : entries)
-    if (!earlier) take(entry);
+  if (earlier) return;
+  for (const auto& entry : entries) {
+    take(entry);
+    tell(activity_.take(entry, written != 0 ? written : loop_->now().wall));
+  }
+}
+
+void HookedAdapter::tell(const activity::Happenings& all) {
+  for (const auto& [event, at] : all) listener_->on_event(event, at);
+}
+
+void HookedAdapter::on_ended() {
+  if (loop_ != nullptr) tell(activity_.end("the agent has ended", loop_->now().wall));
 }
 
 void HookedAdapter::on_restart() { reader_->restart(); }

@@ -1,7 +1,7 @@
 /// What agents with hooks and a record on disk share: Claude Code, Codex and Gemini CLI differ only in how they are
 /// spoken to while idle.
 ///
-///     hook ─▶ which record ─▶ Tail ─▶ Reader ─▶ heard, given, usage
+///     hook ─▶ which record ─▶ Tail ─▶ Reader ─▶ heard, given, usage; and through Activity, events
 ///          ─▶ prompt or tool call: takes the words that wait for it
 ///          ─▶ permission: waits for an answer of ours (HookPrompts)
 ///
@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "activity/activity.h"
 #include "adapters/adapter.h"
 #include "adapters/hook_prompts.h"
 #include "transcripts/reader.h"
@@ -31,6 +32,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override;
   void on_hook_gone(std::uint64_t call) override;
   void on_state(profiles::State state) override;
+  void on_ended() override;
 
  protected:
   using MakeReader = std::unique_ptr<transcripts::Reader> (*)();
@@ -62,6 +64,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_left_out(const std::string& sentence) override;
   [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
   void take(const transcripts::Entry& entry);
+  void tell(const activity::Happenings& all);
 
   hooks::Agent agent_;
   MakeReader make_reader_;
@@ -72,6 +75,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   std::string session_, record_;
   WallMs followed_from_ = 0;  // what was written before is another time's, wherever it stands
   std::unique_ptr<transcripts::Reader> reader_;
+  activity::Activity activity_{way::kTranscript};  // of that record
   std::unique_ptr<transcripts::Tail> tail_;
   std::set<std::string> unknown_;  // types told already
   std::string why_unwired_;

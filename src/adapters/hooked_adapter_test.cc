@@ -104,6 +104,12 @@ TEST_P(EveryHookedAgent, HearsEachTextOnceSeesWhatWasGivenAndCounts) {
   ASSERT_TRUE(heard(5));
   settle();
   ASSERT_EQ(told.heard.size(), 5U);
+  EXPECT_EQ(std::ranges::count_if(told.happened,
+                                  [](const auto& each) {
+                                    const auto* started = std::get_if<events::ItemStarted>(&each.first);
+                                    return started != nullptr && started->item_type == events::ItemType::Message;
+                                  }),
+            5);
   EXPECT_EQ(told.heard[0], kGreeted);
   EXPECT_NE(told.heard[2].find("```text\n@relay:Bob this is only an example"), std::string::npos)
       << "raw, fences and all";
@@ -125,6 +131,7 @@ TEST_P(EveryHookedAgent, DoesNotHearWhatStoodThereBefore) {
   settle();
   EXPECT_TRUE(told.heard.empty());
   EXPECT_TRUE(told.usage.empty());
+  EXPECT_TRUE(told.happened.empty());
   for (std::size_t i = half; i < lines.size(); ++i) write(lines[i]);
   ASSERT_TRUE(until([&] { return !told.heard.empty() && told.heard.back().starts_with("I'll tell both of them"); }));
   EXPECT_LT(told.heard.size(), 5U);
@@ -136,6 +143,22 @@ INSTANTIATE_TEST_SUITE_P(
                       Spoken{"codex", "codex/SessionStart-startup", "codex/UserPromptSubmit", "codex-fence.jsonl"},
                       Spoken{"gemini", "gemini/SessionStart-startup", "gemini/BeforeAgent", "gemini-fence.jsonl"}),
     [](const auto& each) { return std::string{each.param.agent}; });
+
+TEST_F(HookedAdapterTest, WhatWasBegunEndsWithTheAgent) {
+  start("claude");
+  call(event("claude/SessionStart-startup"));
+  for (const auto& line : record_lines("claude-tool.jsonl")) {
+    if (line.find("tool_result") != std::string::npos) break;
+    write(line);
+  }
+  const auto is_open = [&] {
+    return !told.happened.empty() && std::holds_alternative<events::ItemStarted>(told.happened.back().first);
+  };
+  ASSERT_TRUE(until(is_open));
+  adapter->on_ended();
+  const auto& completed = std::get<events::ItemCompleted>(told.happened.back().first);
+  EXPECT_EQ(json::serialize(*completed.result), R"({"failed":true,"reason":"the agent has ended"})");
+}
 
 TEST_F(HookedAdapterTest, GoesOverToAnotherRecordWhenTheSessionIsCleared) {
   start("claude");

@@ -92,6 +92,10 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   /// The server is there before the screen, and a session shown too early is not shown.
   void on_state(profiles::State state) override { drawn_ = drawn_ || state != profiles::State::Unknown; }
 
+  void on_ended() override {
+    if (talk_) talk_->on_ended(loop_->now().wall);
+  }
+
   void speak(const Words& words, OnHanded done) override {
     if (messenger_ && !given_up_) return messenger_->speak(words, std::move(done));
     loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });

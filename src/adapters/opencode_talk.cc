@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "adapters/opencode_parts.h"
 #include "base/format.h"
 #include "protocol/utf8.h"
 
@@ -63,6 +64,7 @@ void OpenCodeTalk::on_event(const json::object& event) {
   const auto& properties = object_of(event, "properties");
   const auto session = text_of(properties, "sessionID");
   const auto before = known();
+  latest_ = std::max(latest_, count_of(properties, "time"));
   if (type == "message.updated")
     on_message(object_of(properties, "info"));
   else if (type == "message.part.updated")
@@ -83,8 +85,11 @@ void OpenCodeTalk::on_event(const json::object& event) {
     on_permission(properties);
   else if (type == "question.asked")
     on_question(properties);
-  else if (type == "permission.replied" || type == "question.replied" || type == "question.rejected")
-    close(text_of(properties, "requestID"));
+  else if (type == "permission.replied")
+    close(text_of(properties, "requestID"),
+          text_of(properties, "reply") == "reject" ? Reply::Verdict::Deny : Reply::Verdict::Allow);
+  else if (type == "question.replied" || type == "question.rejected")
+    close(text_of(properties, "requestID"), type == "question.rejected" ? Reply::Verdict::Deny : Reply::Verdict::Allow);
   tell_if_changed(before);
 }
 
@@ -175,12 +180,12 @@ void OpenCodeTalk::gone(const std::string& prompt) {
   tell_if_changed(before);
 }
 
-void OpenCodeTalk::close(std::string_view request) {
+void OpenCodeTalk::close(std::string_view request, std::optional<Reply::Verdict> verdict) {
   const auto found = std::ranges::find(asked_, request, &Asked::request);
   if (found == asked_.end()) return;
   const auto closed = std::move(*found);
   asked_.erase(found);
-  listener_.on_prompt_gone(closed.prompt.id, closed.answered ? way::kServer : "person");
+  listener_.on_prompt_gone(closed.prompt.id, {.by = closed.answered ? way::kServer : "person", .verdict = verdict});
 }
 
 OpenCodeTalk::Session& OpenCodeTalk::session_named(std::string_view id) {
@@ -260,9 +265,42 @@ void OpenCodeTalk::finish(const json::object& info) {
               .cost = number_member(info, "cost")};
   complete_.add(id);
   messages_.erase(found);
-  if (usage.input + usage.output + usage.cache_read + usage.cache_write + usage.reasoning > 0)
-    listener_.on_usage(usage);
+  if (usage.input + usage.output + usage.cache_read + usage.cache_write + usage.reasoning == 0) return;
+  listener_.on_usage(usage);
+  take(transcripts::Usage{.id = usage.id,
+                          .model = usage.model,
+                          .input = usage.input,
+                          .cache_read = usage.cache_read,
+                          .cache_write = usage.cache_write,
+                          .output = usage.output,
+                          .reasoning = usage.reasoning,
+                          .cost = usage.cost},
+       count_of(object_of(info, "time"), "completed"));
 }
+
+void OpenCodeTalk::take(const transcripts::Entry& entry, WallMs at) {
+  latest_ = std::max(latest_, at);
+  for (const auto& [event, when] : activity_.take(entry, at != 0 ? at : std::max(latest_, since_)))
+    listener_.on_event(event, when);
+}
+
+void OpenCodeTalk::on_ended(WallMs at) {
+  for (const auto& [event, when] : activity_.end("the agent has ended", at)) listener_.on_event(event, when);
+}
+
+/// A call is told with what it was given, which is known once it runs, and to its end once.
+void OpenCodeTalk::do_tool(const json::object& part) {
+  const auto use = tool_use_in(part);
+  if (!use || done_.has(use->tool.id)) return;
+  if (begun_.add(use->tool.id)) take(use->tool, use->began);
+  if (!use->result) return;
+  done_.add(use->tool.id);
+  if (use->command) take(*use->command, use->ended);
+  if (use->change) take(*use->change, use->ended);
+  take(*use->result, use->ended);
+}
+
+void OpenCodeTalk::end_turn(transcripts::Ending ending) { take(transcripts::TurnEnded{.ending = ending}, 0); }
 
 void OpenCodeTalk::on_part(const json::object& part) {
   const auto id = text_of(part, "id");
@@ -276,10 +314,13 @@ void OpenCodeTalk::on_part(const json::object& part) {
   if (!goes_past(type) || (message.parts.size() >= kMaxParts && !message.parts.contains(id))) return;
   auto& kept = message.parts[id];
   const bool ended = message.role == "user" || object_of(part, "time").contains("end");
+  if (type == "tool") do_tool(part);
+  if (type == "reasoning" && ended && heard_.add(id))
+    take(transcripts::Thought{.id = id, .text = text_of(part, "text")}, count_of(object_of(part, "time"), "end"));
   if (type == "text" && ended && !is_true(part, "synthetic") && !is_true(part, "ignored")) {
     const auto* text = part.if_contains("text");
     if (text != nullptr && text->is_string() && text->get_string().size() <= kMaxTextBytes)
-      kept.text = text->get_string();
+      kept = {.text = std::string{text->get_string()}, .at = count_of(object_of(part, "time"), "end")};
   }
   if (message.role == "assistant") hear(message, false);
 }
@@ -290,12 +331,16 @@ void OpenCodeTalk::on_status(std::string_view session, const json::object& statu
   auto& kept = session_named(session);
   kept.status = type == "idle" ? std::string{} : type;
   kept.says = text_of(status, "message");
+  if (kept.status.empty() && session == current_) end_turn(transcripts::Ending::Done);
 }
 
 void OpenCodeTalk::on_error(const json::object& properties) {
   const auto& error = object_of(properties, "error");
   const auto name = text_of(error, "name");
-  if (name == "MessageAbortedError" || is_child(text_of(properties, "sessionID"))) return;
+  if (is_child(text_of(properties, "sessionID"))) return;
+  const bool aborted = name == "MessageAbortedError";
+  end_turn(aborted ? transcripts::Ending::Interrupted : transcripts::Ending::Failed);
+  if (aborted) return;
   const auto message = text_of(object_of(error, "data"), "message");
   if (const auto& what = message.empty() ? name : message; !what.empty()) listener_.on_failure(what, way::kServer);
 }
@@ -345,7 +390,9 @@ void OpenCodeTalk::hear(Message& message, bool complete) {
     const bool past = complete || std::next(part) != message.parts.end();
     if (!past || part->second.text.empty()) continue;
     const auto text = std::exchange(part->second.text, {});
-    if (heard_.add(part->first)) listener_.on_heard(text, way::kServer);
+    if (!heard_.add(part->first)) continue;
+    listener_.on_heard(text, way::kServer);
+    take(transcripts::Text{.id = part->first, .text = text}, part->second.at);
   }
 }
 

@@ -1,6 +1,6 @@
 /// What OpenCode's server tells, event by event, made into what a host wants to know. No I/O.
 ///
-///     /event ──on_event──▶ OpenCodeTalk ──heard, given, prompts, usage──▶ Listener
+///     /event ──on_event──▶ OpenCodeTalk ──heard, given, events, prompts, usage──▶ Listener
 ///     GET after a gap ──on_messages, on_statuses, on_prompts──┘
 ///
 /// The same event, or the same record asked for after a gap, may come any number of times: what was told is told once.
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "activity/activity.h"
 #include "adapters/adapter.h"
 #include "base/json.h"
 #include "transcripts/remembered.h"
@@ -65,6 +66,8 @@ class OpenCodeTalk {
   void set_answered(const std::string& prompt, bool answered);
   /// Somebody else answered it, or it was withdrawn.
   void gone(const std::string& prompt);
+  /// OpenCode has ended: what it had begun will not be completed.
+  void on_ended(WallMs at);
 
  private:
   struct Session {
@@ -75,6 +78,7 @@ class OpenCodeTalk {
   };
   struct Part {
     std::string text = {};  // of the model's, complete; else empty
+    WallMs at = 0;
   };
   /// A message that is being told; forgotten once it is complete.
   struct Message {
@@ -91,13 +95,15 @@ class OpenCodeTalk {
   void learn(const json::object& info);
   void finish(const json::object& info);
   void on_part(const json::object& part);
-  void on_user_part(const std::string& message, const std::string& id, const json::object& part);
   void on_status(std::string_view session, const json::object& status);
   void on_error(const json::object& properties);
   void on_permission(const json::object& request);
   void on_question(const json::object& request);
   void ask(Asked asked);
-  void close(std::string_view request);
+  void close(std::string_view request, std::optional<Reply::Verdict> verdict = {});
+  void do_tool(const json::object& part);
+  void end_turn(transcripts::Ending ending);
+  void take(const transcripts::Entry& entry, WallMs at);
 
   void hear(Message& message, bool complete);
   void given(std::string_view session, std::string_view up_to);
@@ -109,6 +115,9 @@ class OpenCodeTalk {
   std::map<std::string, Session, std::less<>> sessions_;
   std::map<std::string, Message, std::less<>> messages_;
   transcripts::Remembered<bool> heard_, given_, complete_;
+  activity::Activity activity_{way::kServer};
+  transcripts::Remembered<bool> begun_, done_;  // calls of tools that were told
+  WallMs latest_ = 0;                           // the server's own word for now
   std::vector<Asked> asked_;
   std::uint64_t last_prompt_ = 0;
 };

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 
 #include "adapters/testing/captures.h"
 #include "adapters/testing/recorder.h"
+#include "base/format.h"
+#include "transcripts/testing/records.h"
 
 namespace relay::adapters {
 namespace {
@@ -50,6 +54,26 @@ TEST_F(OpenCodeTalkTest, HearsACompleteAnswerOnceAndCountsIt) {
   EXPECT_EQ(told.heard.size(), 1U);
   EXPECT_EQ(told.given.size(), 1U);
   EXPECT_EQ(told.usage.size(), 1U);
+}
+
+/// testdata/opencode/<name>.events, an event in each line; RELAY_WRITE_EXPECTED=1 writes it anew.
+TEST_F(OpenCodeTalkTest, WhatAnAgentDoesBecomesEvents) {
+  for (const std::string name : {"work", "aborted", "permission", "question_rejected"}) {
+    testing::Recorder heard;
+    OpenCodeTalk one{heard, 0};
+    std::string lines;
+    for (int again = 0; again < 2; ++again)  // the second time nothing is new
+      for (const auto& event : captured(name)) one.on_event(event);
+    one.on_ended(0);
+    for (const auto& [event, at] : heard.happened) {
+      const auto members = events::members_of(event);
+      EXPECT_TRUE(events::read_event(events::type_of(event), members));
+      lines += format("{} {} {}\n", at, events::type_of(event), json::serialize(members));
+    }
+    const auto file = std::string{RELAY_ADAPTERS_TESTDATA "/opencode/"} + name + ".events";
+    if (std::getenv("RELAY_WRITE_EXPECTED") != nullptr) std::ofstream{file} << lines;
+    EXPECT_EQ(lines, transcripts::testing::read_whole(file)) << name;
+  }
 }
 
 TEST_F(OpenCodeTalkTest, AMessageSentInATurnIsGivenWhenItsOwnAnswerBegins) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,13 @@ struct Reply {
   Verdict verdict = Verdict::Allow;
   std::string message = {};               // with Deny: for the model
   std::vector<std::string> answers = {};  // to the questions, in their order
+};
+
+/// How a prompt ended.
+struct PromptEnd {
+  std::string_view by = {};                    // `person`, the way our answer went, or `nobody` and why
+  bool still_asked = false;                    // on the agent's screen, where only a person can answer
+  std::optional<Reply::Verdict> verdict = {};  // a person's, where the agent tells
 };
 
 /// What a tool would do, in one line: its command, the file it touches, else its input.

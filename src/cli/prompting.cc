@@ -24,7 +24,9 @@ std::vector<json::object> prompts_of(Visit& visit, std::string_view agent, std::
 Result<json::object> the_one(const std::vector<json::object>& prompts, const PromptAnswer& answer) {
   const auto what = answer.kind.empty() ? std::string_view{"prompt"} : answer.kind;
   for (const auto& prompt : prompts)
-    if (!answer.prompt.empty() && string_member(prompt, "id") == answer.prompt) return prompt;
+    if (!answer.prompt.empty() &&
+        (string_member(prompt, "id") == answer.prompt || string_member(prompt, "requestId") == answer.prompt))
+      return prompt;
   if (!answer.prompt.empty())
     return fail(
         relay::format("{} has no open {} {}; it may have been answered already", answer.agent, what, answer.prompt));

@@ -16,6 +16,9 @@ void Link::retry_now() { machine_->retry_now(); }
 LinkState Link::state() const { return machine_->state(); }
 Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
 bool Link::all_answered() const { return machine_->outbox().empty(); }
+Result<std::string> Link::tell(std::string payload) { return machine_->tell(std::move(payload)); }
+bool Link::is_telling(std::string_view id) const { return machine_->events().has(id); }
+EventCounts Link::event_counts() const { return machine_->events().counts(); }
 void Link::acknowledge(const Place& place) { machine_->acknowledge(place); }
 void Link::report(const Place& place, protocol::Receipt receipt) { machine_->report(place, std::move(receipt)); }
 

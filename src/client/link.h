@@ -8,7 +8,7 @@
 ///   2. Each number of a stream (topic, from, lane) is handed up at most once, in order, also across reconnections; with
 ///      positions given at the start also across the program's own life. What is still in hand is never handed up
 ///      again: it is moved.
-///   3. Memory is bounded: by the outbox's limits, kMaxWaitingBytes towards the socket, kMaxUnacknowledged,
+///   3. Memory is bounded: by the outbox's limits, the event queue's, kMaxWaitingBytes towards the socket, kMaxUnacknowledged,
 ///      kMaxOpenQuestions and kMaxStreams.
 /// Ownership: borrows loop, network, random, outbox and listener; all outlive it. `stop()` may be called inside any
 ///   callback; destroying the link there may not.
@@ -27,6 +27,7 @@
 #include "client/backoff.h"
 #include "client/custody.h"
 #include "client/errors.h"
+#include "client/event_queue.h"
 #include "client/link_state.h"
 #include "client/outbox.h"
 #include "client/questions.h"
@@ -99,6 +100,9 @@ class LinkListener {
   /// The daemon will never take it.
   virtual void on_refused(const std::string& id, const protocol::NackView& why) = 0;
 
+  /// The daemon has answered an event: there is room for another.
+  virtual void on_told() {}
+
   /// Every other frame: RECEIPT, AGENT_READY, CHANNEL_JOIN, a forwarded ACK, an ERROR that is not fatal, …
   virtual void on_frame(const protocol::Envelope& envelope) = 0;
 };
@@ -111,7 +115,7 @@ class Link {
 
   /// Begins to connect. Once.
   void start();
-  /// Says BYE when READY (what waits is flushed) and stays disconnected. No callback follows.
+  /// Says BYE when READY (what waits is flushed, events are told first) and stays disconnected. No callback follows.
   void stop();
 
   /// While waiting to try again: tries at once. Somebody is there who would rather not wait.
@@ -124,6 +128,13 @@ class Link {
   Result<std::string> send(const Outgoing& message);
   /// Nothing waits for an answer of the daemon.
   [[nodiscard]] bool all_answered() const;
+
+  /// Tells what happened here (AGENT_EVENT; payload `{"event":{...}}`), in order and after all messages, until the daemon
+  /// answered. The id it got; an error when there is no room for it.
+  Result<std::string> tell(std::string payload);
+  /// Told and not answered yet.
+  [[nodiscard]] bool is_telling(std::string_view id) const;
+  [[nodiscard]] EventCounts event_counts() const;
 
   /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
   void acknowledge(const Place& place);

@@ -15,7 +15,8 @@ using protocol::MessageType;
 constexpr std::size_t kIdBytes = 12;
 constexpr Millis kHandshakeTimeout{protocol::kHandshakeTimeoutMs};
 constexpr int kSilentHeartbeats = 2;
-constexpr Millis kDiskRetry{1'000};  // the outbox could not be synced; nothing leaves meanwhile
+constexpr std::size_t kMaxEventsAhead = 64 * 1024;  // bytes of events that a message may find before it
+constexpr Millis kDiskRetry{1'000};                 // the outbox could not be synced; nothing leaves meanwhile
 
 /// What is said in place of an entry whose text the disk lost: a SEND to nobody, which the daemon refuses for good.
 constexpr std::string_view kLostPayload = R"({"kind":"state","body":""})";
@@ -55,8 +56,10 @@ void Link::Machine::start() {
 }
 
 void Link::Machine::stop() {
-  if (state_ == LinkState::Ready)
+  if (state_ == LinkState::Ready) {
+    while (const auto* event = events_.last_chance()) write_event(*event);
     write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall});
+  }
   enter(LinkEvent::Stop);
   drop_stream(net::Drain::Yes);
   questions_.clear();
@@ -93,6 +96,7 @@ void Link::Machine::on_connected(std::unique_ptr<net::Stream> stream) {
 void Link::Machine::drop_stream(net::Drain drain) {
   deadline_.reset();
   retry_.reset();
+  retry_events_.reset();
   ++attempt_;
   if (auto stream = std::exchange(stream_, nullptr)) stream->close(drain);
 }
@@ -149,7 +153,7 @@ void Link::Machine::transmit() {
   bool durable = false;
   while (stream_->bytes_waiting() < kMaxWaitingBytes) {
     const auto* entry = transmission_.next();
-    if (!entry) return;
+    if (!entry) return tell_events();
     // A number that was on the wire must never come back with another text: first the disk, then the wire.
     if (!durable && !outbox_.make_durable()) return retry_after(kDiskRetry);
     durable = true;
@@ -162,6 +166,28 @@ void Link::Machine::transmit() {
            .payload_meta = entry->message.payload_meta});
     transmission_.sent(*entry);
   }
+}
+
+Result<std::string> Link::Machine::tell(std::string payload) {
+  if (payload.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
+    return fail(Errc::TooLarge, format("an event of {} bytes does not fit a frame", payload.size()));
+  auto id = RELAY_TRY(events_.add(std::move(payload), random_));
+  transmit();
+  return id;
+}
+
+/// Only while little waits towards the socket: a message that is sent next must not wait behind them.
+void Link::Machine::tell_events() {
+  while (!retry_events_ && stream_->bytes_waiting() < kMaxEventsAhead) {
+    const auto* event = events_.next();
+    if (!event) return;
+    write_event(*event);
+  }
+}
+
+void Link::Machine::write_event(const QueuedEvent& event) {
+  write({.type = MessageType::AgentEvent, .id = event.id, .ts = loop_.now().wall, .payload = event.payload});
+  events_.sent(event);
 }
 
 void Link::Machine::retry_after(Millis delay) {

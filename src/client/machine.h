@@ -20,6 +20,7 @@ class Link::Machine final : public net::StreamListener {
   void stop();
   void retry_now();
   Result<std::string> send(const Outgoing& message);
+  Result<std::string> tell(std::string payload);
   void acknowledge(const Place& place);
   void report(const Place& place, protocol::Receipt receipt);
   void ask(protocol::MessageType type, std::string_view payload, OnAnswer on_answer, Millis timeout);
@@ -27,6 +28,7 @@ class Link::Machine final : public net::StreamListener {
 
   [[nodiscard]] LinkState state() const { return state_; }
   [[nodiscard]] const Outbox& outbox() const { return outbox_; }
+  [[nodiscard]] const EventQueue& events() const { return events_; }
   [[nodiscard]] const StreamPositions& positions() const { return positions_; }
   [[nodiscard]] const Session& session() const { return session_; }
 
@@ -50,6 +52,8 @@ class Link::Machine final : public net::StreamListener {
   // Sending (machine.cc).
   void transmit();
   void retry_after(Millis delay);
+  void tell_events();
+  void write_event(const QueuedEvent& event);
 
   // Receiving (machine_frames.cc).
   void on_frame(const protocol::Envelope& envelope);
@@ -57,6 +61,7 @@ class Link::Machine final : public net::StreamListener {
   void on_error(const protocol::Envelope& envelope);
   void on_ack(const protocol::Envelope& envelope);
   void on_nack(const protocol::Envelope& envelope);
+  void on_event_refused(const protocol::NackView& nack);
   void on_delivery(const protocol::Envelope& envelope);
   void say_again(const Place& place, const protocol::Receipt& word);
   void write_ack(const Place& place);
@@ -81,6 +86,7 @@ class Link::Machine final : public net::StreamListener {
   SteadyTime last_heard_{};
 
   Transmission transmission_;
+  EventQueue events_;
   Questions questions_;
   StreamPositions positions_;
   Custody custody_;
@@ -92,6 +98,7 @@ class Link::Machine final : public net::StreamListener {
   // Timers and the stream call into everything above, so they die first.
   std::unique_ptr<net::Timer> deadline_;  // of the handshake, of silence, or of the backoff: never two at once
   std::unique_ptr<net::Timer> retry_;
+  std::unique_ptr<net::Timer> retry_events_;
   std::unique_ptr<net::Stream> stream_;
 };
 

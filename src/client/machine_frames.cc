@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -75,6 +76,7 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
   heartbeat_ = Millis{welcome->heartbeat_ms > 0 ? welcome->heartbeat_ms : protocol::kHeartbeatMs};
   watch_for_silence();
   transmission_.on_new_connection();
+  events_.on_new_connection();
   custody_.on_new_connection();
   for (const auto& word : custody_.take_owed()) write_receipt(word);
   listener_.on_ready(session_);
@@ -105,7 +107,11 @@ void Link::Machine::on_ack(const protocol::Envelope& envelope) {
   const auto ack = protocol::parse_ack(envelope.payload);
   if (!ack) return lose(ack.error().message());
   if (!ack->correlation_id.empty()) return listener_.on_frame(envelope);  // somebody's answer to a blocking send
-  if (!outbox_.answered(ack->ack_id)) return;                             // the repetition of an answer
+  if (events_.answered(ack->ack_id, EventQueue::Answer::Taken)) {
+    listener_.on_told();
+    return transmit();
+  }
+  if (!outbox_.answered(ack->ack_id)) return;  // the repetition of an answer
   transmission_.on_answered();
   listener_.on_acknowledged(*ack);
   listener_.on_sent(ack->ack_id);
@@ -115,6 +121,7 @@ void Link::Machine::on_ack(const protocol::Envelope& envelope) {
 void Link::Machine::on_nack(const protocol::Envelope& envelope) {
   const auto nack = protocol::parse_nack(envelope.payload);
   if (!nack) return lose(nack.error().message());
+  if (events_.has(nack->nack_id)) return on_event_refused(*nack);
   const auto* entry = outbox_.find(nack->nack_id);
   if (!entry) {
     if (!questions_.answer(envelope)) listener_.on_frame(envelope);
@@ -131,6 +138,21 @@ void Link::Machine::on_nack(const protocol::Envelope& envelope) {
   transmission_.on_answered();
   if (known_to_program) listener_.on_refused(nack->nack_id, *nack);
   transmit();
+}
+
+void Link::Machine::on_event_refused(const protocol::NackView& nack) {
+  const auto refusal = protocol::refusal_named(nack.code);
+  if (!refusal || !protocol::is_retryable(*refusal)) {
+    events_.answered(nack.nack_id, EventQueue::Answer::Refused);
+    listener_.on_told();
+    return transmit();
+  }
+  events_.refused_for_now(nack.nack_id);
+  if (retry_events_) return;
+  retry_events_ = loop_.after(std::clamp(Millis{nack.retry_after_ms}, kFirstRetry, kLongestRetry), [this] {
+    retry_events_.reset();
+    transmit();
+  });
 }
 
 void Link::Machine::on_delivery(const protocol::Envelope& envelope) {

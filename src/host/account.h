@@ -8,6 +8,7 @@
 #include "host/native_side.h"
 #include "host/record.h"
 #include "host/sight.h"
+#include "host/teller.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
@@ -18,6 +19,7 @@ struct Account {
   const Sight& sight;
   const NativeSide& native;
   const MailDesk& desk;
+  const Teller& teller;
   profiles::State state;  // by all that is known
   Moment now;
   SteadyTime last_typed;

@@ -173,7 +173,7 @@ class Door::Visitor final : public net::StreamListener {
     send(answer.take());
   }
   void carry_out(const AnswerPrompt& wish) {
-    const auto answered = door_.keeper_.answer_prompt(wish.prompt, wish.reply);
+    const auto answered = door_.keeper_.answer_prompt(wish);
     send(answered ? granted().take() : refusal(answering_->what, answering_->id, answered.error().message()));
   }
   void carry_out(const EndAgent& wish) {

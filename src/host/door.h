@@ -55,7 +55,7 @@ class DoorKeeper {
   virtual void hook_gone(std::uint64_t call) = 0;
   virtual void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) = 0;
   virtual void describe_prompts(protocol::JsonWriter& answer) const = 0;
-  virtual Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) = 0;
+  virtual Result<void> answer_prompt(const AnswerPrompt& wish) = 0;
 };
 
 class Door {

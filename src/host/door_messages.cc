@@ -54,11 +54,13 @@ Result<FetchMail> mail_in(const json::object& object) {
 Result<AnswerPrompt> answer_in(const json::object& object) {
   const auto decision = string_member(object, "decision").value_or("");
   if (decision != "allow" && decision != "deny") return fail("decision must be allow or deny");
+  const auto by = string_member(object, "by").value_or("");
   return AnswerPrompt{
       .prompt = string_member(object, "prompt").value_or(""),
       .reply = {.verdict = decision == "allow" ? adapters::Reply::Verdict::Allow : adapters::Reply::Verdict::Deny,
                 .message = string_member(object, "message").value_or(""),
-                .answers = words_in(object, "answers")}};
+                .answers = words_in(object, "answers")},
+      .by = by.empty() ? "human" : by};
 }
 
 Result<HookCall> hook_in(const json::object& object) {

@@ -57,8 +57,9 @@ struct FetchMail {
 };
 struct ListPrompts {};
 struct AnswerPrompt {
-  std::string prompt = {};
+  std::string prompt = {};  // its short id, or the request's
   adapters::Reply reply = {};
+  std::string by = "human";  // or `policy`, or an agent's name
 };
 
 using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent, HookCall, FetchMail,

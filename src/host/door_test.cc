@@ -69,9 +69,10 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void hook_gone(std::uint64_t) override { typed += " gone"; }
   void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { answer.field("take", wish.take); }
   void describe_prompts(protocol::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
-  Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) override {
-    if (prompt != "p1") return fail("that prompt is not open any more");
-    typed += reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + reply.message;
+  Result<void> answer_prompt(const AnswerPrompt& wish) override {
+    if (wish.prompt != "p1") return fail("that prompt is not open any more");
+    typed += wish.reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + wish.reply.message;
+    typed += " by " + wish.by;
     return {};
   }
 
@@ -220,7 +221,7 @@ TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
                                       R"({"re":"answer","ok":false,"error":"that prompt is not open any more"})",
                                       R"({"re":"","ok":false,"error":"decision must be allow or deny"})",
                                       R"({"re":"mail","ok":true,"take":true})"}));
-  EXPECT_EQ(typed, "denied: not today");
+  EXPECT_EQ(typed, "denied: not today by human");
 }
 
 TEST_F(DoorTest, WhoWatchesHearsOfStatesWordsAndTheEnd) {

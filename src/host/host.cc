@@ -14,9 +14,11 @@
 #include "host/native_side.h"
 #include "host/presence.h"
 #include "host/sight.h"
+#include "host/teller.h"
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "protocol/utf8.h"
 #include "pty/person_terminal.h"
 #include "speech/extractor.h"
 #include "terminal/answer.h"
@@ -51,7 +53,7 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter), *this},
+        native_{std::move(options_.adapter), *this, request_prefix()},
         sight_{kUnseenSize} {}
 
   Result<int> run() {
@@ -88,6 +90,11 @@ class Host::Core final : public pty::ProgramListener,
     options_.record.socket = options_.places.door;
     options_.record.started_at = loop_.now().wall;
     return RecordFile::write(options_.places.records, options_.record);
+  }
+
+  /// Ids of hosts are short; with the time at which it began it is this one's alone.
+  [[nodiscard]] std::string request_prefix() const {
+    return format("{}-{:x}", options_.record.id, loop_.now().wall / 1'000);
   }
 
   // ---- the agent
@@ -182,6 +189,7 @@ class Host::Core final : public pty::ProgramListener,
             .sight = sight_,
             .native = native_,
             .desk = desk_,
+            .teller = *teller_,
             .state = state(),
             .now = loop_.now(),
             .last_typed = keyboard_.typing().any,
@@ -222,9 +230,7 @@ class Host::Core final : public pty::ProgramListener,
   void describe_prompts(protocol::JsonWriter& answer) const override {
     native_.describe_prompts(answer, loop_.now().wall);
   }
-  Result<void> answer_prompt(const std::string& prompt, const adapters::Reply& reply) override {
-    return native_.answer(prompt, reply);
-  }
+  Result<void> answer_prompt(const AnswerPrompt& wish) override { return native_.answer(wish); }
 
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
@@ -241,6 +247,7 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
   }
   void on_native_event(const std::string& event) override { door_.on_event(event); }
+  void on_happened(events::Event event, WallMs at) override { teller_->tell(std::move(event), at); }
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override {
     return desk_.take_words(mode, max_bytes, mail_view());
   }
@@ -267,17 +274,34 @@ class Host::Core final : public pty::ProgramListener,
       }
     }
     for (const auto& observation : observations) take(observation);
+    asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings);
     deliver();
   }
 
   void take(const profiles::Observation& observation) {
-    const auto* said = std::get_if<profiles::Said>(&observation);
-    if (said == nullptr) return;
-    if (const auto can = native_.can(); can.hear.empty() && !can.hears_soon) voice_->carry_out(said->utterance);
+    const auto can = native_.can();
+    if (const auto* said = std::get_if<profiles::Said>(&observation)) {
+      if (can.hear.empty() && !can.hears_soon) voice_->carry_out(said->utterance);
+    } else if (const auto* usage = std::get_if<speech::Usage>(&observation)) {
+      if (can.count.empty() && !can.hears_soon) tell_shown(*usage);
+    }
+  }
+
+  /// Where nothing better counts: what the screen says of tokens.
+  void tell_shown(const speech::Usage& usage) {
+    if (!usage.input_tokens && !usage.output_tokens) return;
+    teller_->tell(events::TokensUsed{.model = std::string{protocol::cut_at_letter(usage.model, 256)},
+                                     .input_tokens = usage.input_tokens.value_or(0),
+                                     .output_tokens = usage.output_tokens.value_or(0),
+                                     .cache_read_tokens = usage.cached_tokens,
+                                     .estimated_cost_usd = usage.cost_dollars,
+                                     .source = std::string{adapters::way::kScreen}},
+                  loop_.now().wall);
   }
 
   void look_again(std::optional<SteadyTime> at) {
-    if (const auto due = sight_.watcher().look_again_at()) at = at ? std::min(*at, *due) : *due;
+    for (const auto due : {sight_.watcher().look_again_at(), asked_due_})
+      if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
 
@@ -361,6 +385,7 @@ class Host::Core final : public pty::ProgramListener,
     link.hello = hello_of(options_.record, options_.claim_token, native_.modes());
     link.patience = client::Patience::never_give_up();
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
+    teller_ = std::make_unique<Teller>(*link_, options_.record.name);
     voice_ = std::make_unique<Voice>(*link_, FileBox{options_.places.project_root, options_.places.outgoing}, *this);
   }
   void tell_state() {
@@ -377,6 +402,10 @@ class Host::Core final : public pty::ProgramListener,
     desk_.on_connected(now());
     deliver_soon();
     tell_state();
+    teller_->tell_again(native_.requests(), loop_.now().wall);
+  }
+  void on_told() override {
+    if (teller_->close_gap(loop_.now().wall)) teller_->tell_again(native_.requests(), loop_.now().wall);
   }
   void tell_started(Result<pid_t> outcome) {
     if (auto tell = std::exchange(options_.on_started, nullptr)) tell(std::move(outcome));
@@ -414,9 +443,11 @@ class Host::Core final : public pty::ProgramListener,
   bool output_paused_ = false;  // the person's terminal is slow
   std::string trouble_;
   std::string told_reason_;                    // why mail waits, as the daemon knows it
+  std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told
   std::optional<protocol::Modes> told_modes_;  // in which it can be spoken to, as the daemon knows it
 
   std::unique_ptr<client::Link> link_;
+  std::unique_ptr<Teller> teller_;
   std::unique_ptr<Voice> voice_;
   std::unique_ptr<pty::PersonTerminal> person_;
   std::unique_ptr<pty::Program> program_;

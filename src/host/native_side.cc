@@ -42,8 +42,9 @@ void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can) {
   out.end();
 }
 
-void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt) {
+void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt, std::string_view request) {
   out.field("id", prompt.id)
+      .field("requestId", request)
       .field("kind", name_of(prompt.kind))
       .field("tool", prompt.tool)
       .field("summary", prompt.summary)
@@ -96,10 +97,33 @@ void NativeSide::on_state(profiles::State state) {
   if (adapter_) adapter_->on_state(state);
 }
 
-Result<void> NativeSide::answer(const std::string& prompt, const adapters::Reply& reply) {
-  const auto found = std::ranges::find(prompts_, prompt, [](const OpenPrompt& open) { return open.prompt.id; });
-  if (found == prompts_.end()) return fail("that prompt is not open any more; see `agent-relay permissions`");
-  return adapter_->answer(prompt, reply);
+void NativeSide::on_agent_gone() {
+  if (std::exchange(ended_, true)) return;
+  if (adapter_) adapter_->on_ended();
+  tell(asked_.end(loop_->now().wall));
+}
+
+std::optional<SteadyTime> NativeSide::look(profiles::State state, const speech::Findings& findings) {
+  tell(asked_.look(state, findings, loop_->now()));
+  return asked_.due();
+}
+
+void NativeSide::tell(Asked::Told events) {
+  for (auto& event : events) keeper_.on_happened(std::move(event), loop_->now().wall);
+}
+
+Result<void> NativeSide::answer(const AnswerPrompt& wish) {
+  if (asked_.on_screen_alone(wish.prompt))
+    return fail("that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
+  const auto id = std::string{asked_.prompt_of(wish.prompt)};
+  const auto place = [&] {
+    return std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
+  };
+  if (place() == prompts_.end()) return fail("that prompt is not open any more; see `agent-relay permissions`");
+  const auto before = std::exchange(place()->answered, Answered{wish.by, wish.reply});
+  const auto answered = adapter_->answer(id, wish.reply);
+  if (!answered && place() != prompts_.end()) place()->answered = before;
+  return answered;
 }
 
 void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
@@ -107,7 +131,7 @@ void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
   for (const auto& open : prompts_) {
     if (out.size() > protocol::kMaxResponseBytes) break;  // an answer fits a frame; the oldest are there
     out.begin_element();
-    write_prompt(out, open.prompt);
+    write_prompt(out, open.prompt, asked_.request_of(open.prompt.id));
     out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
   }
   out.end();
@@ -157,19 +181,24 @@ void NativeSide::on_given(std::string_view text, std::string_view way, std::stri
 
 void NativeSide::on_prompt(const adapters::Prompt& prompt) {
   if (prompts_.size() >= kMaxOpenPrompts)  // an agent asks one thing at a time; this is a flood
-    on_prompt_gone(std::string{prompts_.front().prompt.id}, "nobody: too many are open");
+    on_prompt_gone(std::string{prompts_.front().prompt.id}, {.by = "nobody: too many are open"});
   prompts_.push_back({prompt, loop_->now().steady});
+  tell(asked_.on_prompt(prompt));
   protocol::JsonWriter event;
   event.field("event", "prompt");
-  write_prompt(event, prompt);
+  write_prompt(event, prompt, asked_.request_of(prompt.id));
   keeper_.on_native_event(event.take());
   keeper_.on_native_change();
 }
 
-void NativeSide::on_prompt_gone(const std::string& id, std::string_view by) {
-  if (std::erase_if(prompts_, [&](const OpenPrompt& open) { return open.prompt.id == id; }) == 0) return;
+void NativeSide::on_prompt_gone(const std::string& id, const adapters::PromptEnd& end) {
+  const auto found = std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
+  if (found == prompts_.end()) return;
+  const auto answered = std::move(found->answered);
+  prompts_.erase(found);
+  tell(asked_.on_gone(id, end, answered, loop_->now()));
   protocol::JsonWriter event;
-  event.field("event", "prompt-gone").field("id", id).field("by", by);
+  event.field("event", "prompt-gone").field("id", id).field("by", end.by);
   keeper_.on_native_event(event.take());
   keeper_.on_native_change();
 }
@@ -186,6 +215,11 @@ void NativeSide::on_usage(const adapters::Usage& usage) {
   add(total_, usage, 1);
   if (adapter_) total_.id = adapter_->capabilities().count;  // also of an agent that has ended
   total_.model = usage.model;
+}
+
+void NativeSide::on_event(const events::Event& event, WallMs at) {
+  keeper_.on_happened(event, at);
+  tell(asked_.on_event(event, loop_->now().wall));
 }
 
 void NativeSide::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }

@@ -1,7 +1,8 @@
 /// The agent's own doors as the host uses them: what they can do now, what came through them, what broke and why.
 ///
 /// Without an adapter nothing is ever possible and nothing comes: the agent is then only seen and typed to.
-/// Invariants: prompts are bounded, and told when they open and when they close; usage is counted once per answer.
+/// Invariants: prompts are bounded, and told when they open and when they close, with a request id that is this host's
+///   alone; usage is counted once per answer.
 /// Ownership: owns the adapter; borrows the keeper, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -12,6 +13,8 @@
 #include <string_view>
 
 #include "adapters/adapter.h"
+#include "host/asked.h"
+#include "host/door_messages.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
@@ -29,17 +32,20 @@ class NativeKeeper {
   virtual void on_native_change() = 0;
   /// For those who watch: an event as JSON.
   virtual void on_native_event(const std::string& event) = 0;
+  /// For the daemon: what the agent did or asks.
+  virtual void on_happened(events::Event event, WallMs at) = 0;
   virtual std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };
 
 class NativeSide final : public adapters::Listener {
  public:
-  NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper)
-      : adapter_{std::move(adapter)}, keeper_{keeper} {}
+  /// `host`: its id, for the ids of requests.
+  NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper, std::string host)
+      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host)} {}
 
   void start(net::AsioLoop& loop, pid_t agent);
-  /// The agent has ended: its record may still say something.
-  void on_agent_gone() { ended_ = true; }
+  /// The agent has ended, and what its record said last was read.
+  void on_agent_gone();
 
   [[nodiscard]] adapters::Capabilities can() const;
   /// What its doors say of its state, an open prompt included.
@@ -49,8 +55,12 @@ class NativeSide final : public adapters::Listener {
   void on_hook(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply);
   void on_hook_gone(std::uint64_t call);
   void on_state(profiles::State state);
+  /// What is on the agent's screen; when to call again although nothing has changed.
+  std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings);
+  /// What it asks and has not been answered, as it was told.
+  [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
 
-  Result<void> answer(const std::string& prompt, const adapters::Reply& reply);
+  Result<void> answer(const AnswerPrompt& wish);
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
   /// `ways`, `usage` and `broken`.
   void describe(protocol::JsonWriter& out) const;
@@ -63,6 +73,7 @@ class NativeSide final : public adapters::Listener {
   struct OpenPrompt {
     adapters::Prompt prompt;
     SteadyTime since{};
+    std::optional<Answered> answered = {};  // through us; the agent has not taken it yet
   };
   struct Broken {
     std::string way, why;
@@ -73,17 +84,20 @@ class NativeSide final : public adapters::Listener {
   void on_known() override { keeper_.on_native_change(); }
   void on_capabilities() override { keeper_.on_native_change(); }
   void on_prompt(const adapters::Prompt& prompt) override;
-  void on_prompt_gone(const std::string& id, std::string_view by) override;
+  void on_prompt_gone(const std::string& id, const adapters::PromptEnd& end) override;
   void on_usage(const adapters::Usage& usage) override;
+  void on_event(const events::Event& event, WallMs at) override;
   void on_failure(std::string_view what, std::string_view way) override;
   void on_broken(std::string_view way, std::string why) override;
   void on_mended(std::string_view way) override;
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) override;
+  void tell(Asked::Told events);
 
   std::unique_ptr<adapters::Adapter> adapter_;
   NativeKeeper& keeper_;
   net::AsioLoop* loop_ = nullptr;
   std::deque<OpenPrompt> prompts_;
+  Asked asked_;
   std::deque<adapters::Usage> counted_;  // the newest, each may be told anew
   adapters::Usage total_;                // of all, those in `counted_` included
   std::deque<Broken> broken_;

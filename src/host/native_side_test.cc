@@ -36,12 +36,13 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
   FakeDoors* doors = nullptr;
   std::unique_ptr<NativeSide> side;
   Texts heard, given, events;
+  std::vector<events::Event> happened;
   int changes = 0;
 
   void SetUp() override {
     auto made = std::make_unique<FakeDoors>();
     doors = made.get();
-    side = std::make_unique<NativeSide>(std::move(made), *this);
+    side = std::make_unique<NativeSide>(std::move(made), *this, "h");
     side->start(loop, 1);
   }
   void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
@@ -50,6 +51,7 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
   }
   void on_native_change() override { ++changes; }
   void on_native_event(const std::string& event) override { events.push_back(event); }
+  void on_happened(events::Event event, WallMs) override { happened.push_back(std::move(event)); }
   std::string take_words(DeliveryMode mode, std::size_t max_bytes) override {
     return format("{} {}", protocol::name_of(mode), max_bytes);
   }
@@ -149,21 +151,47 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
   EXPECT_EQ(side->known()->state, profiles::State::Blocked);
   EXPECT_EQ(side->known()->says, "asks: Bash: make");
   EXPECT_EQ(side->known()->way, adapters::way::kHook) << "not what else is known of it";
-  EXPECT_TRUE(side->answer("p1", {}));
+  EXPECT_TRUE(side->answer({.prompt = "p1"}));
   EXPECT_EQ(doors->answered, Texts{"p1"});
-  told().on_prompt_gone("p1", "hook");
-  told().on_prompt_gone("p1", "person");
+  told().on_prompt_gone("p1", {.by = "hook"});
+  told().on_prompt_gone("p1", {.by = "person"});
   EXPECT_FALSE(side->known());
   EXPECT_EQ(
       events,
-      (Texts{R"({"event":"prompt","id":"p1","kind":"permission","tool":"Bash","summary":"Bash: make","input":"{}",)"
-             R"("way":"hook"})",
-             R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
+      (Texts{
+          R"({"event":"prompt","id":"p1","requestId":"h-p1","kind":"permission","tool":"Bash","summary":"Bash: make","input":"{}",)"
+          R"("way":"hook"})",
+          R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
   EXPECT_EQ(changes, 2);
-  const auto late = side->answer("p1", {});
+  const auto late = side->answer({.prompt = "p1"});
   ASSERT_FALSE(late);
   EXPECT_TRUE(late.error().message().starts_with("that prompt is not open any more"));
   EXPECT_EQ(doors->answered.size(), 1U);
+}
+
+TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
+  told().on_prompt(permission("p1"));
+  told().on_prompt(permission("p2"));
+  EXPECT_EQ(side->requests().size(), 2U);
+  EXPECT_TRUE(side->answer({.prompt = "h-p1", .reply = {.verdict = adapters::Reply::Verdict::Deny}, .by = "policy"}));
+  EXPECT_EQ(doors->answered, Texts{"p1"}) << "by either name";
+  told().on_prompt_gone("p1", {.by = "hook"});
+  told().on_prompt_gone("p2", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
+  ASSERT_EQ(happened.size(), 4U);
+  const auto& denied = std::get<events::PermissionResolved>(happened[2]);
+  EXPECT_EQ(denied.request_id, "h-p1");
+  EXPECT_EQ(denied.resolution, events::Resolution::Denied);
+  EXPECT_EQ(denied.resolved_by, "policy");
+  EXPECT_EQ(std::get<events::PermissionResolved>(happened[3]).resolved_by, "human");
+  EXPECT_TRUE(side->requests().empty());
+}
+
+TEST_F(NativeSideTest, WhatIsOpenEndsWithTheAgent) {
+  told().on_prompt(permission("p1"));
+  side->on_agent_gone();
+  side->on_agent_gone();
+  ASSERT_EQ(happened.size(), 2U);
+  EXPECT_EQ(std::get<events::PermissionResolved>(happened[1]).resolution, events::Resolution::Withdrawn);
 }
 
 TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
@@ -187,7 +215,7 @@ TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
   EXPECT_EQ(array_member(*parse_json_object(out.take()), "prompts")->size(), kMaxOpenPrompts);
   EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p0","by":"nobody: too many are open"})"), 1);
   EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p1","by":"nobody: too many are open"})"), 1);
-  EXPECT_FALSE(side->answer("p0", {}));
+  EXPECT_FALSE(side->answer({.prompt = "p0"}));
 }
 
 TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
@@ -213,7 +241,7 @@ TEST_F(NativeSideTest, KeepsTheLastFailure) {
 }
 
 TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
-  side = std::make_unique<NativeSide>(nullptr, *this);
+  side = std::make_unique<NativeSide>(nullptr, *this, "h");
   side->start(loop, 1);
   EXPECT_FALSE(side->known());
   EXPECT_EQ(side->can().hear, "");
@@ -222,7 +250,7 @@ TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
   side->on_hook({}, 1, [&](const hooks::Answer& answer) { replied = answer == hooks::Answer{}; });
   EXPECT_TRUE(refused);
   EXPECT_TRUE(replied);
-  EXPECT_FALSE(side->answer("p1", {}));
+  EXPECT_FALSE(side->answer({.prompt = "p1"}));
 }
 
 }  // namespace

@@ -126,7 +126,10 @@ class ClaudeReader final : public LineReader {
     const auto* message = object_member(row, "message");
     if (message == nullptr) return not_understood("user", "it has no message");
     bool has_results = false;
-    if (const auto* blocks = array_member(*message, "content")) has_results = read_results(*blocks);
+    if (const auto* blocks = array_member(*message, "content")) {
+      if (const auto* outcome = object_member(row, "toolUseResult")) read_outcome(*blocks, *outcome);
+      has_results = read_results(*blocks);
+    }
     auto text = content_text(*message, "content");
     if (text.starts_with(kInterrupted) || row.contains("interruptedMessageId")) return end_turn(Ending::Interrupted);
     if (text.empty() && has_results) return;
@@ -150,6 +153,45 @@ class ClaudeReader final : public LineReader {
           result_of(word_of(block, "tool_use_id"), content_text(block, "content"), is_true(block, "is_error")));
     }
     return any;
+  }
+
+  /// What came of the tool, for the program itself. A row has one result.
+  void read_outcome(const json::array& blocks, const json::object& outcome) {
+    if (blocks.size() != 1 || !blocks[0].is_object()) return;
+    const auto& block = blocks[0].get_object();
+    auto tool = word_of(block, "tool_use_id");
+    if (outcome.contains("stdout")) {
+      Command command{.tool = std::move(tool),
+                      .output = clipped(text_of(outcome, "stdout"), kMaxToolText),
+                      .errors = clipped(text_of(outcome, "stderr"), kMaxToolText)};
+      // A command that failed is an error with another outcome; one that ends with 1 to say "none" is interpreted.
+      const bool ended = !is_true(outcome, "interrupted") && !outcome.contains("returnCodeInterpretation") &&
+                         !outcome.contains("backgroundTaskId");
+      if (ended && !is_true(block, "is_error")) command.exit_code = 0;
+      entries_.push_back(std::move(command));
+    } else if (const auto* patch = array_member(outcome, "structuredPatch"); patch != nullptr) {
+      const bool created = word_of(outcome, "type") == "create";
+      entries_.push_back(FileChange{.tool = std::move(tool),
+                                    .change = created ? Change::Created : Change::Edited,
+                                    .path = clipped(text_of(outcome, "filePath"), kMaxToolText),
+                                    .diff = diff_of(*patch),
+                                    .content = created ? text_of(outcome, "content") : std::string{}});
+    }
+  }
+
+  static std::string diff_of(const json::array& hunks) {
+    std::string diff;
+    for (const auto& value : hunks) {
+      if (!value.is_object() || diff.size() >= kMaxText) continue;
+      const auto& hunk = value.get_object();
+      const auto number = [&](std::string_view name) { return count_member(hunk, name).value_or(0); };
+      diff += relay::format("@@ -{},{} +{},{} @@\n", number("oldStart"), number("oldLines"), number("newStart"),
+                            number("newLines"));
+      if (const auto* lines = array_member(hunk, "lines"))
+        for (const auto& line : *lines)
+          if (line.is_string() && diff.size() < kMaxText) diff.append(line.get_string()).append("\n");
+    }
+    return clipped(diff, kMaxText);
   }
 
   /// Who gave the model this. Rows of older versions have no origin: then the program's own are marked as meta.

@@ -158,5 +158,21 @@ TEST(ClaudeReader, WhatTheProgramSaysForTheModelIsNoText) {
                   .empty());
 }
 
+TEST(ClaudeReader, TellsWhatToolsDidBeforeTheirResults) {
+  const auto reader = claude_reader();
+  const auto entries = testing::read_all(*reader, testing::record_lines("claude-work.jsonl"));
+  const auto changes = only<FileChange>(entries);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].change, Change::Edited);
+  EXPECT_EQ(changes[0].path, "/home/agent/proj/poem.txt");
+  EXPECT_EQ(changes[0].diff, "@@ -1,3 +1,4 @@\n one\n-two\n+zwei\n+und mehr\n three\n");
+  EXPECT_EQ(changes[1].change, Change::Created);
+  EXPECT_EQ(changes[1].content, "first\nsecond\n");
+  const auto commands = only<Command>(entries);  // of the one that failed its result tells
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].exit_code, 0);
+  EXPECT_EQ(commands[0].output, "poem.txt:2:zwei");
+}
+
 }  // namespace
 }  // namespace relay::transcripts

@@ -2,7 +2,8 @@
 /// event of the program.
 ///
 /// What was said stands there twice, as an event and as the item that is sent to the model. The items are read, because
-/// every version writes them; of the events only those that say more: turns, tokens, limits.
+/// every version writes them; of the events only those that say more: turns, tokens, limits, and what a tool really did
+/// (a script of the model's runs commands of which no item tells).
 #include <algorithm>
 #include <array>
 
@@ -23,13 +24,18 @@ constexpr auto kSilentLines = std::to_array<std::string_view>(
 /// Events that repeat an item, or tell only the person before the screen something.
 constexpr auto kSilentEvents = std::to_array<std::string_view>(
     {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted", "entered_review_mode",
-     "exec_command_end", "exited_review_mode", "item_completed", "mcp_tool_call_end", "patch_apply_end",
-     "sub_agent_activity", "thread_goal_updated", "thread_name_updated", "thread_rolled_back",
-     "thread_settings_applied", "undo_completed", "user_message", "view_image_tool_call", "web_search_end"});
+     "exited_review_mode", "mcp_tool_call_end", "sub_agent_activity", "thread_goal_updated", "thread_name_updated",
+     "thread_rolled_back", "thread_settings_applied", "undo_completed", "user_message", "view_image_tool_call",
+     "web_search_end"});
 
 constexpr auto kSilentItems =
     std::to_array<std::string_view>({"additional_tools", "compaction", "compaction_summary", "context_compaction",
                                      "ghost_snapshot", "image_generation_call", "other"});
+
+/// How the output of a call begins that failed, or that a person broke off.
+constexpr auto kBrokenOff =
+    std::to_array<std::string_view>({"Script failed\n", "Script terminated\n", "aborted by user"});
+constexpr std::int64_t kMaxSeconds = 366LL * 24 * 3600;
 
 bool contains(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
 
@@ -76,7 +82,7 @@ class CodexReader final : public LineReader {
     else if (type == "reasoning")
       read_reasoning(item, std::move(id));
     else if (type.ends_with("_call_output"))
-      entries_.push_back(result_of(word_of(item, "call_id"), output_text(item), false));
+      read_output(item);
     else if (type.ends_with("_call") && !contains(kSilentItems, type))
       read_call(item, type);
     else if (!contains(kSilentItems, type))
@@ -125,6 +131,14 @@ class CodexReader final : public LineReader {
     entries_.push_back(tool_of(word_of(item, "call_id"), name.empty() ? type : std::move(name), input));
   }
 
+  void read_output(const json::object& item) {
+    const auto text = output_text(item);
+    const auto* output = object_member(item, "output");
+    const bool failed = (output != nullptr && bool_member(*output, "success") == false) ||
+                        std::ranges::any_of(kBrokenOff, [&](std::string_view how) { return text.starts_with(how); });
+    entries_.push_back(result_of(word_of(item, "call_id"), text, failed));
+  }
+
   static std::string output_text(const json::object& item) {
     const auto* output = item.if_contains("output");
     if (output == nullptr || !output->is_object()) return content_text(output);
@@ -143,9 +157,68 @@ class CodexReader final : public LineReader {
       end_turn(event, error == nullptr ? Ending::Done : Ending::Failed);
     } else if (type == "turn_aborted") {
       end_turn(event, Ending::Interrupted);
+    } else if (type == "item_completed") {
+      if (const auto* item = object_member(event, "item"))
+        read_deed(*item, word_of(*item, "id"), word_of(*item, "type"));
+    } else if (type == "exec_command_end") {
+      read_deed(event, word_of(event, "call_id"), "CommandExecution");
+    } else if (type == "patch_apply_end") {
+      read_deed(event, word_of(event, "call_id"), "FileChange");
     } else if (!contains(kSilentEvents, type)) {
       not_understood(type, "an event that is not known");
     }
+  }
+
+  /// Newer versions tell it as an item of its own, older ones as an event.
+  void read_deed(const json::object& deed, const std::string& id, std::string_view type) {
+    const bool is_command = type == "CommandExecution";
+    if ((!is_command && type != "FileChange") || (!id.empty() && !items_.add("deed " + id))) return;
+    const auto status = word_of(deed, "status");
+    if (status == "declined" || status == "in_progress") return;
+    if (is_command) return read_command(deed, id);
+    if (status == "failed" || bool_member(deed, "success") == false) return;
+    const auto* changes = object_member(deed, "changes");
+    if (changes == nullptr) return;
+    for (const auto& [path, change] : *changes)
+      if (change.is_object() && entries_.size() < kMaxEntriesPerLine)
+        read_change(change.get_object(), id, clipped({path.data(), path.size()}, kMaxToolText));
+  }
+
+  void read_command(const json::object& deed, const std::string& id) {
+    Command command{.tool = id, .exit_code = integer_member(deed, "exit_code")};
+    if (const auto* words = array_member(deed, "command")) command.text = command_line(*words);
+    if (const auto* took = object_member(deed, "duration")) {
+      const auto seconds = count_member(*took, "secs"), nanos = count_member(*took, "nanos");
+      if (seconds && nanos && *seconds <= kMaxSeconds) command.duration_ms = *seconds * 1'000 + *nanos / 1'000'000;
+    }
+    const auto out = text_of(deed, "stdout");
+    command.output = clipped(out.empty() ? text_of(deed, "aggregated_output") : out, kMaxToolText);
+    command.errors = clipped(text_of(deed, "stderr"), kMaxToolText);
+    entries_.push_back(std::move(command));
+  }
+
+  void read_change(const json::object& change, const std::string& id, std::string path) {
+    const auto type = word_of(change, "type");
+    entries_.push_back(FileChange{.tool = id,
+                                  .change = type == "add"      ? Change::Created
+                                            : type == "delete" ? Change::Deleted
+                                                               : Change::Edited,
+                                  .path = std::move(path),
+                                  .moved_to = clipped(text_of(change, "move_path"), kMaxToolText),
+                                  .diff = text_of(change, "unified_diff"),
+                                  .content = type == "add" ? text_of(change, "content") : std::string{}});
+  }
+
+  /// What a shell was given, without the shell.
+  static std::string command_line(const json::array& words) {
+    const auto word = [&](std::size_t at) {
+      return words[at].is_string() ? std::string{words[at].get_string()} : std::string{};
+    };
+    if (words.size() == 3 && (word(1) == "-lc" || word(1) == "-c")) return clipped(word(2), kMaxToolText);
+    std::string line;
+    for (std::size_t at = 0; at < words.size() && line.size() < kMaxToolText; ++at)
+      line += (at == 0 ? "" : " ") + word(at);
+    return clipped(line, kMaxToolText);
   }
 
   void begin_turn(const json::object& event) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "transcripts/testing/records.h"
 
 namespace relay::transcripts {
@@ -129,6 +130,52 @@ TEST(CodexReader, AnOlderVersionsProgramIsKnownByItsTags) {
   };
   EXPECT_EQ(user("please greet bob"), Origin::Person);
   EXPECT_EQ(user("<environment_context>here</environment_context>"), Origin::Program);
+}
+
+TEST(CodexReader, TellsWhatAScriptDid) {
+  const auto reader = codex_reader();
+  const auto entries = testing::read_all(*reader, testing::record_lines("codex-work.jsonl"));
+  const auto changes = only<FileChange>(entries);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].diff, "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n");
+  EXPECT_EQ(changes[1].change, Change::Created);
+  const auto commands = only<Command>(entries);
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_EQ(commands[0].exit_code, 3);
+  EXPECT_EQ(commands[1].text, "grep -rn zwei poem.txt");
+}
+
+TEST(CodexReader, ACallThatWasBrokenOffHasFailed) {
+  const auto reader = codex_reader();
+  const auto failed = [&](std::string_view output) {
+    const auto entries = reader->read(relay::format(
+        R"({{"type":"response_item","payload":{{"type":"custom_tool_call_output","call_id":"c","output":"{}"}}}})",
+        output));
+    return only<ToolResult>(entries).at(0).failed;
+  };
+  EXPECT_FALSE(failed("Script completed\\nWall time 0.1 seconds\\nOutput:\\n"));
+  EXPECT_FALSE(failed("all green"));
+  EXPECT_TRUE(failed("Script failed\\nWall time 0.0 seconds\\nOutput:\\n"));
+  EXPECT_TRUE(failed("Script terminated\\nWall time 3.3 seconds\\nOutput:\\n"));
+  EXPECT_TRUE(failed("aborted by user after 2.9s"));
+}
+
+TEST(CodexReader, OlderVersionsTellItAsAnEvent) {
+  const auto reader = codex_reader();
+  const auto entries = testing::read_all(
+      *reader,
+      {R"({"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c1","command":["bash","-lc","ls x"],"stdout":"",)"
+       R"("stderr":"none","exit_code":2,"duration":{"secs":1,"nanos":500000000}}})",
+       R"({"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c1","command":["bash","-lc","ls x"]}})",
+       R"({"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c2","success":false,"changes":{"a":{"type":"delete"}}}})",
+       R"({"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c3","success":true,"changes":{"a":{"type":"delete"}}}})"});
+  const auto commands = only<Command>(entries);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].text, "ls x");
+  EXPECT_EQ(commands[0].errors, "none");
+  EXPECT_EQ(commands[0].duration_ms, 1'500);
+  ASSERT_EQ(only<FileChange>(entries).size(), 1U);
+  EXPECT_EQ(only<FileChange>(entries)[0].change, Change::Deleted);
 }
 
 }  // namespace

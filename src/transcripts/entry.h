@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace relay::transcripts {
 
 /// Whose record this is: the agent's own id of its session or thread. Told once, and again when it changes.
@@ -73,6 +75,28 @@ struct ToolResult {
   std::string text = {};
   bool failed = false;
   bool cut = false;
+  WallMs at = 0;  // when it came, where that is not when its line was written
+};
+
+/// A command that was run, where the record tells more of it than the tool's result does. Stands before that result.
+struct Command {
+  std::string tool = {};  // that ran it; a script may run several, and then this is no Tool's id
+  std::string text = {};  // empty: what the Tool was given
+  std::optional<std::int64_t> exit_code = {};
+  std::optional<std::int64_t> duration_ms = {};
+  std::string output = {}, errors = {};
+};
+
+enum class Change : std::uint8_t { Created, Edited, Deleted };
+
+/// A file that was changed, told like a Command: what came of it, not what was wanted.
+struct FileChange {
+  std::string tool = {};
+  Change change = Change::Edited;
+  std::string path = {};
+  std::string moved_to = {};
+  std::string diff = {};     // unified; may lack the lines that name the file
+  std::string content = {};  // of one that was created, where there is no diff
 };
 
 /// What one answer of the model cost. A later one with the same id stands for the earlier one.
@@ -85,6 +109,7 @@ struct Usage {
   std::optional<std::int64_t> cache_write = {};
   std::optional<std::int64_t> output = {};
   std::optional<std::int64_t> reasoning = {};
+  std::optional<double> cost = {};  // in dollars, where the agent says so
 
   bool operator==(const Usage&) const = default;
 };
@@ -130,8 +155,8 @@ struct Unknown {
   std::string problem = {};  // one sentence
 };
 
-using Entry = std::variant<Session, Text, Thought, Prompt, Queued, Tool, ToolResult, Usage, Limit, Failure, TurnStarted,
-                           TurnEnded, Unknown>;
+using Entry = std::variant<Session, Text, Thought, Prompt, Queued, Tool, ToolResult, Command, FileChange, Usage, Limit,
+                           Failure, TurnStarted, TurnEnded, Unknown>;
 using Entries = std::vector<Entry>;
 
 }  // namespace relay::transcripts

@@ -2,10 +2,12 @@
 ///
 /// A message is written again, with the same id, when its tools have answered; after a cancelled turn the whole
 /// conversation is (`$set`), with other white space. So a message is known by its id and its words, and only what was
-/// added to it is told. No line says that a turn ended well.
+/// added to it is told. After a refused call it is written again with new ids, an answer then without its model.
+/// No line says that a turn ended well.
 #include <algorithm>
 
 #include "base/hash.h"
+#include "protocol/iso_time.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/line_reader.h"
@@ -100,7 +102,8 @@ class GeminiReader final : public LineReader {
   }
 
   void read_answer(const json::object& message, const std::string& id) {
-    if (!subagent_) {
+    const bool again = !message.contains("model") && array_member(message, "content") != nullptr;
+    if (!subagent_ && !again) {
       read_thoughts(message, id);
       tell_text(id, joined(message));
       if (const auto* calls = array_member(message, "toolCalls")) read_tools(*calls);
@@ -133,12 +136,26 @@ class GeminiReader final : public LineReader {
       const auto id = word_of(call, "id");
       if (told_.at("call " + id).second)
         entries_.push_back(tool_of(id, word_of(call, "name"), call.if_contains("args")));
-      if (const auto* result = array_member(call, "result"); result != nullptr && told_.at("result " + id).second)
-        read_result(id, *result, word_of(call, "status") == "error");
+      const auto* result = array_member(call, "result");
+      if (result == nullptr || !told_.at("result " + id).second) continue;
+      const auto* shown = object_member(call, "resultDisplay");  // of a refused call: what it wanted
+      if (shown != nullptr && word_of(call, "status") == "success") read_change(id, *shown);
+      read_result(id, *result, word_of(call, "status") == "error" || word_of(call, "status") == "cancelled",
+                  protocol::parse_iso_time(word_of(call, "timestamp")).value_or(0));
     }
   }
 
-  void read_result(const std::string& id, const json::array& parts, bool failed) {
+  void read_change(const std::string& id, const json::object& shown) {
+    auto path = clipped(text_of(shown, "filePath"), kMaxToolText);
+    if (path.empty() || !shown.contains("fileDiff")) return;
+    entries_.push_back(FileChange{.tool = id,
+                                  .change = is_true(shown, "isNewFile") ? Change::Created : Change::Edited,
+                                  .path = std::move(path),
+                                  .diff = text_of(shown, "fileDiff")});
+  }
+
+  /// The line is as old as the answer; the call says itself when it ended.
+  void read_result(const std::string& id, const json::array& parts, bool failed, WallMs at) {
     std::string text;
     for (const auto& part : parts) {
       if (!part.is_object()) continue;
@@ -149,7 +166,9 @@ class GeminiReader final : public LineReader {
       text += output.empty() ? text_of(*response, "error") : output;
       if (text.size() >= kMaxText) break;
     }
-    entries_.push_back(result_of(id, text, failed));
+    auto result = result_of(id, text, failed);
+    result.at = at;
+    entries_.push_back(std::move(result));
     tell_hook_context(id, text, "AfterTool");
   }
 

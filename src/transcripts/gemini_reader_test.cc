@@ -92,5 +92,27 @@ TEST(GeminiReader, ASubagentsFileHoldsNoWordsOfTheAgent) {
   EXPECT_EQ(texts_of(reader->read(R"({"type":"gemini","id":"1","content":"@relay:Bob from below"})")), "");
 }
 
+/// Four files were to be written; the fourth was refused, and then the conversation was written down again.
+TEST(GeminiReader, ARefusedCallChangesNothingAndRepeatsNoWords) {
+  const auto reader = gemini_reader();
+  const auto entries = testing::read_all(*reader, testing::record_lines("gemini-refused.jsonl"));
+  EXPECT_EQ(texts_of(entries), "[Writing.][Done.][Writing.][Done.][Writing.][Done.][Writing.]");
+  const auto results = only<ToolResult>(entries);
+  ASSERT_EQ(results.size(), 4U);
+  EXPECT_TRUE(results[3].failed);
+  EXPECT_EQ(only<FileChange>(entries).size(), 3U);
+}
+
+TEST(GeminiReader, TellsWhatChangedAndWhenACallEnded) {
+  const auto reader = gemini_reader();
+  const auto entries = testing::read_all(*reader, testing::record_lines("gemini-work.jsonl"));
+  const auto changes = only<FileChange>(entries);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].change, Change::Edited);
+  EXPECT_TRUE(changes[0].diff.ends_with("@@ -1,3 +1,4 @@\n one\n-two\n+zwei\n+und mehr\n three\n"));
+  EXPECT_EQ(changes[1].change, Change::Created);
+  EXPECT_EQ(only<ToolResult>(entries)[0].at, 1'794'811'510'262);
+}
+
 }  // namespace
 }  // namespace relay::transcripts

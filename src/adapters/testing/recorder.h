@@ -21,9 +21,11 @@ class Recorder final : public Listener {
   void on_known() override { ++known; }
   void on_capabilities() override { ++capabilities; }
   void on_prompt(const Prompt& prompt) override { prompts.push_back(prompt); }
-  void on_prompt_gone(const std::string& id, std::string_view by) override {
-    gone.push_back(id + " by " + std::string{by});
+  void on_prompt_gone(const std::string& id, const PromptEnd& end) override {
+    gone.push_back(id + " by " + std::string{end.by});
+    ends.push_back(end);
   }
+  void on_event(const events::Event& event, WallMs at) override { happened.emplace_back(event, at); }
   void on_usage(const Usage& told) override { usage.push_back(told); }
   void on_failure(std::string_view what, std::string_view) override { failures.emplace_back(what); }
   void on_broken(std::string_view way, std::string why) override { broken.push_back(std::string{way} + ": " + why); }
@@ -33,7 +35,9 @@ class Recorder final : public Listener {
   std::map<protocol::DeliveryMode, std::string> waiting;  // for a hook to take
   std::vector<std::string> heard, given, shown, gone, failures, broken, mended;
   std::vector<Prompt> prompts;
+  std::vector<PromptEnd> ends;
   std::vector<Usage> usage;
+  std::vector<std::pair<events::Event, WallMs>> happened;
   int known = 0, capabilities = 0;
 };
 

@@ -51,6 +51,14 @@ void add_ways(Columns& facts, const json::object& answer) {
   }
 }
 
+void add_events(Columns& facts, const json::object& answer) {
+  const auto* events = object_member(answer, "events");
+  if (events == nullptr) return;
+  const auto count = [&](std::string_view name) { return integer_member(*events, name).value_or(0); };
+  facts.add({"events", relay::format("{} told, {} waiting{}", count("told"), count("waiting"),
+                                     count("dropped") > 0 ? relay::format(", {} not kept", count("dropped")) : "")});
+}
+
 void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
   const auto state = shown_in(answer, "state");
@@ -75,6 +83,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
                                       integer_member(answer, "agentPid").value_or(0), shown_in(answer, "profile"))});
   add_ways(facts, answer);
+  add_events(facts, answer);
   facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
                                    bool_member(answer, "person").value_or(false) ? "in a person's terminal"
                                                                                  : "without a terminal",

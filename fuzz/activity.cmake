@@ -1,0 +1,1 @@
+relay_fuzzer(activity SOURCES activity_fuzz.cc LINKS relay::activity)

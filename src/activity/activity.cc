@@ -1,0 +1,281 @@
+#include "activity/activity.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "activity/commands.h"
+#include "activity/diff.h"
+#include "activity/outcome.h"
+#include "activity/patch.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "protocol/utf8.h"
+
+namespace relay::activity {
+namespace {
+
+using events::FileOperationKind;
+using events::ItemType;
+using transcripts::Change;
+
+constexpr std::size_t kMaxIdBytes = 200;  // with our prefix and number it fits an itemId
+constexpr std::size_t kMaxPathBytes = 4096;
+constexpr std::size_t kMaxWordBytes = 256;
+
+std::string cut(std::string_view text, std::size_t limit) { return std::string{protocol::cut_at_letter(text, limit)}; }
+std::string content(std::string_view text) { return cut(text, events::kMaxContentBytes); }
+
+std::optional<std::string> printed(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return cut(text, kMaxPrintedBytes);
+}
+
+ItemType type_of(const ToolKind& kind, std::string_view input) {
+  switch (kind.use) {
+    case Use::Shell:
+    case Use::Script: return item_type_of(subject_of(kind, input));
+    case Use::Search: return ItemType::Search;
+    case Use::Plan: return ItemType::Plan;
+    case Use::Read:
+    case Use::Write:
+    case Use::Edit:
+    case Use::Patch:
+    case Use::Other: break;
+  }
+  return ItemType::ToolCall;
+}
+
+json::object metadata_of(const transcripts::Tool& tool) {
+  json::object about{{"tool", tool.name}};
+  auto input = tool.input.size() <= kMaxInputBytes && !tool.cut ? parse_json(tool.input) : fail("too long");
+  if (input && !input->is_null())
+    about["input"] = *std::move(input);
+  else if (!tool.input.empty())
+    about["input"] = cut(tool.input, kMaxInputBytes);
+  if (tool.cut || tool.input.size() > kMaxInputBytes) about["cut"] = true;
+  return about;
+}
+
+bool changes_files(Use use) { return use == Use::Write || use == Use::Edit || use == Use::Patch; }
+
+/// An edit, or several to one file, by what was to be replaced.
+Diff diff_of(const ToolKind& kind, const json::object& input) {
+  const auto text = [&](const json::object& edit, std::string_view name) {
+    return name.empty() ? std::string{} : string_member(edit, name).value_or("");
+  };
+  const auto* edits = array_member(input, "edits");
+  if (edits == nullptr) return diff_between(text(input, kind.before), text(input, kind.after));
+  Diff all;
+  for (const auto& edit : *edits) {
+    if (!edit.is_object()) continue;
+    const auto one = diff_between(text(edit.get_object(), kind.before), text(edit.get_object(), kind.after));
+    all.lines_changed += one.lines_changed;
+    if (all.text.size() < events::kMaxContentBytes) all.text += one.text;
+  }
+  all.text = content(all.text);
+  return all;
+}
+
+void set_diff(events::FileOperation& operation, Diff diff) {
+  if (diff.text.empty()) return;
+  operation.lines_changed = diff.lines_changed;
+  operation.diff = std::move(diff.text);
+}
+
+}  // namespace
+
+Happenings Activity::take(const transcripts::Entry& entry, WallMs at) {
+  at_ = at;
+  std::visit([this](const auto& each) { on(each); }, entry);
+  return std::exchange(said_, {});
+}
+
+Happenings Activity::end(std::string_view why, WallMs at) {
+  at_ = at;
+  close_all(why);
+  return std::exchange(said_, {});
+}
+
+void Activity::on(const transcripts::Text& text) { tell_block(ItemType::Message, "m", text.id, text.text); }
+void Activity::on(const transcripts::Thought& thought) {
+  tell_block(ItemType::Thinking, "t", thought.id, thought.text);
+}
+
+void Activity::tell_block(ItemType type, std::string_view prefix, const std::string& id, std::string_view text) {
+  if (text.empty()) return;
+  const auto item = item_named(prefix, id);
+  const auto shown = content(text);
+  const bool whole = shown.size() == text.size();
+  say(events::ItemStarted{.item_id = item, .item_type = type, .started_at = at_});
+  say(events::ItemDelta{.item_id = item, .delta = {.type = events::DeltaType::Text, .content = shown}});
+  say(events::ItemCompleted{.item_id = item,
+                            .completed_at = at_,
+                            .result = whole ? std::nullopt : std::optional{json::object{{"cut", true}}}});
+}
+
+/// Gemini adds to a text under its old id: that is an item of its own.
+std::string Activity::item_named(std::string_view prefix, const std::string& id) {
+  if (id.empty()) return format("{}-{}", prefix, ++nameless_);
+  auto name = format("{}-{}", prefix, id.size() <= kMaxIdBytes ? id : sha256_hex(id));
+  repeated_ = name == last_block_ ? repeated_ + 1 : 0;
+  last_block_ = name;
+  return repeated_ == 0 ? name : format("{}.{}", name, repeated_ + 1);
+}
+
+void Activity::on(const transcripts::Tool& tool) {
+  if (open_named(tool.id) != nullptr) return;
+  if (open_.size() >= kMaxOpen) {
+    complete(open_.front(), true, "too many calls are open");
+    open_.pop_front();
+  }
+  const auto& kind = kind_of(tool.name);
+  auto item = tool.id.empty()                 ? format("c-{}", ++nameless_)
+              : tool.id.size() <= kMaxIdBytes ? tool.id
+                                              : sha256_hex(tool.id);
+  say(events::ItemStarted{
+      .item_id = item, .item_type = type_of(kind, tool.input), .started_at = at_, .metadata = metadata_of(tool)});
+  Open open{tool.id, std::move(item), &kind, tool.input, at_};
+  if (tool.id.empty()) return complete(open, false, {});  // its result would not say whose it is
+  open_.push_back(std::move(open));
+}
+
+void Activity::on(const transcripts::ToolResult& result) {
+  const auto found = std::ranges::find(open_, result.id, &Open::id);
+  if (found == open_.end()) return;
+  const auto open = std::move(*found);
+  open_.erase(found);
+  if (result.at != 0) at_ = result.at;
+  if (!result.text.empty())
+    say(events::ItemDelta{.item_id = open.item,
+                          .delta = {.type = events::DeltaType::ToolOutput, .content = content(result.text)}});
+  if (!open.told) tell_deed(open, result);
+  complete(open, result.failed, {});
+}
+
+/// Of what failed, only that a command ran is sure: it says with which code it ended.
+void Activity::tell_deed(const Open& open, const transcripts::ToolResult& result) {
+  const auto& kind = *open.kind;
+  if (kind.use == Use::Shell) {
+    const auto outcome = outcome_in(result.text);
+    if (result.failed && !outcome.exit_code) return;
+    return tell_command({.text = subject_of(kind, open.input),
+                         .exit_code = outcome.exit_code,
+                         .duration_ms = std::max<std::int64_t>(0, at_ - open.since),
+                         .output = outcome.output});
+  }
+  if (result.failed) return;
+  const auto subject = subject_of(kind, open.input);
+  if (kind.use == Use::Patch) {
+    for (const auto& change : files_in_patch(subject)) tell_change(change, false);
+  } else if (kind.use == Use::Read || changes_files(kind.use)) {
+    if (subject.empty()) return;
+    events::FileOperation operation{.operation = kind.use == Use::Read    ? FileOperationKind::Read
+                                                 : kind.use == Use::Write ? FileOperationKind::Write
+                                                                          : FileOperationKind::Edit,
+                                    .file_path = cut(subject, kMaxPathBytes)};
+    // What a file held before it was written over is not known.
+    if (kind.use == Use::Edit && !kind.before.empty())
+      if (const auto input = parse_json_object(open.input)) set_diff(operation, diff_of(kind, *input));
+    say(std::move(operation));
+  }
+}
+
+void Activity::on(const transcripts::Command& command) {
+  auto full = command;
+  if (auto* const open = open_named(command.tool)) {
+    open->told = true;
+    if (full.text.empty()) full.text = subject_of(*open->kind, open->input);
+    if (!full.duration_ms) full.duration_ms = std::max<std::int64_t>(0, at_ - open->since);
+  } else {
+    for (auto& each : open_) each.told = each.told || each.kind->use == Use::Shell;
+  }
+  tell_command(full);
+}
+
+void Activity::tell_command(const transcripts::Command& command) {
+  if (command.text.empty()) return;
+  say(events::CommandExecuted{.command = content(command.text),
+                              .exit_code = command.exit_code,
+                              .duration = command.duration_ms.value_or(0),
+                              .stdout_text = printed(command.output),
+                              .stderr_text = printed(command.errors)});
+}
+
+void Activity::on(const transcripts::FileChange& change) {
+  auto* const open = open_named(change.tool);
+  if (open != nullptr)
+    open->told = true;
+  else
+    for (auto& each : open_) each.told = each.told || changes_files(each.kind->use);
+  tell_change(change, open != nullptr && open->kind->use == Use::Write);
+}
+
+void Activity::tell_change(const transcripts::FileChange& change, bool written) {
+  if (change.path.empty()) return;
+  auto diff = change.change == Change::Created && change.diff.empty() ? diff_between("", change.content)
+                                                                      : diff_from(change.diff);
+  const auto tell = [&](FileOperationKind kind, std::string_view path, Diff with) {
+    events::FileOperation operation{.operation = kind, .file_path = cut(path, kMaxPathBytes)};
+    set_diff(operation, std::move(with));
+    say(std::move(operation));
+  };
+  if (!change.moved_to.empty() && change.change == Change::Edited) {
+    tell(FileOperationKind::Delete, change.path, {});
+    return tell(FileOperationKind::Create, change.moved_to, std::move(diff));
+  }
+  switch (change.change) {
+    case Change::Created: return tell(FileOperationKind::Create, change.path, std::move(diff));
+    case Change::Deleted: return tell(FileOperationKind::Delete, change.path, std::move(diff));
+    case Change::Edited:
+      return tell(written ? FileOperationKind::Write : FileOperationKind::Edit, change.path, std::move(diff));
+  }
+}
+
+void Activity::on(const transcripts::Usage& usage) {
+  say(events::TokensUsed{.model = cut(usage.model, kMaxWordBytes),
+                         .input_tokens = usage.input.value_or(0),
+                         .output_tokens = usage.output.value_or(0),
+                         .cache_read_tokens = usage.cache_read,
+                         .cache_write_tokens = usage.cache_write,
+                         .estimated_cost_usd = usage.cost,
+                         .reasoning_tokens = usage.reasoning,
+                         .request_id = usage.id.empty()                   ? std::nullopt
+                                       : usage.id.size() <= kMaxWordBytes ? std::optional{usage.id}
+                                                                          : std::optional{sha256_hex(usage.id)},
+                         .source = source_});
+}
+
+void Activity::on(const transcripts::TurnEnded& turn) {
+  close_all(turn.ending == transcripts::Ending::Interrupted ? kInterrupted
+            : turn.ending == transcripts::Ending::Failed    ? "the turn failed"
+                                                            : "the turn ended without its result");
+}
+
+void Activity::on(const transcripts::Unknown& unknown) {
+  if (unparsed_ >= kMaxUnparsed) return;
+  ++unparsed_;
+  say(events::AgentUnparsed{.source = source_,
+                            .problem = unknown.problem,
+                            .text = unknown.type.empty() ? std::nullopt : std::optional{unknown.type}});
+}
+
+void Activity::complete(const Open& open, bool failed, std::string_view reason) {
+  json::object result{{"failed", failed}};
+  if (!reason.empty()) result["reason"] = reason;
+  say(events::ItemCompleted{.item_id = open.item,
+                            .completed_at = at_,
+                            .result = std::move(result),
+                            .duration = std::max<std::int64_t>(0, at_ - open.since)});
+}
+
+void Activity::close_all(std::string_view reason) {
+  for (const auto& open : std::exchange(open_, {})) complete(open, true, reason);
+}
+
+Activity::Open* Activity::open_named(std::string_view id) {
+  if (id.empty()) return nullptr;
+  const auto found = std::ranges::find(open_, id, &Open::id);
+  return found == open_.end() ? nullptr : &*found;
+}
+
+}  // namespace relay::activity

@@ -1,0 +1,95 @@
+/// What an agent's record says, made into events: what it says, thinks and does, and what that cost.
+///
+///     transcripts::Entry, and when ──▶ Activity ──▶ item.started, item.delta, item.completed, command.executed,
+///                                                   file.operation, tokens.used, agent.unparsed
+///
+/// A text or a thought is an item that begins and ends at once: a record holds it whole. A tool call is open until its
+/// result stands there, or its turn has ended without one; then it failed. What a tool did is told between its beginning
+/// and its end: as the record tells it (Command, FileChange), else by what it was given and answered.
+///
+/// Invariants
+/// - Every item that began is completed once; nothing is told of an item after its end.
+/// - Every event keeps to its table (events/), whatever stands in the record; contents are cut, never left out.
+/// - Memory is bounded: kMaxOpen calls, each with what it was given.
+/// Pure; one thread. It does not know who the agent is: `agentName` is left to whoever does.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "activity/tools.h"
+#include "events/event.h"
+#include "transcripts/entry.h"
+
+namespace relay::activity {
+
+inline constexpr std::size_t kMaxOpen = 64;                      // calls of tools; an agent makes a few at once
+inline constexpr std::size_t kMaxPrintedBytes = 8 * 1024;        // of a command; its item has more
+inline constexpr std::size_t kMaxInputBytes = 16 * 1024;         // of a tool, in the metadata of its item
+inline constexpr std::string_view kInterrupted = "interrupted";  // the reason of a call that a person broke off
+inline constexpr std::size_t kMaxUnparsed = 32;                  // told of one record
+
+struct Happened {
+  events::Event event;
+  WallMs at = 0;
+};
+using Happenings = std::vector<Happened>;
+
+class Activity {
+ public:
+  /// `source`: how it is known, for tokens.used and agent.unparsed: `transcript`, `server`.
+  explicit Activity(std::string_view source) : source_{source} {}
+
+  Happenings take(const transcripts::Entry& entry, WallMs at);
+  /// Nothing more will come of what is open, and why: the agent is gone, or follows another record.
+  Happenings end(std::string_view why, WallMs at);
+
+ private:
+  struct Open {
+    std::string id;    // of the tool call
+    std::string item;  // of the event
+    const ToolKind* kind;
+    std::string input;
+    WallMs since = 0;
+    bool told = false;  // what it did is told already
+  };
+
+  void on(const transcripts::Session&) { close_all("another session began"); }
+  void on(const transcripts::Text& text);
+  void on(const transcripts::Thought& thought);
+  void on(const transcripts::Prompt&) {}
+  void on(const transcripts::Queued&) {}
+  void on(const transcripts::Tool& tool);
+  void on(const transcripts::ToolResult& result);
+  void on(const transcripts::Command& command);
+  void on(const transcripts::FileChange& change);
+  void on(const transcripts::Usage& usage);
+  void on(const transcripts::Limit&) {}
+  void on(const transcripts::Failure&) {}
+  void on(const transcripts::TurnStarted&) {}
+  void on(const transcripts::TurnEnded& turn);
+  void on(const transcripts::Unknown& unknown);
+
+  void say(events::Event event) { said_.push_back({std::move(event), at_}); }
+  void tell_block(events::ItemType type, std::string_view prefix, const std::string& id, std::string_view text);
+  std::string item_named(std::string_view prefix, const std::string& id);
+  void tell_deed(const Open& open, const transcripts::ToolResult& result);
+  void tell_command(const transcripts::Command& command);
+  void tell_change(const transcripts::FileChange& change, bool written);
+  void complete(const Open& open, bool failed, std::string_view reason);
+  void close_all(std::string_view reason);
+  Open* open_named(std::string_view id);
+
+  std::string source_;
+  std::deque<Open> open_;
+  std::string last_block_;      // whose id may come again, with what was added
+  std::uint64_t repeated_ = 0;  // times it did
+  std::uint64_t nameless_ = 0;  // items without an id of their own
+  std::size_t unparsed_ = 0;
+  WallMs at_ = 0;    // of the entry at hand
+  Happenings said_;  // for the entry at hand
+};
+
+}  // namespace relay::activity

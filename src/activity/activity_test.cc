@@ -1,0 +1,185 @@
+#include "activity/activity.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::activity {
+namespace {
+
+using transcripts::Command;
+using transcripts::FileChange;
+using transcripts::Text;
+using transcripts::Tool;
+using transcripts::ToolResult;
+using transcripts::TurnEnded;
+using Lines = std::vector<std::string>;
+
+struct AnActivity : ::testing::Test {
+  Activity activity{"transcript"};
+  WallMs now = 1'000;
+
+  /// What came of an entry, each event in one short line.
+  Lines take(const transcripts::Entry& entry) {
+    Lines lines;
+    for (const auto& [event, at] : activity.take(entry, now)) lines.push_back(line_of(event));
+    return lines;
+  }
+  static std::string line_of(const events::Event& event) {
+    const auto members = events::members_of(event);
+    EXPECT_TRUE(events::read_event(events::type_of(event), members)) << json::serialize(members);
+    return format("{} {}", events::type_of(event), json::serialize(members));
+  }
+  /// Those of one type only.
+  Lines take_only(const transcripts::Entry& entry, std::string_view type) {
+    auto lines = take(entry);
+    std::erase_if(lines, [&](const std::string& line) { return !line.starts_with(type); });
+    return lines;
+  }
+  static Tool tool(std::string name, std::string input, std::string id = "c1") {
+    return {.id = std::move(id), .name = std::move(name), .input = std::move(input)};
+  }
+};
+
+TEST_F(AnActivity, WordsBeginAndEndAtOnce) {
+  EXPECT_EQ(take(Text{.id = "u1", .text = "Hello."}),
+            (Lines{R"(item.started {"itemId":"m-u1","itemType":"message","startedAt":1000})",
+                   R"(item.delta {"itemId":"m-u1","delta":{"type":"text","content":"Hello."}})",
+                   R"(item.completed {"itemId":"m-u1","completedAt":1000,"duration":0})"}));
+  EXPECT_EQ(take(transcripts::Thought{.id = "u1", .text = "Hm."})[0],
+            R"(item.started {"itemId":"t-u1","itemType":"thinking","startedAt":1000})");
+  EXPECT_EQ(take(Text{.id = "u2", .text = ""}), Lines{});
+}
+
+TEST_F(AnActivity, WhatIsAddedToAMessageIsAnItemOfItsOwn) {
+  (void)take(Text{.id = "u1", .text = "one"});
+  EXPECT_TRUE(take(Text{.id = "u1", .text = "two"})[0].starts_with(R"(item.started {"itemId":"m-u1.2")"));
+  EXPECT_TRUE(take(Text{.id = "", .text = "x"})[0].starts_with(R"(item.started {"itemId":"m-1")"));
+  EXPECT_TRUE(take(Text{.id = "", .text = "x"})[0].starts_with(R"(item.started {"itemId":"m-2")"));
+}
+
+TEST_F(AnActivity, ACommandIsOpenUntilItsResult) {
+  EXPECT_EQ(take(tool("Bash", R"({"command":"npm test"})")),
+            (Lines{R"(item.started {"itemId":"c1","itemType":"test_run","startedAt":1000,)"
+                   R"("metadata":{"tool":"Bash","input":{"command":"npm test"}}})"}));
+  now = 3'500;
+  EXPECT_EQ(take(ToolResult{.id = "c1", .text = "Exit code 1\nno", .failed = true}),
+            (Lines{R"(item.delta {"itemId":"c1","delta":{"type":"tool_output","content":"Exit code 1\nno"}})",
+                   R"(command.executed {"command":"npm test","exitCode":1,"duration":2500,"stdout":"no"})",
+                   R"(item.completed {"itemId":"c1","completedAt":3500,"result":{"failed":true},"duration":2500})"}));
+  EXPECT_EQ(take(ToolResult{.id = "c1", .text = "again"}), Lines{});
+}
+
+TEST_F(AnActivity, ACommandThatWasRefusedDidNotRun) {
+  (void)take(tool("Bash", R"({"command":"rm x"})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "The user doesn't want to proceed", .failed = true}, "command"),
+            Lines{});
+}
+
+TEST_F(AnActivity, TheRecordsOwnWordOnACommandStandsForTheResults) {
+  (void)take(tool("Bash", R"({"command":"make"})"));
+  now = 1'200;
+  EXPECT_EQ(
+      take(Command{.tool = "c1", .exit_code = 0, .output = "ok", .errors = "warned"}),
+      (Lines{R"(command.executed {"command":"make","exitCode":0,"duration":200,"stdout":"ok","stderr":"warned"})"}));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "ok"}, "command"), Lines{});
+}
+
+TEST_F(AnActivity, WhatAScriptRanIsToldThoughNoCallNamesIt) {
+  EXPECT_NE(take(tool("exec", "const r = await tools.exec_command({cmd: 'cargo test'});"))[0].find("test_run"),
+            std::string::npos);
+  EXPECT_EQ(take(Command{.tool = "exec-7", .text = "cargo test", .exit_code = 101, .duration_ms = 40}),
+            (Lines{R"(command.executed {"command":"cargo test","exitCode":101,"duration":40})"}));
+}
+
+TEST_F(AnActivity, AnEditIsShownAsADiff) {
+  (void)take(tool("Edit", R"({"file_path":"/p/a.txt","old_string":"two","new_string":"zwei"})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "done"}, "file"),
+            (Lines{R"(file.operation {"operation":"edit","filePath":"/p/a.txt","linesChanged":2,)"
+                   R"("diff":"@@ -1,1 +1,1 @@\n-two\n+zwei\n"})"}));
+  (void)take(
+      tool("multiedit",
+           R"({"filePath":"b","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":""},7]})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"),
+            (Lines{R"(file.operation {"operation":"edit","filePath":"b","linesChanged":3,)"
+                   R"("diff":"@@ -1,1 +1,1 @@\n-a\n+b\n@@ -1,1 +0,0 @@\n-c\n"})"}));
+}
+
+TEST_F(AnActivity, AFailedEditChangedNothing) {
+  (void)take(tool("Edit", R"({"file_path":"/p/a.txt","old_string":"two","new_string":"zwei"})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "not found", .failed = true}, "file"), Lines{});
+}
+
+TEST_F(AnActivity, FilesAreReadWrittenCreatedDeletedAndMoved) {
+  (void)take(tool("read", R"({"filePath":"a"})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"),
+            (Lines{R"(file.operation {"operation":"read","filePath":"a"})"}));
+  (void)take(tool("Write", R"({"file_path":"b","content":"x"})"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"),
+            (Lines{R"(file.operation {"operation":"write","filePath":"b"})"}));
+  (void)take(tool("Write", R"({"file_path":"b","content":"x"})"));
+  EXPECT_EQ(
+      take(FileChange{.tool = "c1", .change = transcripts::Change::Created, .path = "b", .content = "x\n"}),
+      (Lines{
+          R"(file.operation {"operation":"create","filePath":"b","linesChanged":1,"diff":"@@ -0,0 +1,1 @@\n+x\n"})"}));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"), Lines{});
+  (void)take(tool("apply_patch",
+                  "*** Begin Patch\n*** Delete File: c\n*** Update File: d\n*** Move to: e\n-1\n+2\n*** End Patch"));
+  EXPECT_EQ(take_only(ToolResult{.id = "c1"}, "file"),
+            (Lines{R"(file.operation {"operation":"delete","filePath":"c"})",
+                   R"(file.operation {"operation":"delete","filePath":"d"})",
+                   R"(file.operation {"operation":"create","filePath":"e","linesChanged":2,"diff":"@@\n-1\n+2\n"})"}));
+}
+
+TEST_F(AnActivity, ACallWithoutAResultFailsWhenItsTurnEnds) {
+  (void)take(tool("Bash", R"({"command":"sleep 60"})"));
+  now = 2'000;
+  EXPECT_EQ(
+      take(TurnEnded{.ending = transcripts::Ending::Interrupted}),
+      (Lines{
+          R"(item.completed {"itemId":"c1","completedAt":2000,"result":{"failed":true,"reason":"interrupted"},"duration":1000})"}));
+  EXPECT_EQ(take(TurnEnded{}), Lines{});
+  EXPECT_EQ(take(ToolResult{.id = "c1", .text = "late"}), Lines{});
+}
+
+TEST_F(AnActivity, ACallThatCannotBeNamedEndsAtOnce) {
+  EXPECT_EQ(take(tool("web_search_call", R"({"query":"x"})", "")).size(), 2U);
+}
+
+TEST_F(AnActivity, TooManyOpenCallsAreNotKept) {
+  std::size_t completed = 0;
+  for (std::size_t i = 0; i < 3 * kMaxOpen; ++i)
+    completed += take_only(tool("Bash", "{}", format("c{}", i)), "item.completed").size();
+  EXPECT_EQ(completed, 2 * kMaxOpen);
+  EXPECT_EQ(activity.end("the agent has ended", now).size(), kMaxOpen);
+}
+
+TEST_F(AnActivity, TokensAreToldAgainUnderTheSameName) {
+  transcripts::Usage usage{.id = "msg/req", .model = "m", .input = 3, .cache_read = 7, .output = 1};
+  EXPECT_EQ(take(usage), (Lines{R"(tokens.used {"agentName":"","model":"m","inputTokens":3,"outputTokens":1,)"
+                                R"("cacheReadTokens":7,"requestId":"msg/req","source":"transcript"})"}));
+  usage.output = 9;
+  EXPECT_NE(take(usage)[0].find(R"("outputTokens":9)"), std::string::npos);
+}
+
+TEST_F(AnActivity, StrangeInputKeepsToTheTables) {
+  const std::string huge(300'000, 'x');
+  for (const auto* name :
+       {"Bash", "Edit", "Write", "Read", "exec", "apply_patch", "nobody knows", "", "Glob", "TodoWrite"})
+    for (const auto& input : {std::string{}, std::string{"["}, std::string{"[1]"}, std::string{"null"}, huge,
+                              std::string{R"({"command":7,"file_path":[],"edits":{}})"},
+                              R"({"command":")" + huge + R"(","file_path":")" + huge + "\"}",
+                              std::string{R"({"command":["a",7],"file_path":"","edits":[[]]})"}}) {
+      (void)take(tool(name, input, huge));
+      (void)take(ToolResult{.id = huge, .text = huge});
+    }
+  (void)take(Text{.id = huge, .text = huge});
+  (void)take(transcripts::Usage{.id = huge, .model = huge});
+  (void)take(FileChange{.path = huge, .moved_to = huge, .diff = huge});
+  (void)take(transcripts::Unknown{.type = "x", .problem = "y"});
+  for (std::size_t i = 0; i < 2 * kMaxUnparsed; ++i) (void)take(transcripts::Unknown{.problem = "y"});
+  EXPECT_EQ(take(transcripts::Unknown{.problem = "y"}), Lines{});
+}
+
+}  // namespace
+}  // namespace relay::activity

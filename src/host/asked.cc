@@ -1,0 +1,300 @@
+#include "host/asked.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "activity/activity.h"
+#include "activity/patch.h"
+#include "activity/tools.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "protocol/utf8.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::PromptKind;
+using adapters::Reply;
+using events::Resolution;
+using profiles::State;
+
+constexpr std::string_view kHuman = "human";
+constexpr std::string_view kUntold = "answered at the agent's own screen, which does not tell how";
+constexpr std::string_view kWentOn = "answered at the agent's own screen; it went on";
+constexpr std::size_t kMaxTextBytes = 16 * 1024;
+constexpr std::size_t kMaxPathBytes = 4096;
+constexpr std::size_t kMaxWordBytes = 256;
+constexpr std::size_t kMaxOptions = 64;
+constexpr std::size_t kMaxCalls = 256;
+
+std::string cut(std::string_view text, std::size_t limit) { return std::string{protocol::cut_at_letter(text, limit)}; }
+
+std::optional<std::string> unless_empty(std::string text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+events::Event permission_in(const adapters::Prompt& prompt, std::string request) {
+  const auto& kind = activity::kind_of(prompt.tool);
+  events::PermissionRequested asked{.request_id = std::move(request),
+                                    .tool = cut(prompt.tool, kMaxWordBytes),
+                                    .description = cut(prompt.summary, kMaxTextBytes)};
+  const auto input = parse_json_object(prompt.input);
+  const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
+  if (kind.use == activity::Use::Patch) {
+    // Of several files the first would say too little.
+    const auto files = activity::files_in_patch(member("command"));
+    if (files.size() == 1) asked.file_path = unless_empty(cut(files.front().path, kMaxPathBytes));
+    return asked;
+  }
+  // Where a hook names its tools otherwise than the record does, the input still says on what.
+  auto command = kind.use == activity::Use::Shell || kind.use == activity::Use::Script
+                     ? activity::subject_of(kind, prompt.input)
+                     : std::string{};
+  if (command.empty()) command = member("command");
+  asked.command = unless_empty(cut(command, kMaxTextBytes));
+  for (const auto* name : {"file_path", "filePath", "filepath", "notebook_path", "path"})
+    if (!asked.file_path) asked.file_path = unless_empty(cut(member(name), kMaxPathBytes));
+  return asked;
+}
+
+events::Event question_in(const adapters::Prompt& prompt, std::string request) {
+  events::QuestionRequested asked{.question_id = std::move(request)};
+  for (const auto& question : prompt.questions) asked.question += (asked.question.empty() ? "" : "\n") + question.text;
+  asked.question = cut(asked.question.empty() ? prompt.summary : asked.question, kMaxTextBytes);
+  if (prompt.questions.size() == 1 && !prompt.questions.front().choices.empty()) {
+    const auto& choices = prompt.questions.front().choices;
+    const auto shown = std::min(choices.size(), kMaxOptions);
+    asked.options.emplace(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(shown));
+  }
+  return asked;
+}
+
+/// What a recognised dialog says; empty when none is.
+std::string text_of(const speech::Findings& findings) {
+  if (findings.permission)
+    return format("{} {} {}", findings.permission->pattern, findings.permission->tool, findings.permission->command);
+  return findings.question ? format("{} {}", findings.question->pattern, findings.question->text) : std::string{};
+}
+
+/// What stands under the head of a dialog about a file is a sentence of the program, no command: `WriteFile`, `Edit`.
+bool changes_files(std::string_view tool) {
+  std::string word;
+  std::ranges::transform(tool, std::back_inserter(word), [](unsigned char c) { return std::tolower(c); });
+  return word.find("write") != std::string::npos || word.find("edit") != std::string::npos;
+}
+
+events::Event dialog_in(const speech::Findings& findings, std::string request) {
+  if (const auto& permission = findings.permission) {
+    const auto what = permission->command.empty() ? permission->tool : permission->command;
+    return events::PermissionRequested{.request_id = std::move(request),
+                                       .tool = cut(permission->tool, kMaxWordBytes),
+                                       .command = changes_files(permission->tool)
+                                                      ? std::nullopt
+                                                      : unless_empty(cut(permission->command, kMaxTextBytes)),
+                                       .description = cut(what, kMaxTextBytes)};
+  }
+  events::QuestionRequested asked{.question_id = std::move(request),
+                                  .question = cut(findings.question->text, kMaxTextBytes)};
+  std::vector<std::string> options;
+  for (const auto& choice : findings.question->choices)
+    if (options.size() < kMaxOptions) options.push_back(choice.label);
+  if (!options.empty()) asked.options = std::move(options);
+  return asked;
+}
+
+}  // namespace
+
+std::string Asked::request_of(std::string_view prompt) const {
+  const auto found = std::ranges::find(open_, prompt, &Open::prompt);
+  return found != open_.end() ? found->request : format("{}-{}", host_, prompt);
+}
+
+std::string_view Asked::prompt_of(std::string_view request) const {
+  const auto found = std::ranges::find(open_, request, &Open::request);
+  return found != open_.end() ? std::string_view{found->prompt} : request;
+}
+
+bool Asked::on_screen_alone(std::string_view request) const {
+  const auto found = std::ranges::find(open_, request, &Open::request);
+  return found != open_.end() && (found->where == Where::Leaving || found->where == Where::OnScreen);
+}
+
+Asked::Opens::iterator Asked::on_screen() { return std::ranges::find(open_, Where::OnScreen, &Open::where); }
+
+Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
+  dialog_.reset();
+  const auto event = [&](std::string request) {
+    return prompt.kind == PromptKind::Permission ? permission_in(prompt, std::move(request))
+                                                 : question_in(prompt, std::move(request));
+  };
+  // The door opened late: its dialog was told already.
+  if (const auto seen = on_screen(); seen != open_.end() && seen->prompt.empty()) {
+    auto known = event(seen->request);
+    if (known.index() == seen->told.index()) {
+      seen->prompt = prompt.id;
+      seen->where = Where::Door;
+      seen->told = known;
+      return {std::move(known)};
+    }
+  }
+  auto request = format("{}-{}", host_, prompt.id);
+  open_.push_back({prompt.id, request, event(request)});
+  return {open_.back().told};
+}
+
+Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd& end,
+                           const std::optional<Answered>& answered, Moment now) {
+  Told out;
+  const auto found = std::ranges::find(open_, prompt, &Open::prompt);
+  if (found == open_.end() || prompt.empty()) return out;
+  if (end.still_asked) {
+    found->where = Where::Leaving;
+    return out;
+  }
+  const auto resolution = [](Reply::Verdict verdict) {
+    return verdict == Reply::Verdict::Allow ? Resolution::Approved : Resolution::Denied;
+  };
+  if (answered && end.by != "person") {
+    std::string said;
+    for (const auto& answer : answered->reply.answers) said += (said.empty() ? "" : "\n") + answer;
+    resolve(out, found, resolution(answered->reply.verdict), answered->by, answered->reply.message, unless_empty(said),
+            now.wall);
+  } else if (end.verdict) {
+    resolve(out, found, resolution(*end.verdict), kHuman, {}, std::nullopt, now.wall);
+  } else if (end.by == "person") {
+    close(out, found, now);
+  } else {
+    resolve(out, found, Resolution::Withdrawn, kHuman, end.by, std::nullopt, now.wall);
+  }
+  return out;
+}
+
+void Asked::close(Told& out, Opens::iterator open, Moment now) {
+  const bool question = std::holds_alternative<events::QuestionRequested>(open->told);
+  if (question || open->shown)
+    return resolve(out, open, open->shown.value_or(Resolution::Withdrawn), kHuman, {}, std::nullopt, now.wall);
+  open->where = Where::Closing;
+  open->until = now.steady + kVerdict;
+}
+
+/// A call of another tool says nothing of this one, as long as one of its own is under way.
+bool Asked::concerns(const Open& open, std::string_view tool) const {
+  const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
+  if (asked == nullptr) return false;
+  return tool == asked->tool ||
+         std::ranges::none_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
+}
+
+Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
+  Told out;
+  if (const auto* started = std::get_if<events::ItemStarted>(&event)) {
+    if (started->metadata && calls_.size() < kMaxCalls)
+      calls_[started->item_id] = string_member(*started->metadata, "tool").value_or("");
+  } else if (std::holds_alternative<events::CommandExecuted>(event) ||
+             std::holds_alternative<events::FileOperation>(event)) {
+    deed_ = true;
+  }
+  const auto* completed = std::get_if<events::ItemCompleted>(&event);
+  const auto call = completed == nullptr ? calls_.end() : calls_.find(completed->item_id);
+  if (call == calls_.end()) return out;
+  const auto tool = std::move(call->second);
+  calls_.erase(call);
+  const auto none = json::object{};
+  const auto& result = completed->result ? *completed->result : none;
+  const bool failed = bool_member(result, "failed").value_or(false);
+  // A call that ended for another reason than its result says nothing.
+  if (const auto reason = string_member(result, "reason"); reason && *reason != activity::kInterrupted) return out;
+  const auto shown = std::exchange(deed_, false) || !failed ? Resolution::Approved : Resolution::Denied;
+  for (auto each = open_.begin(); each != open_.end();) {
+    if (!concerns(*each, tool)) {
+      ++each;
+    } else if (each->where == Where::Closing) {
+      resolve(out, each, shown, kHuman, {}, std::nullopt, now);
+      each = open_.begin();
+    } else {
+      (each++)->shown = shown;
+    }
+  }
+  return out;
+}
+
+Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now) {
+  Told out;
+  if (state == State::Unknown) return out;
+  const bool blocked = state == State::Blocked;
+  const auto text = blocked ? text_of(findings) : std::string{};
+  for (auto each = open_.begin(); each != open_.end();) {
+    const bool over = each->where == Where::OnScreen
+                          ? !blocked || (!text.empty() && !each->dialog.empty() && text != each->dialog)
+                          : each->where == Where::Leaving && state == State::Idle;
+    if (over) {
+      const auto before = open_.size();
+      close(out, each, now);
+      if (open_.size() < before) each = open_.begin();
+      continue;
+    }
+    if (each->where == Where::Closing && now.steady >= each->until) {
+      const bool goes_on = state == State::Working;
+      resolve(out, each, goes_on ? Resolution::Approved : Resolution::Withdrawn, kHuman, goes_on ? kWentOn : kUntold,
+              std::nullopt, now.wall);
+      each = open_.begin();
+      continue;
+    }
+    if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
+    if (each->where == Where::OnScreen && each->dialog.empty()) each->dialog = text;
+    ++each;
+  }
+  const bool nobodys =
+      !text.empty() && std::ranges::all_of(open_, [](const Open& each) { return each.where == Where::Closing; });
+  if (!nobodys)
+    dialog_.reset();
+  else if (!dialog_ || dialog_->text != text)
+    dialog_ = Dialog{text, now.steady};
+  if (!dialog_ || now.steady < dialog_->since + kSettle) return out;
+  dialog_.reset();
+  auto request = format("{}-s{}", host_, ++last_);
+  open_.push_back({"", request, dialog_in(findings, request), Where::OnScreen, text});
+  out.push_back(open_.back().told);
+  return out;
+}
+
+std::optional<SteadyTime> Asked::due() const {
+  std::optional<SteadyTime> due;
+  if (dialog_) due = dialog_->since + kSettle;
+  for (const auto& each : open_)
+    if (each.where == Where::Closing) due = due ? std::min(*due, each.until) : each.until;
+  return due;
+}
+
+Asked::Told Asked::end(WallMs now) {
+  Told out;
+  while (!open_.empty())
+    resolve(out, open_.begin(), Resolution::Withdrawn, kHuman, "the agent has ended", std::nullopt, now);
+  return out;
+}
+
+Asked::Told Asked::open() const {
+  Told out;
+  for (const auto& each : open_) out.push_back(each.told);
+  return out;
+}
+
+void Asked::resolve(Told& out, Opens::iterator open, Resolution how, std::string_view by, std::string_view reason,
+                    std::optional<std::string> answer, WallMs now) {
+  const auto gone = std::move(*open);
+  open_.erase(open);
+  const auto who = cut(by, kMaxWordBytes);
+  if (std::holds_alternative<events::PermissionRequested>(gone.told))
+    out.emplace_back(events::PermissionResolved{.request_id = gone.request,
+                                                .resolution = how,
+                                                .resolved_by = who,
+                                                .resolved_at = now,
+                                                .reason = unless_empty(cut(reason, kMaxPathBytes))});
+  else
+    out.emplace_back(
+        events::QuestionResolved{.question_id = gone.request, .answer = std::move(answer), .resolved_by = who});
+}
+
+}  // namespace relay::host

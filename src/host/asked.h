@@ -1,0 +1,105 @@
+/// What the agent asks a person, as events: each request once, under an id that nobody else uses, until it is gone.
+///
+///     adapters::Prompt ──on_prompt, on_gone──▶ Asked ──▶ permission.requested, question.requested
+///     a dialog on the screen ──look──────────┘     └──▶ permission.resolved, question.resolved
+///
+/// A prompt that came through a door of the agent's may be on its screen too; that is one request. When the door closes and
+/// the agent goes on asking on its screen, the request stays open until the dialog is gone. A dialog for which no door
+/// opens within kSettle is a request that only a person at the screen can answer.
+///
+/// How a person answered at the screen is told by no agent but OpenCode. The agent's record shows it: a call that was
+/// refused ends at once without having done anything. When nothing has ended within kVerdict and it works on, it was allowed.
+///
+/// Invariants: each request that was told is resolved once; at most one is known by the screen alone; ids are
+///   `<host>-p1`, or `-s1` for the screen's, and never used again.
+/// Pure: the clock is an argument. Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/prompt.h"
+#include "events/event.h"
+#include "profiles/judge.h"
+#include "speech/findings.h"
+
+namespace relay::host {
+
+/// Who answered through the host, and what.
+struct Answered {
+  std::string by = "human";  // human, policy, or an agent's name
+  adapters::Reply reply = {};
+};
+
+class Asked {
+ public:
+  static constexpr Millis kSettle{750};     // a dialog may be drawn before its hook has called
+  static constexpr Millis kVerdict{3'000};  // a refusal stood in the record within 0.2 s
+
+  explicit Asked(std::string host) : host_{std::move(host)} {}
+
+  /// `prompt` by its short id, `p1`.
+  [[nodiscard]] std::string request_of(std::string_view prompt) const;
+  /// The other way round; a short id is taken as it is.
+  [[nodiscard]] std::string_view prompt_of(std::string_view request) const;
+  /// Only the person at the agent's screen can answer that one.
+  [[nodiscard]] bool on_screen_alone(std::string_view request) const;
+
+  using Told = std::vector<events::Event>;
+  Told on_prompt(const adapters::Prompt& prompt);
+  Told on_gone(const std::string& prompt, const adapters::PromptEnd& end, const std::optional<Answered>& answered,
+               Moment now);
+  /// Something else the agent did: it may show how a person answered.
+  Told on_event(const events::Event& event, WallMs now);
+  /// What is on the screen now.
+  Told look(profiles::State state, const speech::Findings& findings, Moment now);
+  /// When to look again, if nothing changes.
+  [[nodiscard]] std::optional<SteadyTime> due() const;
+  /// The agent has ended.
+  Told end(WallMs now);
+
+  /// All that are open, oldest first.
+  [[nodiscard]] Told open() const;
+
+ private:
+  enum class Where : std::uint8_t {
+    Door,      // it can be answered through us
+    Leaving,   // not any more; the dialog is about to be drawn
+    OnScreen,  // on the agent's screen alone
+    Closing,   // a person has answered, and it will show how
+  };
+  struct Open {
+    std::string prompt;  // short; empty: known by the screen alone
+    std::string request;
+    events::Event told;
+    Where where = Where::Door;
+    std::string dialog = {};                       // OnScreen: what it says
+    std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
+    SteadyTime until{};                            // Closing
+  };
+  struct Dialog {
+    std::string text;
+    SteadyTime since{};
+  };
+
+  using Opens = std::deque<Open>;
+  Opens::iterator on_screen();
+  void close(Told& out, Opens::iterator open, Moment now);
+  [[nodiscard]] bool concerns(const Open& open, std::string_view tool) const;
+  void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
+               std::optional<std::string> answer, WallMs now);
+
+  std::string host_;
+  Opens open_;
+  std::optional<Dialog> dialog_;                           // one that may be nobody's
+  std::map<std::string, std::string, std::less<>> calls_;  // that are under way: their tools
+  bool deed_ = false;                                      // the call that ends next has done something
+  std::uint64_t last_ = 0;                                 // of those known by the screen alone
+};
+
+}  // namespace relay::host

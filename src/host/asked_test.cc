@@ -1,0 +1,217 @@
+#include "host/asked.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::Prompt;
+using adapters::PromptEnd;
+using adapters::PromptKind;
+using adapters::Reply;
+using profiles::State;
+using Lines = std::vector<std::string>;
+
+struct AskedTest : ::testing::Test {
+  Asked asked{"h7"};
+  Moment now{SteadyTime{std::chrono::seconds{100}}, 5'000};
+
+  static Lines lines(const Asked::Told& events) {
+    Lines all;
+    for (const auto& event : events) {
+      const auto members = events::members_of(event);
+      EXPECT_TRUE(events::read_event(events::type_of(event), members)) << json::serialize(members);
+      all.push_back(format("{} {}", events::type_of(event), json::serialize(members)));
+    }
+    return all;
+  }
+  static Prompt bash(std::string id) {
+    return {
+        .id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = R"({"command":"make"})", .way = "hook"};
+  }
+  static speech::Findings dialog(std::string command) {
+    speech::Findings findings;
+    findings.permission = {0, "shell", "Shell", std::move(command), {}};
+    return findings;
+  }
+  Lines look(State state, const speech::Findings& findings = {}) { return lines(asked.look(state, findings, now)); }
+  Lines gone(const std::string& prompt, PromptEnd end, std::optional<Answered> answered = {}) {
+    return lines(asked.on_gone(prompt, end, answered, now));
+  }
+  void wait(Millis time) { now.steady += time, now.wall += time.count(); }
+};
+
+TEST_F(AskedTest, APermissionIsToldWithItsCommand) {
+  EXPECT_EQ(
+      lines(asked.on_prompt(bash("p1"))),
+      (Lines{
+          R"(permission.requested {"requestId":"h7-p1","tool":"Bash","command":"make","description":"Bash: make","riskLevel":"medium"})"}));
+  EXPECT_EQ(asked.request_of("p1"), "h7-p1");
+  EXPECT_EQ(asked.prompt_of("h7-p1"), "p1");
+  EXPECT_EQ(asked.prompt_of("p1"), "p1");
+  EXPECT_EQ(
+      lines(asked.on_prompt({.id = "p2", .tool = "Write", .summary = "Write: a", .input = R"({"file_path":"a"})"})),
+      (Lines{
+          R"(permission.requested {"requestId":"h7-p2","tool":"Write","filePath":"a","description":"Write: a","riskLevel":"medium"})"}));
+  EXPECT_EQ(asked.open().size(), 2U);
+}
+
+TEST_F(AskedTest, AQuestionIsToldWithItsChoices) {
+  EXPECT_EQ(
+      lines(asked.on_prompt({.id = "p1", .kind = PromptKind::Question, .questions = {{"Which?", {"Red", "Blue"}}}})),
+      (Lines{R"(question.requested {"questionId":"h7-p1","question":"Which?","options":["Red","Blue"]})"}));
+  EXPECT_EQ(gone("p1", {.by = "hook"}, Answered{.by = "Bob", .reply = {.answers = {"Red"}}}),
+            (Lines{R"(question.resolved {"questionId":"h7-p1","answer":"Red","resolvedBy":"Bob"})"}));
+}
+
+TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
+  for (const auto* id : {"p1", "p2", "p3", "p4"}) (void)asked.on_prompt(bash(id));
+  EXPECT_EQ(
+      gone("p1", {.by = "hook"}, Answered{.by = "policy"}),
+      (Lines{
+          R"(permission.resolved {"requestId":"h7-p1","resolution":"approved","resolvedBy":"policy","resolvedAt":5000})"}));
+  EXPECT_EQ(
+      gone("p2", {.by = "hook"}, Answered{.reply = {.verdict = Reply::Verdict::Deny, .message = "no"}}),
+      (Lines{
+          R"(permission.resolved {"requestId":"h7-p2","resolution":"denied","resolvedBy":"human","resolvedAt":5000,"reason":"no"})"}));
+  EXPECT_EQ(
+      gone("p3", {.by = "person", .verdict = Reply::Verdict::Deny}, Answered{.by = "policy"}),
+      (Lines{
+          R"(permission.resolved {"requestId":"h7-p3","resolution":"denied","resolvedBy":"human","resolvedAt":5000})"}))
+      << "the person was faster";
+  EXPECT_NE(gone("p4", {.by = "nobody: too many are open"})[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"),
+            std::string::npos);
+  EXPECT_TRUE(gone("p4", {.by = "person"}).empty());
+  EXPECT_TRUE(asked.open().empty());
+}
+
+TEST_F(AskedTest, WhatTheAgentGoesOnAskingOnItsScreenStaysOpen) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(look(State::Working).empty());
+  EXPECT_TRUE(gone("p1", {.by = "nobody", .still_asked = true}).empty());
+  EXPECT_TRUE(asked.on_screen_alone("h7-p1"));
+  EXPECT_TRUE(look(State::Working).empty()) << "the dialog is not drawn yet";
+  wait(Millis{50});
+  EXPECT_TRUE(look(State::Blocked, dialog("make")).empty());
+  wait(Millis{5'000});
+  EXPECT_TRUE(look(State::Blocked, dialog("make")).empty());
+  EXPECT_TRUE(look(State::Working).empty());
+  wait(Asked::kVerdict);
+  EXPECT_EQ(look(State::Working).size(), 1U);
+  EXPECT_TRUE(asked.open().empty());
+}
+
+TEST_F(AskedTest, TheRecordShowsHowAPersonAnswered) {
+  const auto begins = [&](std::string id, const char* tool) {
+    EXPECT_TRUE(
+        asked.on_event(events::ItemStarted{.item_id = std::move(id), .metadata = json::object{{"tool", tool}}}, 1)
+            .empty());
+  };
+  const auto ends = [&](std::string id, bool failed) {
+    return lines(
+        asked.on_event(events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
+  };
+  begins("c1", "Bash");
+  begins("r1", "Read");
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_EQ(asked.due(), now.steady + Asked::kVerdict);
+  EXPECT_TRUE(ends("r1", true).empty()) << "it is another's";
+  EXPECT_NE(ends("c1", true)[0].find(R"("resolution":"denied","resolvedBy":"human")"), std::string::npos);
+
+  (void)asked.on_prompt(bash("p2"));
+  begins("c2", "Bash");
+  EXPECT_TRUE(asked.on_event(events::CommandExecuted{.command = "make", .exit_code = 2}, 1).empty());
+  EXPECT_TRUE(ends("c2", true).empty()) << "its dialog is not seen to have closed yet";
+  EXPECT_NE(gone("p2", {.by = "person"})[0].find(R"("resolution":"approved","resolvedBy":"human")"), std::string::npos)
+      << "it ran, and failed";
+}
+
+TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
+  (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  const json::object ended{{"failed", true}, {"reason", "the agent has ended"}};
+  EXPECT_TRUE(asked.on_event(events::ItemCompleted{.item_id = "c1", .result = ended}, 1).empty());
+  EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn")"), std::string::npos);
+}
+
+TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
+}
+
+TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
+  const auto patch = [&](std::string id, const char* input) {
+    return lines(asked.on_prompt({.id = std::move(id), .tool = "apply_patch", .summary = "s", .input = input}))[0];
+  };
+  EXPECT_EQ(
+      patch("p1", R"({"command":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"})"),
+      R"(permission.requested {"requestId":"h7-p1","tool":"apply_patch","filePath":"a","description":"s","riskLevel":"medium"})");
+  EXPECT_EQ(
+      patch("p2", R"({"command":"*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch"})"),
+      R"(permission.requested {"requestId":"h7-p2","tool":"apply_patch","description":"s","riskLevel":"medium"})");
+}
+
+TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
+  EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
+  EXPECT_EQ(asked.due(), now.steady + Asked::kSettle);
+  wait(Asked::kSettle);
+  EXPECT_EQ(
+      look(State::Blocked, dialog("rm x")),
+      (Lines{
+          R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium"})"}));
+  EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
+  EXPECT_FALSE(asked.due());
+  EXPECT_TRUE(look(State::Blocked, dialog("rm y")).empty()) << "another dialog stands there now";
+  wait(Asked::kSettle);
+  EXPECT_TRUE(look(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
+  wait(Asked::kVerdict);
+  EXPECT_TRUE(
+      look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"approved")"));
+  wait(Asked::kVerdict);
+  EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
+}
+
+TEST_F(AskedTest, ADialogThatFlashesByAndAnUnknownOneAreNotTold) {
+  EXPECT_TRUE(look(State::Blocked, dialog("x")).empty());
+  wait(Millis{100});
+  EXPECT_TRUE(look(State::Working).empty());
+  wait(Millis{5'000});
+  EXPECT_TRUE(look(State::Blocked).empty());
+  wait(Millis{5'000});
+  EXPECT_TRUE(look(State::Blocked).empty());
+}
+
+TEST_F(AskedTest, ADoorThatOpensLateIsTheSameRequest) {
+  (void)look(State::Blocked, dialog("make"));
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1U);
+  EXPECT_TRUE(
+      lines(asked.on_prompt(bash("p1")))[0].starts_with(R"(permission.requested {"requestId":"h7-s1","tool":"Bash")"));
+  EXPECT_EQ(asked.prompt_of("h7-s1"), "p1");
+  EXPECT_FALSE(asked.on_screen_alone("h7-s1"));
+  EXPECT_EQ(gone("p1", {.by = "hook"}, Answered{}).size(), 1U);
+}
+
+TEST_F(AskedTest, NothingIsOpenOnceTheAgentHasEnded) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_EQ(asked.end(9).size(), 1U);
+  EXPECT_TRUE(asked.end(9).empty());
+}
+
+TEST_F(AskedTest, LongInputKeepsToTheTables) {
+  const std::string huge(300'000, 'x');
+  (void)lines(asked.on_prompt(
+      {.id = "p1", .tool = huge, .summary = huge, .input = R"({"command":")" + huge + R"(","path":")" + huge + "\"}"}));
+  (void)lines(asked.on_prompt(
+      {.id = "p2", .kind = PromptKind::Question, .questions = {{huge, std::vector<std::string>(500, "x")}}}));
+  (void)gone("p1", {.by = "hook"}, Answered{.by = huge, .reply = {.message = huge}});
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,49 @@
+/// Tells the daemon what happens at the agent, as AGENT_EVENT frames (docs/spec/wire.md).
+///
+/// Why a queue with a gap: what happens must not cost memory or delay a message. When the link's queue is full the newest
+///   are not kept until half of it is free again; then one agent.unparsed says how many are missing.
+/// Invariants: what is asked and not answered is known to every daemon that greets us: it is told again after each WELCOME
+///   and after a gap, under its own id, unless it still waits to be told.
+/// Ownership: borrows the link, which outlives it. Threading: loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/link.h"
+#include "events/event.h"
+#include "protocol/json_writer.h"
+
+namespace relay::host {
+
+class Teller {
+ public:
+  Teller(client::Link& link, std::string agent) : link_{link}, agent_{std::move(agent)} {}
+
+  void tell(events::Event event, WallMs at);
+  /// True when a gap was told just now: what is open should be told again.
+  bool close_gap(WallMs now);
+  /// What the agent asks and was not answered.
+  void tell_again(const std::vector<events::Event>& requests, WallMs now);
+
+  /// `events`: how many were told, wait, and were lost.
+  void describe(protocol::JsonWriter& out) const;
+
+ private:
+  /// The id under which it waits; empty when there was no room.
+  std::string put(const events::Event& event, WallMs at);
+
+  client::Link& link_;
+  std::string agent_;
+  std::uint64_t dropped_ = 0;                 // since the host began
+  std::uint64_t missing_ = 0;                 // of those, not told yet
+  std::map<std::string, std::string> asked_;  // open requests: the event that told them
+};
+
+/// The payload of an AGENT_EVENT.
+std::string event_payload(const events::Event& event, WallMs at);
+
+}  // namespace relay::host

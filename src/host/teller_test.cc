@@ -1,0 +1,105 @@
+#include "host/teller.h"
+
+#include <gtest/gtest.h>
+
+#include "client/testing/link_fixture.h"
+
+namespace relay::host {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+struct TellerTest : client::testing::LinkFixture {
+  std::unique_ptr<Teller> teller;
+
+  void start_telling() {
+    start_ready();
+    teller = std::make_unique<Teller>(*link, "Alice");
+  }
+  /// Every event the daemon has heard since the last call, in short.
+  Texts heard() {
+    Texts all;
+    for (const auto& frame : daemon.heard()) {
+      if (frame.type != "AGENT_EVENT") continue;
+      const auto* event = object_member(frame.payload, "event");
+      all.push_back(json::serialize(*event));
+      ids.push_back(frame.id);
+    }
+    return all;
+  }
+  /// Answers until nothing comes any more; how many were answered.
+  std::size_t answer_all() {
+    std::size_t count = 0;
+    for (auto more = heard(); !ids.empty(); more = heard())
+      for (const auto& each : std::exchange(ids, {})) ack(each), ++count;
+    return count;
+  }
+  static events::Event delta(std::string text) {
+    return events::ItemDelta{.item_id = "i", .delta = {.content = std::move(text)}};
+  }
+  static events::Event asks(std::string id) {
+    return events::PermissionRequested{.request_id = std::move(id), .tool = "Bash", .description = "Bash: make"};
+  }
+  json::object counts() {
+    protocol::JsonWriter out;
+    teller->describe(out);
+    return *object_member(*parse_json_object(out.take()), "events");
+  }
+  Texts ids;
+};
+
+TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
+  start_telling();
+  teller->tell(events::TokensUsed{.model = "m", .input_tokens = 3}, 77);
+  EXPECT_EQ(
+      heard(),
+      (Texts{R"({"type":"tokens.used","agentName":"Alice","model":"m","inputTokens":3,"outputTokens":0,"_ts":77})"}));
+}
+
+TEST_F(TellerTest, WhatDidNotFitIsCountedAndToldOnceThereIsRoom) {
+  start_telling();
+  for (std::size_t i = 0; i < client::kMaxEvents + 7; ++i) teller->tell(delta("x"), 1);
+  EXPECT_FALSE(teller->close_gap(2)) << "half of it must be free first";
+  EXPECT_EQ(integer_member(counts(), "dropped"), 7);
+  EXPECT_EQ(answer_all(), client::kMaxEvents);
+  teller->tell(delta("after a gap nothing is kept before the gap is told"), 1);
+  EXPECT_TRUE(heard().empty());
+  EXPECT_TRUE(teller->close_gap(3));
+  EXPECT_FALSE(teller->close_gap(3));
+  EXPECT_EQ(heard(), (Texts{R"({"type":"agent.unparsed","source":"relay","problem":)"
+                            R"("8 events were not kept: more happened than the daemon took at that time","_ts":3})"}));
+}
+
+TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
+  start_telling();
+  teller->tell(asks("h-p1"), 1);
+  EXPECT_EQ(answer_all(), 1U);
+  reconnect();
+  daemon.welcome();
+  teller->tell_again({asks("h-p1")}, 9);
+  ASSERT_EQ(heard().size(), 1U);
+  EXPECT_EQ(integer_member(counts(), "told"), 1);
+}
+
+TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
+  start_telling();
+  teller->tell(asks("h-p1"), 1);
+  reconnect();
+  daemon.welcome();
+  teller->tell_again({asks("h-p1")}, 9);
+  EXPECT_EQ(answer_all(), 2U) << "once on each connection, under the same number";
+  EXPECT_EQ(integer_member(counts(), "told"), 1);
+}
+
+TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {
+  start_telling();
+  for (std::size_t i = 0; i < client::kMaxEvents; ++i) teller->tell(delta("x"), 1);
+  teller->tell(asks("h-p1"), 1);
+  answer_all();
+  EXPECT_TRUE(teller->close_gap(3));
+  teller->tell_again({asks("h-p1")}, 3);
+  EXPECT_EQ(answer_all(), 2U);
+}
+
+}  // namespace
+}  // namespace relay::host
