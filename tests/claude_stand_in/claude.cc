@@ -124,6 +124,7 @@ void Claude::begin(const Given& prompt, SteadyTime now) {
 void Claude::work_is_done() {
   if (!rule_.question.empty()) return ask(rule_.question);
   if (rule_.tool.empty()) return reply(rule_.reply);
+  tool_ = record_.runs(rule_.tool);
   hooks_.call("PreToolUse", tool_payload("PreToolUse")).finish();
   rule_.asks ? ask(rule_.tool) : decide(true, "rule");
 }
@@ -149,9 +150,11 @@ void Claude::decide(bool allowed, std::string_view by, std::string_view message)
   permission_ = HookCall{};
   journal_.note("answer",
                 {{"decision", allowed ? "approved" : "denied"}, {"by", text_of(by)}, {"text", text_of(message)}});
+  if (!allowed && rule_.question.empty()) record_.refused(tool_);
   if (!allowed) return reply(rule_.denied);
   if (!rule_.question.empty()) return reply(rule_.reply);
   journal_.note("ran", {{"text", rule_.tool}});
+  record_.ran(tool_, "done");
   take_context("PostToolUse", hooks_.call("PostToolUse", tool_payload("PostToolUse")).finish());
   reply(rule_.reply);
 }
@@ -200,7 +203,7 @@ json::object Claude::tool_payload(std::string_view event) const {
   }
   json::object more{{"tool_name", "Bash"},
                     {"tool_input", {{"command", rule_.tool}, {"description", "what the script says"}}}};
-  if (event != "PermissionRequest") more["tool_use_id"] = "toolu_988e8aac99564e808ac0d1";
+  if (event != "PermissionRequest") more["tool_use_id"] = tool_;
   if (event == "PostToolUse") more["tool_response"] = {{"stdout", "done"}, {"stderr", ""}, {"interrupted", false}};
   return payload(event, std::move(more));
 }

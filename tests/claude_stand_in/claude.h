@@ -74,7 +74,8 @@ class Claude {
   std::vector<Rule> rules_;
   const scripted_agent::Journal& journal_;
   State state_ = State::Idle;
-  Rule rule_;  // of the turn
+  Rule rule_;         // of the turn
+  std::string tool_;  // the id of its call
   HookCall permission_;
   std::deque<Given> waiting_;
   std::vector<std::string> said_;  // what stands above the composer

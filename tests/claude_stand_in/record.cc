@@ -70,6 +70,42 @@ void Record::says(std::string_view text) {
            {"output_tokens", 10}}}}}});
 }
 
+std::string Record::runs(std::string_view command) {
+  auto id = format("toolu_{:012x}", rows_);
+  row({{"type", "assistant"},
+       {"message",
+        {{"id", format("msg_{:012x}", rows_)},
+         {"type", "message"},
+         {"role", "assistant"},
+         {"model", "claude-opus-5-5"},
+         {"content",
+          json::array{
+              {{"type", "tool_use"}, {"id", id}, {"name", "Bash"}, {"input", {{"command", text_of(command)}}}}}}}}});
+  return id;
+}
+
+void Record::ran(std::string_view id, std::string_view output) {
+  row({{"type", "user"},
+       {"message",
+        {{"role", "user"},
+         {"content", json::array{{{"type", "tool_result"},
+                                  {"tool_use_id", text_of(id)},
+                                  {"content", text_of(output)},
+                                  {"is_error", false}}}}}},
+       {"toolUseResult", {{"stdout", text_of(output)}, {"stderr", ""}, {"interrupted", false}}}});
+}
+
+void Record::refused(std::string_view id) {
+  row({{"type", "user"},
+       {"message",
+        {{"role", "user"},
+         {"content", json::array{{{"type", "tool_result"},
+                                  {"tool_use_id", text_of(id)},
+                                  {"content", "The user doesn't want to proceed with this tool use."},
+                                  {"is_error", true}}}}}},
+       {"toolUseResult", "User rejected tool use"}});
+}
+
 void Record::turn_is_over() { row({{"type", "system"}, {"subtype", "turn_duration"}, {"durationMs", 1}}); }
 
 void Record::row(json::object fields) {

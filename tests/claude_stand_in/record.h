@@ -22,6 +22,10 @@ class Record {
   void peer(std::string_view text);
   void hook_context(std::string_view event, std::string_view text);
   void says(std::string_view text);
+  /// A call of its shell tool; its id.
+  std::string runs(std::string_view command);
+  void ran(std::string_view id, std::string_view output);
+  void refused(std::string_view id);
   void turn_is_over();
 
  private:

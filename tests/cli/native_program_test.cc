@@ -1,6 +1,7 @@
 // An agent that has doors of its own: the real daemon, host and hook program against a stand-in for Claude Code.
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/format.h"
 #include "cli/agents.h"
@@ -71,6 +72,23 @@ struct Native : Agents {
   bool asks() {
     return until([&] { return permissions().find("make deploy") != std::string::npos; });
   }
+  /// The log's events of that type, each by what matters in it.
+  Texts told(const std::string& type) {
+    Texts all;
+    std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
+    for (std::string line; std::getline(lines, line);) {
+      last_event = parse_json_object(line).value_or(json::object{});
+      auto word = [&](std::string_view name) { return string_member(last_event, name).value_or(""); };
+      all.push_back(word("resolution").empty() ? word("itemType") + word("command")
+                                               : word("resolution") + " by " + word("resolvedBy"));
+    }
+    return all;
+  }
+  json::object event_of(const std::string& type) {
+    (void)told(type);
+    return last_event;
+  }
+  json::object last_event;
   std::size_t messages_to_tester(const std::string& words) {
     const auto all = box.ok({"log", "--json"});
     std::size_t count = 0;
@@ -179,6 +197,47 @@ TEST_F(Native, AQuestionIsAnsweredFromElsewhere) {
   box.ok({"answer", "Bob", "SQLite"});
   ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
   EXPECT_EQ(answered(), R"(approved by hook: {"Which one?":"SQLite"})");
+}
+
+TEST_F(Native, WhatItDoesIsToldAsEvents) {
+  auto& bob = start_claude();
+  bob.type("use a tool\r");
+  ASSERT_TRUE(until([&] { return told("tokens.used").size() == 1; }));
+  EXPECT_EQ(told("item.started"), (Texts{"test_run", "message"}));
+  EXPECT_EQ(told("command.executed"), Texts{"make check"});
+  EXPECT_EQ(told("item.completed").size(), 2U);
+  EXPECT_TRUE(until([&] {
+    const auto explained = box.ok_json({"explain", "Bob"});
+    return integer_member(*object_member(explained, "events"), "waiting") == 0;
+  }));
+}
+
+TEST_F(Native, WhatItAsksIsAnEventAndSoIsTheAnswer) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  ASSERT_TRUE(asks());
+  ASSERT_TRUE(until([&] { return told("permission.requested") == Texts{"make deploy"}; }));
+  const auto request = string_member(event_of("permission.requested"), "requestId").value_or("");
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  ASSERT_TRUE(until([&] { return told("permission.requested").size() == 2; })) << "a new daemon is told too";
+  EXPECT_EQ(string_member(event_of("permission.requested"), "requestId"), request);
+  box.ok({"approve", "Bob", "--prompt", request});
+  ASSERT_TRUE(until([&] { return told("permission.resolved") == Texts{"approved by human"}; }));
+  EXPECT_EQ(string_member(event_of("permission.resolved"), "requestId"), request);
+}
+
+TEST_F(Native, HowAPersonAnsweredAtTheScreenIsShownByItsRecord) {
+  auto& bob = start_claude();
+  for (const bool allows : {true, false}) {
+    const auto before = told("permission.resolved").size();
+    bob.type("deploy\r");
+    ASSERT_TRUE(asks());
+    ASSERT_TRUE(bob.shows("Do you want to proceed?"));
+    bob.type(allows ? "\r" : "\x1b");
+    ASSERT_TRUE(until([&] { return told("permission.resolved").size() == before + 1; }));
+  }
+  EXPECT_EQ(told("permission.resolved"), (Texts{"approved by human", "denied by human"}));
 }
 
 TEST_F(Native, AnUrgentMessageCutsItsReplyShort) {
