@@ -39,7 +39,7 @@ struct Answered {
 class Asked {
  public:
   static constexpr Millis kSettle{750};     // a dialog may be drawn before its hook has called
-  static constexpr Millis kVerdict{3'000};  // a refusal stood in the record within 0.2 s
+  static constexpr Millis kVerdict{3'000};  // a refusal was read 0.23 s after it was written, at most
 
   explicit Asked(std::string host) : host_{std::move(host)} {}
 
