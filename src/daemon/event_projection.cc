@@ -9,7 +9,8 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kPageRows = 1'000;
-constexpr Millis kBurst{200};  // what happens within is written together
+constexpr Millis kBurst{200};   // what happens within is written together
+constexpr int kTimeShare = 10;  // of the time at most a tenth, however much happens: whoever talks goes first
 constexpr Millis kRetry{5'000};
 constexpr int kNiceness = 10;  // whoever waits for an answer goes first
 
@@ -51,7 +52,7 @@ void EventProjection::on_committed(records::EventNumber newest) {
 
 void EventProjection::look() {
   if (!ask_ || busy_ || timer_ || reached_ >= newest_) return;
-  timer_ = loop_.after(troubled_ ? kRetry : kBurst, [this] {
+  timer_ = loop_.after(troubled_ ? kRetry : std::max(kBurst, pause_), [this] {
     timer_.reset();
     ask_next();
   });
@@ -59,6 +60,7 @@ void EventProjection::look() {
 
 void EventProjection::ask_next() {
   busy_ = true;
+  asked_at_ = loop_.now().steady;
   records::EventQuery query;
   query.after = reached_;
   query.limit = kPageRows;
@@ -82,10 +84,8 @@ void EventProjection::written(records::EventNumber reached, const Result<void>& 
   if (!outcome) return look();
   troubled_ = false;
   reached_ = std::max(reached_, reached);
-  if (reached_ + kPageRows <= newest_)
-    ask_next();  // far behind
-  else
-    look();
+  pause_ = std::chrono::duration_cast<Millis>(loop_.now().steady - asked_at_) * (kTimeShare - 1);
+  look();
 }
 
 void EventProjection::run() {

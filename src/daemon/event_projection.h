@@ -1,7 +1,8 @@
 /// Brings the log of events into its file, behind the commits, on a thread of its own.
 ///
-/// Invariants: at most one page is under way; nothing is asked while there is nothing new, so an idle daemon sleeps. What
-///   cannot be written is tried again with what comes next, and said once.
+/// Invariants: at most one page is under way; nothing is asked while there is nothing new, so an idle daemon sleeps. It
+///   takes a tenth of the time at most, and falls behind while much happens. What cannot be written is tried again with
+///   what comes next, and said once.
 /// Ownership: owns the file and the thread; the questions are the workspace's. Threading: all calls on the loop thread.
 #pragma once
 
@@ -54,6 +55,8 @@ class EventProjection {
   records::EventNumber reached_ = 0;
   bool busy_ = false;
   bool troubled_ = false;
+  SteadyTime asked_at_{};
+  Millis pause_{0};  // before the next page
   std::unique_ptr<net::Timer> timer_;
 
   std::mutex mutex_;  // guards the two below
