@@ -9,8 +9,11 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kPageRows = 1'000;
-constexpr Millis kBurst{200};   // what happens within is written together
-constexpr int kTimeShare = 10;  // of the time at most a tenth, however much happens: whoever talks goes first
+constexpr std::size_t kFewRows = 200;  // a page that nobody notices
+constexpr Millis kBurst{200};          // what happens within is written together
+constexpr Millis kQuiet{250};          // without a commit: then there is time for large pages
+constexpr Millis kMaxWait{5'000};      // for that; then a small one, whatever happens
+constexpr int kTimeShare = 10;         // of the time at most a tenth
 constexpr Millis kRetry{5'000};
 constexpr int kNiceness = 10;  // whoever waits for an answer goes first
 
@@ -47,6 +50,7 @@ void EventProjection::keep_for(WallMs age) { age_ = age; }
 
 void EventProjection::on_committed(records::EventNumber newest) {
   newest_ = std::max(newest_, newest);
+  committed_at_ = loop_.now().steady;
   look();
 }
 
@@ -54,16 +58,20 @@ void EventProjection::look() {
   if (!ask_ || busy_ || timer_ || reached_ >= newest_) return;
   timer_ = loop_.after(troubled_ ? kRetry : std::max(kBurst, pause_), [this] {
     timer_.reset();
-    ask_next();
+    ask_or_wait();
   });
 }
 
-void EventProjection::ask_next() {
+void EventProjection::ask_or_wait() {
+  const auto now = loop_.now().steady;
+  const bool quiet = now - committed_at_ >= kQuiet;
+  const bool few = newest_ - reached_ <= kFewRows;
+  if (!quiet && !few && now - asked_at_ < kMaxWait) return look();
   busy_ = true;
-  asked_at_ = loop_.now().steady;
+  asked_at_ = now;
   records::EventQuery query;
   query.after = reached_;
-  query.limit = kPageRows;
+  query.limit = quiet ? kPageRows : kFewRows;
   ask_(query);
 }
 

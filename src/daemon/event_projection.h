@@ -1,7 +1,7 @@
 /// Brings the log of events into its file, behind the commits, on a thread of its own.
 ///
 /// Invariants: at most one page is under way; nothing is asked while there is nothing new, so an idle daemon sleeps. It
-///   takes a tenth of the time at most, and falls behind while much happens. What cannot be written is tried again with
+///   takes a tenth of the time at most, and while much happens it falls behind: whoever talks goes first. What cannot be written is tried again with
 ///   what comes next, and said once.
 /// Ownership: owns the file and the thread; the questions are the workspace's. Threading: all calls on the loop thread.
 #pragma once
@@ -42,7 +42,7 @@ class EventProjection {
     WallMs forget_before = 0;
   };
   void look();
-  void ask_next();
+  void ask_or_wait();
   void written(records::EventNumber reached, const Result<void>& outcome);
   void run();
 
@@ -56,6 +56,7 @@ class EventProjection {
   bool busy_ = false;
   bool troubled_ = false;
   SteadyTime asked_at_{};
+  SteadyTime committed_at_{};
   Millis pause_{0};  // before the next page
   std::unique_ptr<net::Timer> timer_;
 

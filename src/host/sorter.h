@@ -148,7 +148,7 @@ class Sorter {
   std::array<LetterQueue, 2> quiet_;
   std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
   std::deque<Handed> handed_;
-  std::deque<Handed> doubted_;  // given up, and shown after all, perhaps; the newest kMaxHanded
+  std::deque<Handed> doubted_;   // given up, and shown after all, perhaps; the newest kMaxHanded
   std::vector<Letter> fetched_;  // and perhaps not shown yet
   SteadyTime now_{};
   SteadyTime last_seen_{};
