@@ -43,7 +43,7 @@ struct BrokerLimits {
   std::uint64_t max_backlog = 1'000'000;  // pending deliveries per recipient
   // What waits for a commit, per connection; reading pauses beyond. Messages are what the next word waits behind.
   std::size_t max_uncommitted_bytes = 256 << 10;   // with another message, of who speaks alone
-  std::size_t shared_uncommitted_bytes = 4 << 10;  // the same of each who speaks, when several do; a frame at least
+  std::size_t shared_uncommitted_bytes = 2 << 10;  // the same of each who speaks, when several do; a frame at least
   std::size_t max_remembered_bytes = 4 << 20;      // with anything else: answers, topics, votes
   std::size_t max_uncommitted_total = 128 << 20;   // of all connections, for memory's sake
   std::size_t max_waiting_bytes = 1 << 20;         // handed to a stream and not taken by its peer: nothing new is sent
