@@ -65,7 +65,7 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   world.release_commits();
   world.send(alice, "c", "Bob", "451");
   Texts seen;
-  for (const auto& frame : world.heard(cli, "AGENT_EVENT")) seen.push_back(text(event_in(frame), "body"));
+  for (const auto& frame : world.heard(cli, "AGENT_EVENT")) seen.push_back(text(testing::event_in(frame), "body"));
   ASSERT_EQ(seen.size(), 452u);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
 }

@@ -33,8 +33,9 @@ std::string short_count(std::int64_t count) {
 std::string cost_table(std::string_view by, const std::map<std::string, events::CostBreakdown>& groups,
                        const events::CostBreakdown& total, const Paint& paint) {
   std::vector<std::pair<std::string, events::CostBreakdown>> rows{groups.begin(), groups.end()};
-  std::ranges::stable_sort(rows, [](const auto& one, const auto& other) {
-    return one.second.estimated_cost_usd.value_or(0) > other.second.estimated_cost_usd.value_or(0);
+  std::ranges::sort(rows, [](const auto& one, const auto& other) {
+    const auto cost = one.second.estimated_cost_usd.value_or(0), its = other.second.estimated_cost_usd.value_or(0);
+    return cost != its ? cost > its : one.first < other.first;
   });
   Columns table{{std::string{by}, "in", "out", "from cache", "to cache", "cost"}};
   for (const auto& [name, costs] : rows) table.add(row(sanitised(name, Lines::Join), costs));
