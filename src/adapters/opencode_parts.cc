@@ -15,22 +15,22 @@ std::string text_of(const json::object& object, std::string_view name, std::size
   return std::string{protocol::cut_at_letter(string_member(object, name).value_or(""), limit)};
 }
 
-const json::object& object_of(const json::object& object, std::string_view name) {
+const json::object& inner_of(const json::object& object, std::string_view name) {
   static const json::object kNothing;
   const auto* found = object_member(object, name);
   return found != nullptr ? *found : kNothing;
 }
 
 WallMs time_of(const json::object& state, std::string_view name) {
-  return std::max<WallMs>(0, integer_member(object_of(state, "time"), name).value_or(0));
+  return std::max<WallMs>(0, integer_member(inner_of(state, "time"), name).value_or(0));
 }
 
 }  // namespace
 
 std::optional<ToolUse> tool_use_in(const json::object& part) {
-  const auto& state = object_of(part, "state");
+  const auto& state = inner_of(part, "state");
   const auto status = text_of(state, "status", kMaxWord);
-  const auto& input = object_of(state, "input");
+  const auto& input = inner_of(state, "input");
   ToolUse use{.tool = {.id = text_of(part, "callID", kMaxWord), .name = text_of(part, "tool", kMaxWord)},
               .began = time_of(state, "start"),
               .ended = time_of(state, "end")};
@@ -44,7 +44,7 @@ std::optional<ToolUse> tool_use_in(const json::object& part) {
   const bool failed = status == "error";
   use.result = {.id = use.tool.id, .text = text_of(state, failed ? "error" : "output", kMaxToolText), .failed = failed};
   if (failed) return use;
-  const auto& about = object_of(state, "metadata");
+  const auto& about = inner_of(state, "metadata");
   if (about.contains("exit"))
     use.command = {.tool = use.tool.id,
                    .exit_code = integer_member(about, "exit"),

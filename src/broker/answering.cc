@@ -11,7 +11,6 @@ using protocol::Refusal;
 
 namespace {
 
-constexpr std::int64_t kStorageRetryMs = 1'000;
 constexpr std::size_t kMaxWatchedMessages = 4'096;
 
 ErrorCode error_code_of(Refusal refusal) {

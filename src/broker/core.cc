@@ -200,10 +200,7 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::UsageQuery: return on_usage_query(connection, envelope);
     case MessageType::SessionQuery: return on_session_query(connection, envelope);
     case MessageType::AgentEvent: return on_agent_event(connection, envelope);
-    case MessageType::EventsUnsubscribe:
-      connection.watch.reset();
-      watchers_.erase(connection.id);
-      return;
+    case MessageType::EventsUnsubscribe: return on_events_unsubscribe(connection);
     case MessageType::Control: return on_control(connection, envelope);
     case MessageType::Dead: return on_dead(connection, envelope);
     case MessageType::Loops: return on_loops(connection, envelope);
@@ -397,10 +394,10 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
     case TimerKind::Due: return look_for_due();
     case TimerKind::Proposal: return proposal_due(entry.name);
     case TimerKind::WatchRetry:
-      if (connection != nullptr && connection->watch) {
-        connection->watch->page.reset();
-        show_next(*connection);
-      }
+      if (connection == nullptr) return;
+      connection->events_page.reset();
+      connection->page_is_old = false;
+      if (connection->watch) show_next(*connection);
       return;
     case TimerKind::SaveRetry: return try_store_again();
     case TimerKind::Leaving: return tell_released(entry.name, now_.steady);

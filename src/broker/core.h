@@ -49,6 +49,7 @@
 namespace relay::broker {
 
 inline constexpr std::int64_t kBusyRetryMs = 250;                  // told with BUSY
+inline constexpr std::int64_t kStorageRetryMs = 1'000;             // told with STORAGE
 inline constexpr std::string_view kRenewedAs = "redelivered as ";  // begins the last line of one that was begun anew
 
 class Core {
@@ -417,6 +418,7 @@ class Core {
     std::string name = {};    // of the agent that runs for others
     std::size_t limit = 0;    // rows wanted, of dead letters
     std::string reason = {};  // of a RELEASE
+    bool newest = false;      // of events
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);
@@ -458,6 +460,7 @@ class Core {
 
   // --- watching.cc
   void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
+  void on_events_unsubscribe(Connection& connection);
   void show_next(Connection& connection);
   void show_watchers();
   void show_log(const std::string& event);
@@ -475,7 +478,8 @@ class Core {
   void record_session_start(const AgentState& agent);
   [[nodiscard]] records::AddEvent session_end(const AgentState& agent, events::SessionEnd how) const;
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
-  void answer_event_when_saved(Connection& connection, std::string_view id, std::string refusal);
+  enum class Told : std::uint8_t { First, Again };
+  void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
   Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);
   [[nodiscard]] records::Usage usage_of(const events::TokensUsed& tokens, const AgentState& agent,
                                         std::string_view id) const;

@@ -108,6 +108,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);
     save_eventually(records::PutAgent{agent->record});
+    record(activity_event(agent->activity), *agent);
     welcome(connection, *agent);
     activate(connection, *agent);
     return;

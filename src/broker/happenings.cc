@@ -13,7 +13,13 @@ using protocol::Refusal;
 
 namespace {
 
-constexpr std::int64_t kStorageRetryMs = 1'000;
+constexpr std::size_t kMaxEventBytes = 512 << 10;  // told, it fits a frame with room to spare
+constexpr std::size_t kMaxLevelsAround = 6;        // where it is told
+
+class Looker final : public protocol::MemberVisitor {
+ public:
+  void member(std::string_view, protocol::JsonSlice) override {}
+};
 
 /// `<epoch>-<n>`.
 struct EventId {
@@ -74,34 +80,37 @@ void Core::on_agent_event(Connection& connection, const protocol::Envelope& enve
   const auto id = event_id(envelope.id);
   if (!id)
     return refuse(connection, envelope.id, Refusal::BadRequest, "the id of an event reads '<epoch>-1', '<epoch>-2', …");
-  if (!connection.first_event) connection.first_event = id->number;
-  switch (agent->outboxes.look_up(id->epoch, id->number, *connection.first_event - 1)) {
+  if (!connection.first_event) connection.first_event = FirstEvent{id->epoch, id->number};
+  if (id->epoch != connection.first_event->epoch || id->epoch == connection.capabilities.outbox)
+    return refuse(connection, envelope.id, Refusal::BadRequest,
+                  "the events of a connection have one epoch, which is not that of its outbox");
+  switch (agent->outboxes.look_up(id->epoch, id->number, connection.first_event->number - 1)) {
     case Numbered::Next: break;
-    case Numbered::Seen: return answer_event_when_saved(connection, envelope.id, {});
-    case Numbered::Refused: return answer_event_when_saved(connection, envelope.id, "this event was refused before");
+    case Numbered::Seen: return answer_event_when_saved(connection, envelope.id, Told::Again, {});
+    case Numbered::Refused:
+      return answer_event_when_saved(connection, envelope.id, Told::Again, "this event was refused before");
     case Numbered::TooEarly:
       return refuse(connection, envelope.id, Refusal::Busy,
                     "an earlier event is still missing; tell that one again first", kBusyRetryMs);
   }
-  const std::size_t before = changes_.size();
   const auto taken = take_event(*agent, envelope);
-  if (!taken) changes_.resize(before);
   change(records::SetOutboxMark{
       agent->outboxes.advance(agent->name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
   const std::size_t bytes = envelope.payload.size();
   charge(connection, bytes, limits_.max_remembered_bytes);
   when_committed([this, connection = connection.id, bytes](Saving) { release_uncommitted(find(connection), bytes); });
-  answer_event_when_saved(connection, envelope.id, taken ? std::string{} : taken.error().message());
+  answer_event_when_saved(connection, envelope.id, Told::First, taken ? std::string{} : taken.error().message());
 }
 
-/// Refused for good when there is a sentence; else acknowledged.
-void Core::answer_event_when_saved(Connection& connection, std::string_view id, std::string refusal) {
-  when_committed([this, connection = connection.id, name = connection.agent, id = std::string{id},
+/// Refused for good when there is a sentence; else acknowledged. What was told before has its number already.
+void Core::answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal) {
+  when_committed([this, connection = connection.id, name = connection.agent, id = std::string{id}, told,
                   refusal = std::move(refusal)](Saving saving) {
     Connection* asker = find(connection);
     if (saving == Saving::Failed) {
       const auto event = event_id(id);
-      if (AgentState* agent = find_agent(name.value())) agent->outboxes.roll_back(event->epoch, event->number);
+      AgentState* agent = find_agent(name.value());
+      if (agent != nullptr && told == Told::First) agent->outboxes.roll_back(event->epoch, event->number);
       if (asker != nullptr && asker->speaks())
         refuse(*asker, id, Refusal::Storage, "the event could not be stored; tell it again", kStorageRetryMs);
       return;
@@ -116,6 +125,8 @@ void Core::answer_event_when_saved(Connection& connection, std::string_view id, 
 
 Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
+  Looker looker;
+  RELAY_TRY(protocol::scan_object(text, looker, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
   const auto* kind = events::kind_named(type);
@@ -123,11 +134,15 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
     return fail(format("\"{}\" is no event that a session tells", type));
   auto event = RELAY_TRY(events::read_event(type, object));
   const auto& session = agent.session->id;
-  if (auto* tokens = std::get_if<events::TokensUsed>(&event)) {
+  auto* tokens = std::get_if<events::TokensUsed>(&event);
+  if (tokens != nullptr) {
     tokens->agent_name = agent.name().value();
     if (!tokens->thread && !agent.thread.empty()) tokens->thread = agent.thread;
-    change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
   }
+  auto row = event_row(event, agent.name(), session);
+  if (row.event.body.size() > kMaxEventBytes)
+    return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
+  if (tokens != nullptr) change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
   if (std::holds_alternative<events::ItemCompleted>(event))
     change(records::CountWork{session, {.items = 1}, now_.wall});
   else if (std::holds_alternative<events::CommandExecuted>(event))
@@ -135,7 +150,6 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
   else if (const auto* file = std::get_if<events::FileOperation>(&event);
            file != nullptr && file->operation != events::FileOperationKind::Read)
     change(records::CountWork{session, {.files = {file->file_path}}, now_.wall});
-  auto row = event_row(event, agent.name(), session);
   change(std::move(row));
   return {};
 }

@@ -131,6 +131,51 @@ TEST_F(Happenings, WhatCouldNotBeStoredIsAskedForAgainInOrder) {
   EXPECT_EQ(log("item.started").size(), 2u);
 }
 
+TEST_F(Happenings, WhatIsStoredStaysStoredWhenItIsToldAgainWhileTheDiskIsFull) {
+  auto bob = world.join_ours("Bob");
+  for (int n = 1; n <= 3; ++n) tell(bob, format("e1-{}", n), kItem);
+  answers(bob);
+  world.fail_commits(true);
+  world.tell_state(bob, "active");  // something that is to be saved
+  tell(bob, "e1-1", kItem);
+  EXPECT_EQ(answers(bob), std::vector<std::string>{"NACK e1-1 STORAGE"});
+  world.fail_commits(false);
+  world.pass(5s);
+  for (int n = 1; n <= 4; ++n) tell(bob, format("e1-{}", n), kItem);
+  EXPECT_EQ(log("item.started").size(), 4u);
+}
+
+TEST_F(Happenings, AConnectionTellsItsEventsInOneEpoch) {
+  const auto bob = world.join_ours("Bob");
+  answers(bob);
+  tell(bob, "e1-7", kItem);
+  tell(bob, "e2-1", kItem);
+  EXPECT_EQ(answers(bob), (std::vector<std::string>{"ACK e1-7", "NACK e2-1 BAD_REQUEST"}));
+}
+
+TEST_F(Happenings, WhatWouldNotFitAFrameIsRefused) {
+  const auto bob = world.join_ours("Bob");
+  answers(bob);
+  const std::string much(600'000, 'x'), deep(58, '[');
+  tell(bob, "e1-1",
+       format(R"({{"type":"item.started","itemId":"i","itemType":"plan","startedAt":1,"metadata":{{"a":"{}"}}}})",
+              much));
+  tell(bob, "e1-2",
+       format(R"({{"type":"item.started","itemId":"i","itemType":"plan","startedAt":1,"metadata":{{"a":{}{}}}}})", deep,
+              std::string(58, ']')));
+  EXPECT_EQ(answers(bob), (std::vector<std::string>{"NACK e1-1 BAD_REQUEST", "NACK e1-2 BAD_REQUEST"}));
+}
+
+TEST_F(Happenings, WhoIsBackIsNotOfflineAnyMore) {
+  auto bob = world.join_ours("Bob");
+  const auto token = token_of(world, bob);
+  world.tell_state(bob, "idle");
+  world.leave(bob);
+  EXPECT_EQ(text(last("agent.status"), "state"), "offline");
+  bob = world.join_ours("Bob", with_token(token));
+  EXPECT_EQ(text(last("agent.status"), "state"), "idle");
+}
+
 TEST_F(Happenings, TokensAreSummedForTheThreadTheyWereSpentFor) {
   const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
   world.say(alice, R"({"v":1,"type":"SEND","id":"m1","ts":1,"to":"Bob","payload":{"body":"x","thread":"t-9"}})");
@@ -171,6 +216,18 @@ TEST_F(Happenings, AWatcherIsShownWhatItWantsAndNothingElse) {
   EXPECT_EQ(text(event_in(heard[0]), "_agentName"), "Bob");
 }
 
+TEST_F(Happenings, ASubscriptionThatIsReplacedAsksTheStoreNoMoreOften) {
+  const auto bob = world.join_ours("Bob");
+  for (int n = 1; n <= 5; ++n) tell(bob, format("e1-{}", n), kItem);
+  const auto watcher = world.join_person();
+  world.heard(watcher);
+  world.hold_commits();
+  for (int n = 0; n < 50; ++n) world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["item"],"since":0})");
+  EXPECT_LE(world.waiting(), 2u);
+  world.release_commits();
+  EXPECT_EQ(world.heard(watcher, "AGENT_EVENT").size(), 5u);
+}
+
 TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   const auto bob = world.join_ours("Bob");
   for (int n = 1; n <= 5; ++n) tell(bob, format("e1-{}", n), kItem);
@@ -185,6 +242,14 @@ TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   EXPECT_EQ(array_member(page, "events")->size(), 3u);
   EXPECT_EQ(bool_member(page, "more"), false);
   EXPECT_EQ(number(page, "reached"), number(page, "newest"));
+  const std::string much(200'000, 'x');
+  for (int n = 6; n <= 12; ++n)
+    tell(bob, format("e1-{}", n),
+         format(R"({{"type":"item.started","itemId":"i{}","itemType":"plan","startedAt":1,"metadata":{{"a":"{}"}}}})",
+                n, much));
+  page = ask(R"({"newest":true,"limit":100})");
+  EXPECT_EQ(text(array_member(page, "events")->back().as_object(), "itemId"), "i12") << "the older ones do not fit";
+  EXPECT_EQ(bool_member(page, "more"), true);
 }
 
 TEST_F(Happenings, LoopsAndVotesAreEvents) {

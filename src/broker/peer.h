@@ -30,10 +30,14 @@ enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 struct Watch {
   records::EventFilter filter;
   WallMs since = 0;
-  records::EventNumber cursor = 0;   // everything up to here was told, or is not wanted
-  std::optional<QueryId> page = {};  // asked for, not here yet
-  bool logs = false;                 // what LOG brings, which is not kept
+  records::EventNumber cursor = 0;  // everything up to here was told, or is not wanted
+  bool logs = false;                // what LOG brings, which is not kept
   std::string request_id;
+};
+
+struct FirstEvent {
+  std::string epoch;
+  std::uint64_t number = 0;
 };
 
 struct Connection {
@@ -56,7 +60,9 @@ struct Connection {
   std::deque<std::string> held;      // frames that came before HELLO was committed
   std::optional<Watch> watch;
   std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
-  std::optional<std::uint64_t> first_event;   // the same of the events it tells
+  std::optional<FirstEvent> first_event;      // the same of the events it tells
+  std::optional<QueryId> events_page;         // asked for a watcher, not here yet
+  bool page_is_old = false;                   // it was for a subscription that is over
 
   [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
   [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }

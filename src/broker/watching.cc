@@ -37,15 +37,23 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
       .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
       .request_id = std::string{envelope.id}};
   watchers_.insert(connection.id);
+  connection.page_is_old = connection.events_page.has_value();
   show_next(connection);
+}
+
+void Core::on_events_unsubscribe(Connection& connection) {
+  connection.watch.reset();
+  watchers_.erase(connection.id);
+  connection.page_is_old = connection.events_page.has_value();
 }
 
 /// Asks for what was stored behind its cursor, when it reads and there is something.
 void Core::show_next(Connection& connection) {
   Watch& watch = *connection.watch;
-  if (watch.page || watch.cursor >= newest_event_ || connection.waiting_bytes >= limits_.max_waiting_bytes) return;
+  if (connection.events_page || watch.cursor >= newest_event_ || connection.waiting_bytes >= limits_.max_waiting_bytes)
+    return;
   const QueryId id = add_question(connection, watch.request_id, MessageType::AgentEvent);
-  watch.page = id;
+  connection.events_page = id;
   records::EventQuery query;
   query.after = watch.cursor;
   query.since = watch.since;
@@ -65,13 +73,14 @@ void Core::events(QueryId id, Result<records::EventPage> page) {
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   if (asked->answer == MessageType::EventsResponse) return answer_events(*connection, *asked, page);
-  if (!connection->watch || connection->watch->page != id) return;  // of a subscription that was replaced
-  Watch& watch = *connection->watch;
-  if (!page) {  // `page` stays, so that nothing is asked before the timer
+  if (!page) {  // the page stays, so that nothing is asked before the timer
     timers_.arm(now_.steady + kWatchRetryDelay, {.kind = TimerKind::WatchRetry, .connection = connection->id.value()});
     return error(*connection, ErrorCode::Internal, page.error().message());
   }
-  watch.page.reset();
+  connection->events_page.reset();
+  if (!connection->watch) return;
+  if (std::exchange(connection->page_is_old, false)) return show_next(*connection);
+  Watch& watch = *connection->watch;
   for (const auto& event : page->events) say(*connection, MessageType::AgentEvent, told(event.json));
   watch.cursor = std::max(watch.cursor, page->reached);
   show_next(*connection);
@@ -97,7 +106,7 @@ void Core::on_events_query(Connection& connection, const protocol::Envelope& env
   query.until = wanted->until_ts;
   query.filter = filter_of(wanted->wanted);
   query.limit = wanted->limit == 0 ? kDefaultEventRows : wanted->limit;
-  query.newest = wanted->newest;
+  query.newest = asked_[*id].newest = wanted->newest;
   emit(AskEvents{*id, std::move(query)});
 }
 
@@ -109,10 +118,18 @@ void Core::answer_events(Connection& connection, const Asked& asked, const Resul
   }
   auto reached = page->reached;
   bool more = page->more;
+  std::size_t first = 0;  // of the newest, those that do not fit are the older ones
+  for (std::size_t i = page->events.size(), bytes = 0; asked.newest && i-- > 0;) {
+    bytes += page->events[i].json.size() + 1;
+    if (bytes <= protocol::kMaxResponseBytes) continue;
+    first = std::min(i + 1, page->events.size() - 1);
+    more = true;
+    break;
+  }
   payload.begin_array("events");
-  for (std::size_t i = 0; i < page->events.size(); ++i) {
+  for (std::size_t i = first; i < page->events.size(); ++i) {
     const auto& event = page->events[i];
-    if (i > 0 && payload.size() + event.json.size() > protocol::kMaxResponseBytes) {
+    if (i > first && !asked.newest && payload.size() + event.json.size() > protocol::kMaxResponseBytes) {
       more = true;
       reached = page->events[i - 1].number;
       break;

@@ -18,9 +18,11 @@ std::size_t strength_of(std::string_view proof) {
   return found == kProofs.end() ? 0 : static_cast<std::size_t>(found - kProofs.begin());
 }
 
+/// Delivered gains proof; what was in doubt may be known after all.
 bool proves_more(const Receipt& later, const Receipt& earlier) {
-  return later.status == ReceiptStatus::Delivered && earlier.status == ReceiptStatus::Delivered &&
-         strength_of(later.proof) > strength_of(earlier.proof);
+  if (later.status != ReceiptStatus::Delivered) return false;
+  return earlier.status == ReceiptStatus::InDoubt ||
+         (earlier.status == ReceiptStatus::Delivered && strength_of(later.proof) > strength_of(earlier.proof));
 }
 
 }  // namespace

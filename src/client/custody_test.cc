@@ -91,6 +91,15 @@ TEST(Custody, AnAcknowledgementIsALastWordUntilMoreIsProved) {
   EXPECT_FALSE(custody.acknowledged("d-1"));
 }
 
+TEST(Custody, WhatWasInDoubtMayBeKnownAfterAll) {
+  Custody custody;
+  custody.take({.id = "d-1", .seq = 1});
+  (void)custody.report("d-1", {.status = ReceiptStatus::InDoubt});
+  EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::Failed}));
+  EXPECT_TRUE(custody.report("d-1", {.status = ReceiptStatus::Delivered, .proof = "seen"}));
+  EXPECT_FALSE(custody.report("d-1", {.status = ReceiptStatus::InDoubt}));
+}
+
 TEST(Custody, RemembersABoundedNumberOfLastWords) {
   Custody custody;
   for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) {

@@ -8,14 +8,14 @@
 namespace relay::client {
 namespace {
 
-constexpr std::size_t kEpochBytes = 8;
+constexpr std::size_t kEventEpochBytes = 8;
 
 }  // namespace
 
 Result<std::string> EventQueue::add(std::string payload, Random& random) {
   if (entries_.size() >= kMaxEvents || bytes_ + payload.size() > kMaxEventBytes)
     return fail(Errc::Full, format("{} events wait for the daemon; there is no room for more", entries_.size()));
-  if (epoch_.empty()) epoch_ = "e" + random.hex(kEpochBytes);
+  if (epoch_.empty()) epoch_ = "e" + random.hex(kEventEpochBytes);
   bytes_ += payload.size();
   const auto number = next_++;
   entries_.push_back({number, format("{}-{}", epoch_, number), std::move(payload)});

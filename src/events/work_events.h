@@ -12,6 +12,8 @@ namespace relay::events {
 
 inline constexpr std::int64_t kMaxContentBytes = 64 << 10;  // of a delta, a result, a diff; longer ones are cut
 
+inline constexpr std::int64_t kMaxTokens = 1'000'000'000'000;  // of one answer: sums stay far from overflowing
+
 enum class ItemType : std::uint8_t { Message, ToolCall, Thinking, Plan, Search, TestRun, Build };
 enum class DeltaType : std::uint8_t { Text, ToolInput, ToolOutput };
 
@@ -124,12 +126,16 @@ inline constexpr auto kObject<events::TokensUsed> = object(
     "TokensUsed", "An answer of a model was counted. Counts do not overlap, but reasoning is part of the output.",
     member<&events::TokensUsed::agent_name>("agentName", "whose model"),
     member<&events::TokensUsed::model>("model", "which model", {.most = 256}),
-    member<&events::TokensUsed::input_tokens>("inputTokens", "read for the first time", {.least = 0}),
-    member<&events::TokensUsed::output_tokens>("outputTokens", "written", {.least = 0}),
-    member<&events::TokensUsed::cache_read_tokens>("cacheReadTokens", "read from the cache", {.least = 0}),
-    member<&events::TokensUsed::cache_write_tokens>("cacheWriteTokens", "put into the cache", {.least = 0}),
+    member<&events::TokensUsed::input_tokens>("inputTokens", "read for the first time",
+                                              {.least = 0, .most = events::kMaxTokens}),
+    member<&events::TokensUsed::output_tokens>("outputTokens", "written", {.least = 0, .most = events::kMaxTokens}),
+    member<&events::TokensUsed::cache_read_tokens>("cacheReadTokens", "read from the cache",
+                                                   {.least = 0, .most = events::kMaxTokens}),
+    member<&events::TokensUsed::cache_write_tokens>("cacheWriteTokens", "put into the cache",
+                                                    {.least = 0, .most = events::kMaxTokens}),
     member<&events::TokensUsed::estimated_cost_usd>("estimatedCostUsd", "dollars, when the agent itself says so"),
-    member<&events::TokensUsed::reasoning_tokens>("reasoningTokens", "of the output, what was thought", {.least = 0}),
+    member<&events::TokensUsed::reasoning_tokens>("reasoningTokens", "of the output, what was thought",
+                                                  {.least = 0, .most = events::kMaxTokens}),
     member<&events::TokensUsed::request_id>(
         "requestId", "names the answer; counted again it replaces the earlier count", {.most = 256}),
     member<&events::TokensUsed::source>("source", "how it is known: transcript, hook, server, screen", {.most = 64}),

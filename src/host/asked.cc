@@ -222,7 +222,18 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
 
 Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now) {
   Told out;
-  if (state == State::Unknown) return out;
+  if (state == State::Unknown) {  // nothing can be told from it, but time goes on
+    dialog_.reset();
+    for (auto each = open_.begin(); each != open_.end();) {
+      if (each->where != Where::Closing || now.steady < each->until) {
+        ++each;
+        continue;
+      }
+      resolve(out, each, Resolution::Withdrawn, kHuman, kUntold, std::nullopt, now.wall);
+      each = open_.begin();
+    }
+    return out;
+  }
   const bool blocked = state == State::Blocked;
   const auto text = blocked ? text_of(findings) : std::string{};
   for (auto each = open_.begin(); each != open_.end();) {

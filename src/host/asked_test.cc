@@ -145,6 +145,17 @@ TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
 }
 
+TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Unknown)[0].find(R"("resolution":"withdrawn")"), std::string::npos);
+  (void)look(State::Blocked, dialog("make"));
+  EXPECT_TRUE(asked.due());
+  EXPECT_TRUE(look(State::Unknown).empty());
+  EXPECT_FALSE(asked.due()) << "nothing is due that nobody would do";
+}
+
 TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
   const auto patch = [&](std::string id, const char* input) {
     return lines(asked.on_prompt({.id = std::move(id), .tool = "apply_patch", .summary = "s", .input = input}))[0];

@@ -287,7 +287,7 @@ class Host::Core final : public pty::ProgramListener,
     }
   }
 
-  /// Where nothing better counts: what the screen says of tokens.
+  /// Where nothing better counts: what the screen says of tokens. Those are running totals, so the last one stands for all.
   void tell_shown(const speech::Usage& usage) {
     if (!usage.input_tokens && !usage.output_tokens) return;
     teller_->tell(events::TokensUsed{.model = std::string{protocol::cut_at_letter(usage.model, 256)},
@@ -295,6 +295,7 @@ class Host::Core final : public pty::ProgramListener,
                                      .output_tokens = usage.output_tokens.value_or(0),
                                      .cache_read_tokens = usage.cached_tokens,
                                      .estimated_cost_usd = usage.cost_dollars,
+                                     .request_id = std::string{adapters::way::kScreen},
                                      .source = std::string{adapters::way::kScreen}},
                   loop_.now().wall);
   }

@@ -361,7 +361,14 @@ void HttpConnection::set_write_deadline(SteadyTime when) {
 }
 
 void HttpConnection::on_deadline(SteadyTime now) {
-  if (write_deadline_ <= now) return cut("the client does not read");
+  if (write_deadline_ <= now) {
+    const auto self = shared_from_this();
+    const auto before = out_.bytes();
+    socket_is_full_ = false;  // perhaps it was us who were late: what it has read meanwhile counts
+    flush();
+    if (phase_ == Phase::Closed || out_.bytes() < before) return;
+    return cut("the client does not read");
+  }
   switch (phase_) {
     case Phase::Reading:
       if (reader_.within() == RequestReader::Within::Nothing) return close_soon();

@@ -374,7 +374,7 @@ TEST_F(HttpServerTest, GivesUpAClientThatDoesNotRead) {
 }
 
 TEST_F(HttpServerTest, WaitsForAClientThatReadsSlowly) {
-  limits.write = Millis{40};
+  limits.write = Millis{150};
   const std::size_t size = 16U * 1024U * 1024U;
   respond = [&](ServerRequest&, HttpReply& reply) { reply.send({.body = std::string(size, 'x')}); };
   auto asking = client();

@@ -28,8 +28,8 @@ bool fits(std::string_view object, std::size_t levels_around) {
 
 /// The message as an event tells it.
 RelayMessage abridged(const RelayMessage& whole) {
-  constexpr std::size_t kAroundMetadata = 3;    // the frame, its payload, the message
-  constexpr std::size_t kAroundAttachment = 4;  // and the array
+  constexpr std::size_t kAroundMetadata = 5;    // the frame, its payload, the list of events, the event, the message
+  constexpr std::size_t kAroundAttachment = 6;  // and the array
   const bool metadata_fits = whole.metadata.empty() || fits(whole.metadata, kAroundMetadata);
   RelayMessage told{.id = whole.id,
                     .workspace_id = whole.workspace_id,

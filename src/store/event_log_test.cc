@@ -130,6 +130,9 @@ TEST_P(MessageStoreSuite, FindsEventsByTimeAndTimesNeverGoBack) {
 
 TEST_P(MessageStoreSuite, TellsNoSecretInEvents) {
   const std::string key = "ghp_" + std::string(36, 'a');
+  commit({happened("item.started", 1, R"({"metadata":{"headers":{"Cookie":"sid=ghp_none"},"password":"hunter22"}})")});
+  EXPECT_EQ(page(*store_).events.at(0).json.find("hunter22"), std::string::npos) << page(*store_).events.at(0).json;
+  EXPECT_EQ(page(*store_).events.at(0).json.find("sid=ghp"), std::string::npos) << page(*store_).events.at(0).json;
   commit({happened("command.executed", 1, format(R"({{"command":"curl -H \"Authorization: Bearer x{}\""}})", key))});
   auto changes = greeting(1);
   std::get<AddMessage>(changes[0]).message.payload = format(R"({{"body":"use\n{} please"}})", key);

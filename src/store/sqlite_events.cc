@@ -97,8 +97,11 @@ Result<SessionSummary> summary_of(Connection& connection, const EventHead& head)
   if (!row) return summary;
   summary.duration = std::max<WallMs>(row->session.ended, head.at) - row->session.started;
   summary.work = row->work;
-  const auto sums = RELAY_TRY(select_usage(connection, {.session = head.session}));
-  for (const auto& sum : sums) summary.tokens += sum.input + sum.output + sum.cache_read + sum.cache_write;
+  const auto number = RELAY_TRY(find_name(connection, head.session));
+  const auto tokens =
+      RELAY_TRY(connection.use("SELECT total(input+output+cache_read+cache_write) FROM usage WHERE session=?1"));
+  tokens->bind(number.value_or(0));
+  if (RELAY_TRY(tokens->step())) summary.tokens = tokens->integer(0);
   return summary;
 }
 
@@ -212,7 +215,7 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
   auto end = newest + 1;
   if (query.since > 0) first = std::max(first, RELAY_TRY(number_at(connection, query.since, first, end)));
   if (query.until > 0) end = RELAY_TRY(number_at(connection, query.until, first, end));
-  page.reached = static_cast<EventNumber>(std::max(first - 1, std::min<std::int64_t>(newest, first - 1)));
+  page.reached = static_cast<EventNumber>(std::min(newest, first - 1));
 
   NamesByNumber names{connection};
   const auto rows = RELAY_TRY(connection.use(

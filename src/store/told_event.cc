@@ -15,11 +15,10 @@ using protocol::DeliveryEventType;
 
 namespace {
 
-/// Of a JSON value. A secret may begin right behind an escape, where the letters before it are not its neighbours.
+/// Of a JSON value, by its parts: a name may tell a secret, and an escape hide where one begins.
 std::string without_secrets(std::string_view raw) {
-  if (!raw.contains('\\') && capture::redact(raw) == raw) return std::string{raw};
   auto value = parse_json(raw);
-  if (!value) return "null";
+  if (!value) return "{}";
   capture::redact(*value);
   return json::serialize(*value);
 }
@@ -40,6 +39,8 @@ std::string with_head(const EventHead& head, std::string_view members) {
   told += std::string_view{back.take()}.substr(1);
   return told;
 }
+
+constexpr std::size_t kMaxSummaryBytes = 64 << 10;  // of the names of files
 
 protocol::AgentKind kind_of(Party party) {
   return party == Party::Person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
@@ -73,7 +74,10 @@ std::string with_summary(std::string_view body, const SessionSummary& summary) {
   protocol::JsonWriter members;
   members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
   members.begin_array("filesModified");
-  for (const auto& file : summary.work.files) members.element(file);
+  for (const auto& file : summary.work.files) {
+    if (members.size() > kMaxSummaryBytes) break;
+    members.element(file);
+  }
   members.end().field("commandsRun", summary.work.commands);
   if (summary.tokens > 0) members.field("totalTokens", summary.tokens);
   auto all = std::string{body};
@@ -92,7 +96,8 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
     const auto text = parse_json(view->body);
     const auto* letters = text ? text->if_string() : nullptr;
     const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
-    members.field("body", capture::redact(protocol::cut_at_letter(long_text, protocol::kMaxEventTextBytes)));
+    const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
+    members.field("body", protocol::cut_at_letter(safe, protocol::kMaxEventTextBytes));
   } else {
     whole = message.has_value();  // it has none
     members.field("body", "");
@@ -118,9 +123,9 @@ std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
     event.at = news.line->at;
     event.state = name_of(news.line->state);
     event.proof = name_of(news.line->proof);
-    event.reason = news.line->reason;
+    event.reason = capture::redact(news.line->reason);
     event.way = news.line->way;
-    event.evidence = news.line->evidence;
+    event.evidence = capture::redact(news.line->evidence);
   }
   if (news.message) {
     const auto& message = *news.message;
@@ -132,6 +137,8 @@ std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
                                             .from_kind = kind_of(news.from)});
     event.message.text = capture::redact(event.message.text);
     if (!event.message.metadata.empty()) event.message.metadata = without_secrets(event.message.metadata);
+    for (auto& one : event.message.attachments)
+      if (!one.object.empty()) one.object = without_secrets(one.object);
   }
   event.message.truncated = !news.message;
   auto members = protocol::write_delivery_event(event);

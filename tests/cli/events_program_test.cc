@@ -73,6 +73,15 @@ TEST_F(Events, FollowingLosesAndRepeatsNothingAcrossAKilledDaemon) {
             (std::vector<std::string>{"hello", "before 0", "after 0", "before 1", "after 1", "before 2", "after 2"}));
 }
 
+TEST_F(Events, FollowingMayBeginWithNothingOfThePast) {
+  const auto follower = box.start({"events", "--follow", "--json", "--limit", "0", "--types", "message"});
+  EXPECT_TRUE(eventually([&] {
+    box.ok({"send", "#dev", "from now on", "--from", "ada"});
+    return follower->out().find("from now on") != std::string::npos;
+  }));
+  EXPECT_EQ(follower->out().find("hello"), std::string::npos);
+}
+
 TEST_F(Events, TheFileHasEveryNumberWhateverIsKilled) {
   for (int round = 0; round < 3; ++round) {
     for (int n = 0; n < 20; ++n) box.ok({"send", "#dev", "x", "--from", "ada"});

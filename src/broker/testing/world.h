@@ -129,6 +129,8 @@ class World {
     settle();
   }
   void fail_commits(bool failing) { failing_ = failing; }
+  /// What the store is asked and has not answered.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
   /// Everything this connection heard since the last call, or only frames of one type.
   std::vector<Frame> heard(ConnectionId id, std::string_view type = {}) {

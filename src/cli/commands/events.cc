@@ -76,6 +76,12 @@ class EventLog {
   /// All after a point, or the newest so many. How many there were.
   Result<std::size_t> print_past(Connection& connection, const Since& since, std::int64_t limit) {
     const bool newest = since.number < 0 && since.time == 0;
+    if (limit == 0) {  // nothing of the past: only where it ends
+      const auto payload = RELAY_TRY(connection.ask(MessageType::EventsQuery, R"({"newest":true,"limit":1})"));
+      const auto answer = RELAY_TRY(parse_json_object(payload));
+      reached_ = since.number >= 0 ? since.number : integer_member(answer, "newest").value_or(0);
+      return std::size_t{0};
+    }
     auto query = wanted_;
     if (since.number >= 0) query["after"] = since.number;
     if (since.time > 0) query["sinceTs"] = since.time;
