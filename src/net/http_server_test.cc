@@ -374,7 +374,7 @@ TEST_F(HttpServerTest, GivesUpAClientThatDoesNotRead) {
 }
 
 TEST_F(HttpServerTest, WaitsForAClientThatReadsSlowly) {
-  limits.write = Millis{150};
+  limits.write = Millis{100};
   const std::size_t size = 16U * 1024U * 1024U;
   respond = [&](ServerRequest&, HttpReply& reply) { reply.send({.body = std::string(size, 'x')}); };
   auto asking = client();
@@ -383,7 +383,7 @@ TEST_F(HttpServerTest, WaitsForAClientThatReadsSlowly) {
   std::unique_ptr<Timer> pause;
   std::function<void()> sip = [&] {
     asking.stop_reading();
-    pause = loop.after(Millis{5}, [&] {
+    pause = loop.after(Millis{20}, [&] {
       asking.read_on();
       pause = loop.after(Millis{1}, [&] { sip(); });
     });
