@@ -38,7 +38,7 @@ class StreamHub : public std::enable_shared_from_this<StreamHub> {
   }
 
   /// The stream has something to write; all such streams are flushed together, after what is running now.
-  void mark_dirty(std::shared_ptr<Core> stream);
+  void mark_dirty(std::weak_ptr<Core> stream);
 
  private:
   void flush_all();
@@ -46,7 +46,7 @@ class StreamHub : public std::enable_shared_from_this<StreamHub> {
   asio::io_context& io_;
   Millis drain_time_;
   std::vector<char> bulk_;
-  std::vector<std::shared_ptr<Core>> dirty_;
+  std::vector<std::weak_ptr<Core>> dirty_;  // a stream holds its hub: the other way round would hold both for ever
 };
 
 namespace {
@@ -189,7 +189,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void want_flush() {
     if (dirty_ || waiting_to_write_) return;
     dirty_ = true;
-    hub_->mark_dirty(shared_from_this());
+    hub_->mark_dirty(weak_from_this());
   }
 
   void wait_to_write() {
@@ -292,7 +292,7 @@ class UnixStream final : public Stream {
 
 }  // namespace
 
-void StreamHub::mark_dirty(std::shared_ptr<Core> stream) {
+void StreamHub::mark_dirty(std::weak_ptr<Core> stream) {
   dirty_.push_back(std::move(stream));
   if (dirty_.size() > 1) return;
   asio::post(io_, [self = shared_from_this()] { self->flush_all(); });
@@ -301,7 +301,8 @@ void StreamHub::mark_dirty(std::shared_ptr<Core> stream) {
 void StreamHub::flush_all() {
   // What a flush provokes (on_written may write again) belongs to the next turn.
   const auto batch = std::exchange(dirty_, {});
-  for (const auto& stream : batch) stream->flush();
+  for (const auto& weak : batch)
+    if (const auto stream = weak.lock()) stream->flush();
 }
 
 std::shared_ptr<StreamHub> make_stream_hub(AsioLoop& loop, Millis drain_time) {

@@ -177,6 +177,21 @@ TEST_F(StreamTest, ClosesAtOnceWithoutDrain) {
   EXPECT_EQ(heard, "");
 }
 
+TEST(StreamHub, GoesWithItsLoopThoughAWriteStillWaits) {
+  std::weak_ptr<StreamHub> hub;
+  {
+    AsioLoop loop;
+    const auto made = make_stream_hub(loop, kShortDrain);
+    hub = made;
+    int pair[2] = {-1, -1};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    const UniqueFd peer{pair[1]};
+    const Recorder ours{make_unix_stream(made, UniqueFd{pair[0]}, Peer{})};
+    ours.stream->write("nobody runs the loop any more");
+  }
+  EXPECT_TRUE(hub.expired());
+}
+
 TEST_F(StreamTest, MayBeDestroyedInsideItsOwnCallbacks) {
   ours->when_read = [&] { ours->stream.reset(); };
   say(pattern(10'000));
