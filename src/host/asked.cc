@@ -187,6 +187,12 @@ bool Asked::concerns(const Open& open, std::string_view tool) const {
          std::ranges::none_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
 }
 
+/// A call that was refused ends at once, so one that runs on was allowed. What a subagent calls is in no record of ours.
+bool Asked::is_under_way(const Open& open) const {
+  const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
+  return asked != nullptr && std::ranges::any_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
+}
+
 Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   Told out;
   if (const auto* started = std::get_if<events::ItemStarted>(&event)) {
@@ -247,7 +253,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       continue;
     }
     if (each->where == Where::Closing && now.steady >= each->until) {
-      const bool goes_on = state == State::Working;
+      const bool goes_on = state == State::Working && is_under_way(*each);
       resolve(out, each, goes_on ? Resolution::Approved : Resolution::Withdrawn, kHuman, goes_on ? kWentOn : kUntold,
               std::nullopt, now.wall);
       each = open_.begin();

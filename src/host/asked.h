@@ -91,6 +91,7 @@ class Asked {
   Opens::iterator on_screen();
   void close(Told& out, Opens::iterator open, Moment now);
   [[nodiscard]] bool concerns(const Open& open, std::string_view tool) const;
+  [[nodiscard]] bool is_under_way(const Open& open) const;
   void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
                std::optional<std::string> answer, WallMs now);
 

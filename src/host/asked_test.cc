@@ -145,6 +145,18 @@ TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   EXPECT_NE(look(State::Idle)[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"), std::string::npos);
 }
 
+TEST_F(AskedTest, ThatTheAgentWorksOnSaysSomethingOnlyWhileItsOwnCallRuns) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Working)[0].find(R"("resolution":"withdrawn")"), std::string::npos) << "a subagent's, perhaps";
+  (void)asked.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
+  (void)asked.on_prompt(bash("p2"));
+  EXPECT_TRUE(gone("p2", {.by = "person"}).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Working)[0].find(R"("resolution":"approved")"), std::string::npos);
+}
+
 TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
@@ -182,8 +194,8 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   wait(Asked::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
   wait(Asked::kVerdict);
-  EXPECT_TRUE(
-      look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"approved")"));
+  EXPECT_TRUE(look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"withdrawn")"))
+      << "an agent may go on after a no as well";
   wait(Asked::kVerdict);
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
