@@ -1,6 +1,7 @@
 #include "speech/line_grammar.h"
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "speech/address.h"
 #include "speech/block.h"
 #include "speech/injection.h"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "speech/address.h"
 #include "speech/block.h"
 #include "speech/grammar_options.h"

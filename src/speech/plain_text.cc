@@ -123,25 +123,6 @@ std::string without_control_sequences(std::string_view text) {
   return out;
 }
 
-bool is_utf8(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::uint64_t eight = 0;
-    if (text.size() - at >= sizeof eight) {
-      std::memcpy(&eight, text.data() + at, sizeof eight);
-      if ((eight & kHighBits) == 0) {
-        at += sizeof eight;
-        continue;
-      }
-    }
-    const auto character = text.substr(at, character_bytes(text.substr(at)));
-    if (is_broken(character)) return false;
-    at += character.size();
-  }
-  return true;
-}
-
 std::string mended_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 8);

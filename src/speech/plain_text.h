@@ -10,8 +10,7 @@ namespace relay::speech {
 /// that way. Also CSI that lost its escape at the very start. For reading: a real screen needs a terminal model.
 std::string without_control_sequences(std::string_view text);
 
-/// Is it UTF-8 without overlong forms and surrogates? And with U+FFFD for whatever is not.
-bool is_utf8(std::string_view text);
+/// With U+FFFD for whatever is no UTF-8 (base/utf8.h).
 std::string mended_utf8(std::string_view text);
 
 /// Nothing left that a terminal, a paste or an eye could be tricked with: no control characters, no escape sequences, no
