@@ -43,6 +43,27 @@ Numbered numbered(std::string_view line) {
           integer_member(*event, "_ts").value_or(0)};
 }
 
+/// How much of a file is whole lines, and what the first and the last of them are. Nothing for a file that is not there.
+struct WholeLines {
+  std::uint64_t bytes = 0;
+  Numbered first, last;
+};
+Result<WholeLines> whole_lines(const std::string& path) {
+  const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  if (!file) return errno == ENOENT ? Result<WholeLines>{WholeLines{}} : fail_errno("cannot open " + path);
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return fail_errno("cannot look at " + path);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const auto from = size > kMaxLineBytes ? size - kMaxLineBytes : 0;
+  const auto tail = RELAY_TRY(read_at(file.get(), from, size - from));
+  const auto end = tail.rfind('\n');
+  if (end == std::string::npos) return WholeLines{};
+  const auto begin = end == 0 ? 0 : tail.rfind('\n', end - 1) + 1;  // none before it: at 0
+  const auto head = RELAY_TRY(read_at(file.get(), 0, std::min(size, kMaxLineBytes)));
+  return WholeLines{from + end + 1, numbered(std::string_view{head}.substr(0, head.find('\n'))),
+                    numbered(std::string_view{tail}.substr(begin, end - begin))};
+}
+
 Result<void> write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto count = ::write(fd, text.data(), text.size());
@@ -55,40 +76,37 @@ Result<void> write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-Result<records::EventNumber> EventFile::open(records::EventNumber newest) {
+Result<void> EventFile::open_at(std::uint64_t bytes) {
   file_ = UniqueFd{::open(path().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};
   if (!file_) return fail_errno("cannot open " + path());
-  struct stat status{};
-  if (::fstat(file_.get(), &status) != 0) return fail_errno("cannot look at " + path());
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  const auto from = size > kMaxLineBytes ? size - kMaxLineBytes : 0;
-  const auto tail = RELAY_TRY(read_at(file_.get(), from, size - from));
-  const auto end = tail.rfind('\n');
-  bytes_ = end == std::string::npos ? 0 : from + end + 1;
-  if (bytes_ < size && ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
-    return fail_errno("cannot cut " + path());
-  first_ = 0;
-  if (bytes_ == 0) return records::EventNumber{0};
-  const auto begin = end == 0 ? std::string::npos : tail.rfind('\n', end - 1);
-  const auto last = numbered(std::string_view{tail}.substr(begin == std::string::npos ? 0 : begin + 1,
-                                                           end - (begin == std::string::npos ? 0 : begin + 1)));
-  const auto head = RELAY_TRY(read_at(file_.get(), 0, std::min(bytes_, kMaxLineBytes)));
-  const auto first = numbered(std::string_view{head}.substr(0, head.find('\n')));
-  first_ = first.number;
-  since_ = first.at;
-  if (last.number > 0 && first_ > 0 && last.number <= newest) return last.number;
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return fail_errno("cannot cut " + path());
+  bytes_ = bytes;
+  return {};
+}
+
+Result<records::EventNumber> EventFile::open(records::EventNumber newest) {
+  const auto whole = RELAY_TRY(whole_lines(path()));
+  RELAY_TRY(open_at(whole.bytes));
+  first_ = whole.first.number;
+  since_ = whole.first.at;
+  // Set aside, and the next one not begun yet: the log goes on behind the newest of those.
+  if (whole.bytes == 0) {
+    const auto before = RELAY_TRY(whole_lines(newest_set_aside()));
+    return before.last.number <= newest ? before.last.number : 0;
+  }
+  if (whole.last.number > 0 && first_ > 0 && whole.last.number <= newest) return whole.last.number;
   RELAY_TRY(set_aside());  // of another store, or nothing of ours
   return records::EventNumber{0};
 }
 
 Result<void> EventFile::append(const std::vector<records::ToldEvent>& events, WallMs now) {
   if (events.empty()) return {};
+  if (!file_) RELAY_TRY(open_at(bytes_));
   if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && now - since_ > kMaxEventFileAgeMs)) RELAY_TRY(set_aside());
   std::string lines;
   for (const auto& event : events) lines += event.json + '\n';
-  auto written = write_all(file_.get(), lines);
-  if (!written) {  // half a line may stand there; the next opening would cut it off, and so do we
-    if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) file_.reset();
+  if (auto written = write_all(file_.get(), lines); !written) {
+    file_.reset();  // half a line may stand there: it is opened anew where the last whole one ends
     return written;
   }
   if (first_ == 0) {
@@ -103,21 +121,32 @@ Result<void> EventFile::set_aside() {
   auto name = format("{}/events-{:012}.jsonl", directory_, first_);
   for (int n = 2; fs::exists(name); ++n) name = format("{}/events-{:012}-{}.jsonl", directory_, first_, n);
   if (::rename(path().c_str(), name.c_str()) != 0) return fail_errno("cannot set aside " + path());
-  file_ = UniqueFd{::open(path().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};
-  if (!file_) return fail_errno("cannot open " + path());
-  bytes_ = 0;
   first_ = 0;
-  return {};
+  return open_at(0);
 }
 
-void EventFile::forget_before(WallMs time) {
+std::vector<std::string> EventFile::all_set_aside() const {
+  std::vector<std::string> paths;
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator{directory_, problem}) {
     const auto name = entry.path().filename().string();
-    if (!name.starts_with("events-") || !name.ends_with(".jsonl")) continue;
+    if (name.starts_with("events-") && name.ends_with(".jsonl")) paths.push_back(entry.path().string());
+  }
+  return paths;
+}
+
+/// By the number of its first event, which is in its name.
+std::string EventFile::newest_set_aside() const {
+  const auto paths = all_set_aside();
+  const auto newest = std::ranges::max_element(paths);
+  return newest == paths.end() ? std::string{} : *newest;
+}
+
+void EventFile::forget_before(WallMs time) {
+  for (const auto& path : all_set_aside()) {
     struct stat status{};
-    if (::stat(entry.path().c_str(), &status) == 0 && static_cast<WallMs>(status.st_mtime) * 1000 < time)
-      fs::remove(entry.path(), problem);
+    if (::stat(path.c_str(), &status) == 0 && static_cast<WallMs>(status.st_mtime) * 1000 < time)
+      ::unlink(path.c_str());
   }
 }
 

@@ -35,7 +35,11 @@ class EventFile {
 
  private:
   [[nodiscard]] std::string path() const { return directory_ + "/events.jsonl"; }
+  /// With nothing behind so many bytes.
+  Result<void> open_at(std::uint64_t bytes);
   Result<void> set_aside();
+  [[nodiscard]] std::vector<std::string> all_set_aside() const;
+  [[nodiscard]] std::string newest_set_aside() const;
 
   std::string directory_;
   UniqueFd file_;

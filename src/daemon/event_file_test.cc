@@ -98,6 +98,17 @@ TEST_F(EventFileTest, IsBegunAnewEveryDay) {
   EXPECT_EQ(text(), "{\"_seq\":4,\"_ts\":1000}\n");
 }
 
+TEST_F(EventFileTest, GoesOnBehindWhatWasSetAsideRightBeforeTheEnd) {
+  {
+    EventFile file{directory};
+    ASSERT_TRUE(file.open(0));
+    ASSERT_TRUE(file.append(numbered(1, 5), 1'000));
+  }
+  fs::rename(path(), directory + "/events-000000000001.jsonl");
+  EventFile file{directory};
+  EXPECT_EQ(file.open(9).value(), 5u) << "and nothing is written twice";
+}
+
 TEST_F(EventFileTest, WhatIsTooOldIsRemoved) {
   for (const auto* name : {"events-000000000001.jsonl", "events-000000000009.jsonl", "other-1.jsonl"})
     std::ofstream{directory + "/" + name} << "{}\n";
