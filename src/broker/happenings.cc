@@ -2,6 +2,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "broker/core.h"
+#include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
 
 namespace relay::broker {
@@ -13,13 +14,9 @@ using protocol::Refusal;
 
 namespace {
 
-constexpr std::size_t kMaxEventBytes = 512 << 10;  // told, it fits a frame with room to spare
-constexpr std::size_t kMaxLevelsAround = 6;        // where it is told
-
-class Looker final : public protocol::MemberVisitor {
- public:
-  void member(std::string_view, protocol::JsonSlice) override {}
-};
+constexpr std::size_t kMaxEventBytes = 512 << 10;    // told, it fits a frame with room to spare
+constexpr std::size_t kMaxLevelsAround = 6;          // where it is told
+constexpr std::size_t kMaxEventsWaiting = 16 << 10;  // bytes of a connection: what others say waits behind them
 
 /// `<epoch>-<n>`.
 struct EventId {
@@ -97,7 +94,7 @@ void Core::on_agent_event(Connection& connection, const protocol::Envelope& enve
   change(records::SetOutboxMark{
       agent->outboxes.advance(agent->name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
   const std::size_t bytes = envelope.payload.size();
-  charge(connection, bytes, limits_.max_remembered_bytes);
+  charge(connection, bytes, kMaxEventsWaiting);
   when_committed([this, connection = connection.id, bytes](Saving) { release_uncommitted(find(connection), bytes); });
   answer_event_when_saved(connection, envelope.id, Told::First, taken ? std::string{} : taken.error().message());
 }
@@ -125,8 +122,7 @@ void Core::answer_event_when_saved(Connection& connection, std::string_view id, 
 
 Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
-  Looker looker;
-  RELAY_TRY(protocol::scan_object(text, looker, kMaxLevelsAround));
+  RELAY_TRY(protocol::check_object(text, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
   const auto* kind = events::kind_named(type);
@@ -167,7 +163,7 @@ records::Usage Core::usage_of(const events::TokensUsed& tokens, const AgentState
           .cache_read = tokens.cache_read_tokens.value_or(0),
           .cache_write = tokens.cache_write_tokens.value_or(0),
           .reasoning = tokens.reasoning_tokens.value_or(0),
-          .cost = tokens.estimated_cost_usd.value_or(-1)};
+          .cost = tokens.estimated_cost_usd};
 }
 
 }  // namespace relay::broker

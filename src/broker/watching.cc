@@ -171,7 +171,7 @@ void Core::usage(QueryId id, Result<std::vector<records::UsageSum>> sums) {
     payload.field("session", sum.session.value()).field("answers", sum.answers);
     payload.field("input", sum.input).field("output", sum.output).field("cacheRead", sum.cache_read);
     payload.field("cacheWrite", sum.cache_write).field("reasoning", sum.reasoning);
-    if (sum.costed > 0) payload.field("cost", sum.cost);
+    if (sum.cost) payload.field("cost", *sum.cost);
     payload.end();
   }
   payload.end();

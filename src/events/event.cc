@@ -9,98 +9,67 @@
 namespace relay::events {
 namespace {
 
-template <class T>
-constexpr std::string_view kTypeName = "";
-template <class T>
-constexpr Source kSource = Source::Session;
+struct Named {
+  std::string_view type;
+  Source source;
+};
 
-template <>
-constexpr std::string_view kTypeName<SessionStarted> = "session.started";
-template <>
-constexpr std::string_view kTypeName<SessionEnded> = "session.ended";
-template <>
-constexpr std::string_view kTypeName<ItemStarted> = "item.started";
-template <>
-constexpr std::string_view kTypeName<ItemDelta> = "item.delta";
-template <>
-constexpr std::string_view kTypeName<ItemCompleted> = "item.completed";
-template <>
-constexpr std::string_view kTypeName<PermissionRequested> = "permission.requested";
-template <>
-constexpr std::string_view kTypeName<PermissionResolved> = "permission.resolved";
-template <>
-constexpr std::string_view kTypeName<QuestionRequested> = "question.requested";
-template <>
-constexpr std::string_view kTypeName<QuestionResolved> = "question.resolved";
-template <>
-constexpr std::string_view kTypeName<MessageExchanged> = "message.exchanged";
-template <>
-constexpr std::string_view kTypeName<AgentSpawned> = "agent.spawned";
-template <>
-constexpr std::string_view kTypeName<AgentReleased> = "agent.released";
-template <>
-constexpr std::string_view kTypeName<ConsensusProposed> = "consensus.proposed";
-template <>
-constexpr std::string_view kTypeName<ConsensusResolved> = "consensus.resolved";
-template <>
-constexpr std::string_view kTypeName<TokensUsed> = "tokens.used";
-template <>
-constexpr std::string_view kTypeName<FileOperation> = "file.operation";
-template <>
-constexpr std::string_view kTypeName<CommandExecuted> = "command.executed";
-template <>
-constexpr std::string_view kTypeName<AgentStatus> = "agent.status";
-template <>
-constexpr std::string_view kTypeName<AgentUnparsed> = "agent.unparsed";
-template <>
-constexpr std::string_view kTypeName<LoopTripped> = "loop.tripped";
+constexpr std::size_t kTyped = std::variant_size_v<Event>;
 
-template <>
-constexpr Source kSource<SessionStarted> = Source::Relay;
-template <>
-constexpr Source kSource<SessionEnded> = Source::Relay;
-template <>
-constexpr Source kSource<MessageExchanged> = Source::Relay;
-template <>
-constexpr Source kSource<AgentSpawned> = Source::Relay;
-template <>
-constexpr Source kSource<AgentReleased> = Source::Relay;
-template <>
-constexpr Source kSource<ConsensusProposed> = Source::Relay;
-template <>
-constexpr Source kSource<ConsensusResolved> = Source::Relay;
-template <>
-constexpr Source kSource<LoopTripped> = Source::Relay;
+// In the order of the variant.
+constexpr std::array<Named, kTyped> kNamed = {{
+    {"session.started", Source::Relay},       {"session.ended", Source::Relay},
+    {"item.started", Source::Session},        {"item.delta", Source::Session},
+    {"item.completed", Source::Session},      {"permission.requested", Source::Session},
+    {"permission.resolved", Source::Session}, {"question.requested", Source::Session},
+    {"question.resolved", Source::Session},   {"message.exchanged", Source::Relay},
+    {"agent.spawned", Source::Relay},         {"agent.released", Source::Relay},
+    {"consensus.proposed", Source::Relay},    {"consensus.resolved", Source::Relay},
+    {"tokens.used", Source::Session},         {"file.operation", Source::Session},
+    {"command.executed", Source::Session},    {"agent.status", Source::Session},
+    {"agent.unparsed", Source::Session},      {"loop.tripped", Source::Relay},
+}};
 
 constexpr std::array kDeliveryTypes = {
     "delivery.created", "delivery.queued",  "delivery.accepted",  "delivery.delivered", "delivery.deferred",
     "delivery.failed",  "delivery.expired", "delivery.cancelled", "delivery.in_doubt",  "delivery.dead"};
 
-constexpr std::size_t kTyped = std::variant_size_v<Event>;
-
 template <std::size_t... Index>
 constexpr auto all_kinds(std::index_sequence<Index...>) {
   std::array<Kind, kTyped + kDeliveryTypes.size()> all = {
-      Kind{kTypeName<std::variant_alternative_t<Index, Event>>, kSource<std::variant_alternative_t<Index, Event>>,
-           schema::object_of<std::variant_alternative_t<Index, Event>>()}...};
+      Kind{kNamed[Index].type, kNamed[Index].source, schema::object_of<std::variant_alternative_t<Index, Event>>()}...};
   for (std::size_t i = 0; i < kDeliveryTypes.size(); ++i)
     all[kTyped + i] = {kDeliveryTypes[i], Source::Relay, schema::object_of<DeliveryChanged>()};
   return all;
 }
 constexpr auto kKinds = all_kinds(std::make_index_sequence<kTyped>{});
 
+/// `item.started` is ItemStarted.
+constexpr bool is_called(std::string_view type, std::string_view name) {
+  bool begins = true;
+  for (const char letter : name) {
+    const bool capital = letter >= 'A' && letter <= 'Z';
+    if (capital && !begins) {
+      if (!type.starts_with('.')) return false;
+      type.remove_prefix(1);
+    }
+    if (!type.starts_with(capital ? static_cast<char>(letter - 'A' + 'a') : letter)) return false;
+    type.remove_prefix(1);
+    begins = false;
+  }
+  return type.empty();
+}
+static_assert(std::ranges::all_of(kKinds.begin(), kKinds.begin() + kTyped,
+                                  [](const Kind& kind) { return is_called(kind.type, kind.object.name); }),
+              "each name stands where its struct stands in the variant");
+
 template <std::size_t... Index>
 Result<Event> read_as(std::string_view type, const json::object& members, std::index_sequence<Index...>) {
   Result<Event> event = fail(format("\"{}\" is no event that can be told", type));
-  const auto read = [&]<class T>(std::type_identity<T>) {
-    if (type != kTypeName<T>) return;
-    auto value = schema::read<T>(members);
-    if (value)
-      event = std::move(*value);
-    else
-      event = Failure{value.error()};
+  const auto read = [&]<std::size_t At>(std::integral_constant<std::size_t, At>) {
+    if (type == kNamed[At].type) event = schema::read<std::variant_alternative_t<At, Event>>(members);
   };
-  (read(std::type_identity<std::variant_alternative_t<Index, Event>>{}), ...);
+  (read(std::integral_constant<std::size_t, Index>{}), ...);
   return event;
 }
 

@@ -15,15 +15,9 @@ constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::
                                DeliveryEventType::Expired,   DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,
                                DeliveryEventType::Dead};
 
-class Looker final : public MemberVisitor {
- public:
-  void member(std::string_view, JsonSlice) override {}
-};
-
 /// Short enough for an event, and not nested too deeply for where it stands there.
 bool fits(std::string_view object, std::size_t levels_around) {
-  Looker looker;
-  return object.size() <= kMaxEventPartBytes && scan_object(object, looker, levels_around);
+  return object.size() <= kMaxEventPartBytes && check_object(object, levels_around);
 }
 
 /// The message as an event tells it.

@@ -37,6 +37,8 @@ class ElementVisitor {
 /// The whole of `text` must be one object; its members are visited in order. `depth_used` levels already surround it
 /// (0 for a frame). Members may have been visited before an error is found: an error means nothing seen counts.
 Result<void> scan_object(std::string_view text, MemberVisitor& visitor, std::size_t depth_used = 0);
+/// Only the check: would it still be read where it stands inside so many others?
+Result<void> check_object(std::string_view text, std::size_t depth_used);
 
 /// The same for one array and its elements.
 Result<void> scan_array(std::string_view text, ElementVisitor& visitor, std::size_t depth_used = 0);
