@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,7 +73,7 @@ struct Usage {
   std::string source = {};
   WallMs at = 0;
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  double cost = -1;  // dollars, when the agent says so
+  std::optional<double> cost = {};  // dollars, when the agent says so
 };
 
 struct UsageQuery {
@@ -87,8 +88,7 @@ struct UsageSum {
   SessionId session;
   std::int64_t answers = 0;
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  double cost = 0;          // told by agents
-  std::int64_t costed = 0;  // answers that had a cost told
+  std::optional<double> cost = {};  // when the agents told it
 };
 
 /// What was done in a session.

@@ -155,6 +155,15 @@ TEST_P(MessageStoreSuite, ForgetsEventsByAgeAndCountsOn) {
   EXPECT_EQ(told(*store_), Lines{"4 item.delta"});
 }
 
+TEST_P(MessageStoreSuite, MessagesDoNotPayForALogThatHasGrown) {
+  commit(greeting(1));
+  commit({change(2, DeliveryState::Delivered)});
+  const std::string much(60'000, 'x');
+  for (int n = 0; n < 40; ++n) commit({happened("item.started", kStart + n, format(R"({{"a":"{}"}})", much))});
+  forget_all({.max_bytes = 2 << 20}, kStart);
+  EXPECT_EQ(rows({}).size(), 1u);
+}
+
 TEST_P(MessageStoreSuite, TellsEventsOfMessagesThatAreGone) {
   commit(greeting(1));
   commit({change(2, DeliveryState::Delivered)});

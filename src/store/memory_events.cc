@@ -113,7 +113,7 @@ Result<std::vector<UsageSum>> MemoryStore::usage(const UsageQuery& query) {
     if (one.at < query.since || (query.until > 0 && one.at >= query.until)) continue;
     if (!query.agent.empty() && one.agent.value() != query.agent) continue;
     if (!query.session.empty() && one.session.value() != query.session) continue;
-    auto& sum = sums[{one.agent.value(), one.model, one.thread, one.session.value(), one.cost < 0}];
+    auto& sum = sums[{one.agent.value(), one.model, one.thread, one.session.value(), !one.cost}];
     sum.agent = one.agent;
     sum.model = one.model;
     sum.thread = one.thread;
@@ -124,10 +124,7 @@ Result<std::vector<UsageSum>> MemoryStore::usage(const UsageQuery& query) {
     sum.cache_read += one.cache_read;
     sum.cache_write += one.cache_write;
     sum.reasoning += one.reasoning;
-    if (one.cost >= 0) {
-      sum.cost += one.cost;
-      ++sum.costed;
-    }
+    if (one.cost) sum.cost = sum.cost.value_or(0) + *one.cost;
   }
   std::vector<UsageSum> rows;
   for (auto& [key, sum] : sums) rows.push_back(std::move(sum));

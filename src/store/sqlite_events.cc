@@ -179,10 +179,14 @@ Result<void> EventWriter::put(const Usage& usage) {
   const auto agent = RELAY_TRY(number_of(usage.agent.value()));
   const auto put = RELAY_TRY(connection_.use(
       "INSERT OR REPLACE INTO usage(session,request,agent,model,thread,source,at,input,output,cache_read,cache_write,"
-      "reasoning,cost) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,iif(?13<0,NULL,?13))"));
+      "reasoning,cost) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"));
   put->bind(session, std::string_view{usage.request}, agent, std::string_view{usage.model}, OrNull{usage.thread},
             OrNull{usage.source}, usage.at, usage.input, usage.output, usage.cache_read, usage.cache_write,
-            usage.reasoning, usage.cost);
+            usage.reasoning);
+  if (usage.cost)
+    put->bind_at(13, *usage.cost);
+  else
+    put->bind_at(13, OrNull{});
   return put->run();
 }
 
@@ -271,7 +275,7 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQu
   }
   const auto rows = RELAY_TRY(connection.use(
       "SELECT a.name, u.model, u.thread, s.name, count(*), sum(u.input), sum(u.output), sum(u.cache_read),"
-      " sum(u.cache_write), sum(u.reasoning), total(u.cost), count(u.cost) FROM usage u"
+      " sum(u.cache_write), sum(u.reasoning), sum(u.cost) FROM usage u"
       " LEFT JOIN names a ON a.id=u.agent LEFT JOIN names s ON s.id=u.session"
       " WHERE u.at>=?1 AND u.at<?2 AND (?3=0 OR u.agent=?3) AND (?4=0 OR u.session=?4)"
       " GROUP BY u.agent, u.model, u.thread, u.session, u.cost IS NULL ORDER BY a.name, u.model, u.thread, s.name, "
@@ -286,8 +290,7 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageQu
     int column = 4;
     for (auto* count : {&sum.answers, &sum.input, &sum.output, &sum.cache_read, &sum.cache_write, &sum.reasoning})
       *count = rows->integer(column++);
-    sum.cost = rows->real(10);
-    sum.costed = rows->integer(11);
+    if (!rows->is_null(10)) sum.cost = rows->real(10);
   }
   return sums;
 }
@@ -323,6 +326,18 @@ Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
   files->bind(*number, static_cast<std::int64_t>(kMaxWorkFiles));
   while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
   return row;
+}
+
+Result<std::uint64_t> event_bytes(Connection& connection) {
+  constexpr double kRowBytes = 40;  // besides its body
+  const auto look = RELAY_TRY(connection.use(
+      "SELECT (SELECT max(number) FROM events)-(SELECT min(number) FROM events)+1,"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number LIMIT 200)),"
+      " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY number DESC"
+      " LIMIT 200))"));
+  if (!RELAY_TRY(look->step())) return std::uint64_t{0};
+  const auto each = (look->real(1) + look->real(2)) / 2 + kRowBytes;
+  return static_cast<std::uint64_t>(static_cast<double>(look->integer(0)) * each);
 }
 
 Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows) {

@@ -46,6 +46,9 @@ Result<records::EventPage> select_events(Connection& connection, const records::
 Result<std::vector<records::UsageSum>> select_usage(Connection& connection, const records::UsageQuery& query);
 Result<records::SessionRow> select_session(Connection& connection, const SessionId& id);
 
+/// About what the log occupies, by a look at its first and its last rows.
+Result<std::uint64_t> event_bytes(Connection& connection);
+
 /// Removes at most so many events from before a time; true while more remain. Inside the caller's transaction.
 Result<bool> forget_events(Connection& connection, WallMs before, std::size_t max_rows);
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kSparePages = 256;  // free pages left for the next messages (1 MiB)
 constexpr std::int64_t kShrinkStepPages = 256;
+constexpr std::uint64_t kEventShare = 4;         // events may have a quarter of what all may have
 constexpr std::int64_t kRowOverheadBytes = 400;  // what a message occupies besides its payload: row, delivery, indexes
 
 struct Candidate {
@@ -100,6 +101,11 @@ Result<void> SqliteRetention::by_size(Connection& connection, std::uint64_t max_
       RELAY_TRY(used_bytes(connection)) - static_cast<std::int64_t>(std::min<std::uint64_t>(max_bytes, INT64_MAX));
   if (excess <= 0) {
     phase_done_ = true;
+    return {};
+  }
+  // A log that has grown beyond its share is cut first: messages do not pay for it.
+  if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventShare) {
+    RELAY_TRY(forget_events(connection, INT64_MAX, max_rows));
     return {};
   }
   std::vector<Candidate> candidates;

@@ -46,9 +46,9 @@ protocol::AgentKind kind_of(Party party) {
   return party == Party::Person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
 }
 
-DeliveryEventType event_type(DeliveryState state, bool first) {
+DeliveryEventType event_type(DeliveryState state) {
   switch (state) {
-    case DeliveryState::Queued: return first ? DeliveryEventType::Created : DeliveryEventType::Queued;
+    case DeliveryState::Queued: return DeliveryEventType::Queued;
     case DeliveryState::Accepted: return DeliveryEventType::Accepted;
     case DeliveryState::Delivered: return DeliveryEventType::Delivered;
     case DeliveryState::Deferred: return DeliveryEventType::Deferred;
@@ -65,7 +65,7 @@ DeliveryEventType event_type(DeliveryState state, bool first) {
 
 std::string_view type_of_line(DeliveryState state, bool first) {
   // Whatever it begins as: that it exists is the news.
-  return name_of(first ? DeliveryEventType::Created : event_type(state, false));
+  return name_of(first ? DeliveryEventType::Created : event_type(state));
 }
 
 std::string tell_event(const EventHead& head, std::string_view body) { return with_head(head, without_secrets(body)); }
