@@ -63,6 +63,8 @@ endif()
 function(relay_unity target kind)
   if(kind IN_LIST RELAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    # g++ takes what is in an unnamed namespace of an included source for something of a header.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 function(relay_apart)

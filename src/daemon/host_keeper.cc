@@ -6,8 +6,8 @@
 
 #include "base/format.h"
 #include "daemon/host_environment.h"
-#include "daemon/present_hosts.h"
 #include "host/door_messages.h"
+#include "host/present_hosts.h"
 #include "host/spawning.h"
 #include "protocol/json_writer.h"
 #include "pty/command.h"
@@ -71,7 +71,7 @@ void HostKeeper::start(broker::HostOrder order, Started done) {
 }
 
 Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) const {
-  const auto recorded = present_hosts(records_);
+  const auto recorded = host::present_hosts(records_);
   for (const auto& one : recorded)
     if (one.name == order.name && host::is_at_home(records_, one))
       return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
@@ -106,7 +106,7 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
 }
 
 Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
-  auto recorded = present_hosts(records_);
+  auto recorded = host::present_hosts(records_);
   const auto youngest = std::ranges::find(recorded.rbegin(), recorded.rend(), name, &host::HostRecord::name);
   if (youngest == recorded.rend()) return fail(format("no agent called '{}' runs here", name));
   if (!youngest->spawned)
@@ -123,7 +123,7 @@ void HostKeeper::release(const std::string& name, const std::string& reason, Don
   call({.agent = record->name,
         .socket = record->socket,
         .body = request.take(),
-        .until = Until::End,
+        .until = host::Until::End,
         .patience = kReleasePatience},
        std::move(done));
 }
@@ -165,19 +165,19 @@ void HostKeeper::typed(const std::string& name, std::size_t bytes, Result<void> 
 
 void HostKeeper::list(Listed done) {
   std::vector<broker::Worker> workers;
-  for (const auto& record : present_hosts(records_))
+  for (const auto& record : host::present_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
   later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }
 
-void HostKeeper::call(DoorRequest request, Done done) {
+void HostKeeper::call(host::DoorRequest request, Done done) {
   const std::uint64_t id = ++last_call_;
-  calls_.emplace(id, std::make_unique<DoorCall>(loop_, network_, std::move(request),
-                                                [this, id, done = std::move(done)](Result<void> outcome) mutable {
-                                                  auto tell = std::move(done);
-                                                  const auto ended = calls_.extract(id);  // hangs up when we return
-                                                  tell(std::move(outcome));
-                                                }));
+  auto answered = [this, id, done = std::move(done)](const Result<json::object>& answer) mutable {
+    auto tell = std::move(done);
+    const auto ended = calls_.extract(id);  // hangs up when we return
+    tell(answer ? Result<void>{} : Failure{answer.error()});
+  };
+  calls_.emplace(id, std::make_unique<host::DoorCall>(loop_, network_, std::move(request), std::move(answered)));
 }
 
 template <typename Callback, typename Value>

@@ -15,9 +15,9 @@
 #include <string>
 
 #include "config/places.h"
-#include "daemon/door_call.h"
 #include "daemon/host_launcher.h"
 #include "daemon/hosts.h"
+#include "host/door_call.h"
 #include "host/record.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -51,7 +51,7 @@ class HostKeeper final : public Hosts {
   Result<HostCommand> command_for(const broker::HostOrder& order) const;
   /// One that runs for others.
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
-  void call(DoorRequest request, Done done);
+  void call(host::DoorRequest request, Done done);
   void type_next(const std::string& name);
   void typed(const std::string& name, std::size_t bytes, Result<void> outcome);
   template <typename Callback, typename Value>
@@ -65,7 +65,7 @@ class HostKeeper final : public Hosts {
   HostLauncher& launcher_;
   std::size_t starting_ = 0;
   std::map<std::string, std::deque<Typing>> typing_;  // by name; the first of each is under way
-  std::map<std::uint64_t, std::unique_ptr<DoorCall>> calls_;
+  std::map<std::uint64_t, std::unique_ptr<host::DoorCall>> calls_;
   std::uint64_t last_call_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,6 +1,6 @@
 /// The hosts of a project whose process exists, without a word to any of them.
 ///
-/// Why not host::living_hosts: it knocks at every door, and a daemon has one thread and hundreds of hosts. That a host's
+/// Why not living_hosts: it knocks at every door, and a daemon has one thread and hundreds of hosts. That a host's
 ///   process exists is nearly as good; whoever must be sure asks at the one door that matters.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 #include "host/record.h"
 
-namespace relay::daemon {
+namespace relay::host {
 
 /// Oldest first. What dead ones left is removed.
-std::vector<host::HostRecord> present_hosts(const std::string& directory);
+std::vector<HostRecord> present_hosts(const std::string& directory);
 
-}  // namespace relay::daemon
+}  // namespace relay::host

@@ -11,12 +11,13 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/frame.h"
 
-namespace relay::daemon {
+namespace relay::host {
 
 /// When the call has served its purpose: once it was answered, or once nobody is behind the door any more.
 enum class Until { Answer, End };
@@ -31,7 +32,8 @@ struct DoorRequest {
 
 class DoorCall final : private net::StreamListener {
  public:
-  using Done = std::move_only_function<void(Result<void>)>;
+  /// The answer, as the door said it; empty for one who was to end and has.
+  using Done = std::move_only_function<void(Result<json::object>)>;
 
   DoorCall(net::EventLoop& loop, net::Network& network, DoorRequest request, Done done);
   ~DoorCall() override;
@@ -48,7 +50,7 @@ class DoorCall final : private net::StreamListener {
   void look();
   void on_looked(const Result<std::unique_ptr<net::Stream>>& stream);
   void on_answer(std::string_view frame);
-  void finish(Result<void> outcome);
+  void finish(Result<json::object> outcome);
 
   net::EventLoop& loop_;
   net::Network& network_;
@@ -62,4 +64,4 @@ class DoorCall final : private net::StreamListener {
   std::unique_ptr<net::Stream> stream_;
 };
 
-}  // namespace relay::daemon
+}  // namespace relay::host

@@ -1,10 +1,10 @@
-#include "daemon/door_call.h"
+#include "host/door_call.h"
 
 #include "base/format.h"
 #include "base/json.h"
 #include "net/unix_address.h"
 
-namespace relay::daemon {
+namespace relay::host {
 namespace {
 
 constexpr int kMaxLooks = 4;
@@ -31,7 +31,7 @@ void DoorCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
     return stream_->write(frame);
   }
   const bool gone = is(stream.error(), net::Errc::NoOneListens);
-  if (gone && request_.until == Until::End) return finish({});
+  if (gone && request_.until == Until::End) return finish(json::object{});
   finish(gone ? fail(format("{} is gone", request_.agent)) : Failure{std::move(stream).error()});
 }
 
@@ -48,17 +48,17 @@ void DoorCall::on_bytes(std::string_view bytes) {
 }
 
 void DoorCall::on_answer(std::string_view frame) {
-  const auto answer = parse_json_object(frame);
+  auto answer = parse_json_object(frame);
   if (!answer || !answer->contains("re")) return;  // an event
   answered_ = true;
   if (!bool_member(*answer, "ok").value_or(false))
     return finish(fail(string_member(*answer, "error").value_or(format("{} refused", request_.agent))));
-  if (request_.until == Until::Answer) finish({});
+  if (request_.until == Until::Answer) finish(*std::move(answer));
 }
 
 void DoorCall::on_closed(const std::string&) {
   if (request_.until == Until::Answer) return finish(fail(format("{} went away before it answered", request_.agent)));
-  if (answered_) return finish({});
+  if (answered_) return finish(json::object{});
   look();
 }
 
@@ -70,7 +70,7 @@ void DoorCall::look() {
 }
 
 void DoorCall::on_looked(const Result<std::unique_ptr<net::Stream>>& stream) {
-  if (!stream && is(stream.error(), net::Errc::NoOneListens)) return finish({});
+  if (!stream && is(stream.error(), net::Errc::NoOneListens)) return finish(json::object{});
   if (looks_ == kMaxLooks)
     return finish(
         fail(format("the host of {} hung up without an answer and is still there; try again", request_.agent)));
@@ -87,9 +87,9 @@ void DoorCall::on_late() {
   finish(fail(format("the host of {} did not answer within {} s", request_.agent, seconds)));
 }
 
-void DoorCall::finish(Result<void> outcome) {
+void DoorCall::finish(Result<json::object> outcome) {
   auto done = std::exchange(done_, nullptr);  // it may destroy us
   if (done) done(std::move(outcome));
 }
 
-}  // namespace relay::daemon
+}  // namespace relay::host
