@@ -59,10 +59,16 @@ endif()
 
 # A target of a kind that RELAY_UNITY names is compiled as one file, which takes half the time or less: what its sources
 # share is read and instantiated once. Two of them may then not use one name for two things in their unnamed namespaces;
-# relay_apart(one.cc other.cc) has such sources compiled by themselves as ever.
+# relay_apart(one.cc other.cc) has such sources compiled by themselves as ever. RELAY_UNITY_BATCH makes it several files, of
+# that many sources each, so that an edit costs less.
+set(RELAY_UNITY_BATCH 0 CACHE STRING "sources of a module that are compiled as one file; 0: all")
 function(relay_unity target kind)
   if(kind IN_LIST RELAY_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    set(batch 0)
+    if(kind STREQUAL modules)
+      set(batch ${RELAY_UNITY_BATCH})
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
     # g++ takes what is in an unnamed namespace of an included source for something of a header.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

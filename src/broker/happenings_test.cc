@@ -250,6 +250,28 @@ TEST_F(Happenings, QuestionsAboutTheLogArePagedAndFiltered) {
   page = ask(R"({"newest":true,"limit":100})");
   EXPECT_EQ(text(array_member(page, "events")->back().as_object(), "itemId"), "i12") << "the older ones do not fit";
   EXPECT_EQ(bool_member(page, "more"), true);
+  auto shown = array_member(page, "events")->size();
+  for (int pages = 0; pages < 10 && bool_member(page, "more") == true; ++pages) {
+    page = ask(format(R"({{"newest":true,"types":["item"],"limit":100,"before":{}}})", number(page, "from")));
+    shown += array_member(page, "events")->size();
+  }
+  EXPECT_EQ(shown, 12u) << "each once";
+}
+
+TEST_F(Happenings, OneThatWasReleasedAndWentWithoutAWordHasEndedToo) {
+  const auto alice = world.join_ours("Alice");
+  for (const bool early : {true, false}) {
+    const auto worker = world.join_ours("Worker");
+    world.request(alice, "RELEASE", R"({"name":"Worker"})");
+    const auto end = world.asked_of_hosts<EndHost>().at(0).id;
+    if (early) world.leave(worker);
+    world.host_done(end, {});
+    if (!early) world.leave(worker);
+    EXPECT_EQ(text(last("session.ended"), "reason"), "released");
+  }
+  const auto worker = world.join_ours("Worker");
+  world.request(worker, "BYE");
+  EXPECT_EQ(text(last("session.ended"), "reason"), "completed");
 }
 
 TEST_F(Happenings, LoopsAndVotesAreEvents) {

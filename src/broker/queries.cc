@@ -358,6 +358,9 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
   if (agent->connected()) {
     return answer(connection, envelope.id, false, false, format("{} is connected; let it leave first", wanted->name));
   }
+  if (agent->removing) {
+    return answer(connection, envelope.id, false, false, format("{} is being removed already", wanted->name));
+  }
   if (is_starting(wanted->name)) {
     return answer(connection, envelope.id, false, false,
                   format("{} is being started; release it once it runs, then remove it", wanted->name));

@@ -125,6 +125,20 @@ TEST(Broker, KeepsAnAgentWhoseRemovalCouldNotBeStored) {
   EXPECT_EQ(world.bodies(world.join("Bob")), std::vector<std::string>{"kept"});
 }
 
+TEST(Broker, AnAgentIsRemovedOnce) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.leave(world.join("Bob"));
+  world.heard(alice);
+  world.hold_commits();
+  for (int n = 0; n < 2; ++n) world.request(alice, "REMOVE_AGENT", R"({"name":"Bob"})");
+  world.release_commits();
+  const auto answers = world.heard(alice, "REMOVE_AGENT_RESPONSE");
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(text(payload(answers[0]), "message"), "Bob is being removed already");
+  EXPECT_EQ(bool_member(payload(answers[1]), "removed"), true);
+}
+
 TEST(Broker, SaysSoWhenAnAnswerLeavesMessagesOut) {
   World world;
   const auto alice = world.join_ours("Alice");

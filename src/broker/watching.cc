@@ -102,6 +102,7 @@ void Core::on_events_query(Connection& connection, const protocol::Envelope& env
   if (!id) return;
   records::EventQuery query;
   query.after = static_cast<records::EventNumber>(wanted->after);
+  query.before = static_cast<records::EventNumber>(wanted->before);
   query.since = wanted->since_ts;
   query.until = wanted->until_ts;
   query.filter = filter_of(wanted->wanted);
@@ -116,13 +117,14 @@ void Core::answer_events(Connection& connection, const Asked& asked, const Resul
     payload.field("error", page.error().message());
     return respond(connection, asked.answer, asked.request_id, payload.take());
   }
-  auto reached = page->reached;
+  auto reached = page->reached, from = page->from;
   bool more = page->more;
   std::size_t first = 0;  // of the newest, those that do not fit are the older ones
   for (std::size_t i = page->events.size(), bytes = 0; asked.newest && i-- > 0;) {
     bytes += page->events[i].json.size() + 1;
     if (bytes <= protocol::kMaxResponseBytes) continue;
     first = std::min(i + 1, page->events.size() - 1);
+    from = page->events[first].number;
     more = true;
     break;
   }
@@ -137,6 +139,7 @@ void Core::answer_events(Connection& connection, const Asked& asked, const Resul
     payload.raw_element(event.json);
   }
   payload.end().field("reached", reached).field("more", more);
+  if (asked.newest) payload.field("from", from);
   payload.field("oldest", page->oldest).field("newest", page->newest);
   respond(connection, asked.answer, asked.request_id, payload.take());
 }

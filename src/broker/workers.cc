@@ -212,11 +212,18 @@ void Core::host_done(QueryId id, Result<void> outcome) {
     leaving_.emplace(asked.name, Leaving{id, due});
     return timers_.arm(due, {.kind = TimerKind::Leaving, .name = asked.name});
   }
+  if (outcome && agent != nullptr && agent->releasing) end_session(*agent);  // it went without a word
   tell_worker(*take_asked(id), outcome);
 }
 
 void Core::tell_released(const std::string& name, SteadyTime due_by) {
   const auto [begin, end] = leaving_.equal_range(name);
+  if (AgentState* agent = find_agent(name); begin != end && agent != nullptr && agent->releasing) {
+    if (agent->connected())
+      agent->releasing = false;  // it is still there, and may end in another way
+    else
+      end_session(*agent);
+  }
   for (auto place = begin; place != end;) {
     if (place->second.due > due_by) {
       ++place;

@@ -108,7 +108,7 @@ std::vector<Reservation> ReservationBook::release(const std::string& holder, con
 }
 
 Result<std::unique_ptr<DirectoryLock>> lock_reservations(Directory& directory) {
-  return directory.lock(std::string{kFile} + ".lock");
+  return directory.lock(format("{}.lock", kFile));
 }
 
 Result<ReservationBook> load_reservations(Directory& directory, WallMs now) {

@@ -189,8 +189,8 @@ Result<EventsSubscribe> parse_events_subscribe(std::string_view payload) {
 
 Result<EventsRequest> parse_events_query(std::string_view payload) {
   Field types{"types"}, agents{"agents"}, sessions{"sessions"}, after{"after"}, since{"sinceTs"}, until{"untilTs"},
-      limit{"limit"}, newest{"newest"};
-  RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &after, &since, &until, &limit, &newest}));
+      limit{"limit"}, newest{"newest"}, before{"before"};
+  RELAY_TRY(read_fields(payload, {&types, &agents, &sessions, &after, &since, &until, &limit, &newest, &before}));
   EventsRequest request;
   request.wanted = RELAY_TRY(events_wanted(types, agents, sessions));
   request.after = std::max<std::int64_t>(RELAY_TRY(integer_in(after)).value_or(0), 0);
@@ -198,6 +198,7 @@ Result<EventsRequest> parse_events_query(std::string_view payload) {
   request.until_ts = RELAY_TRY(time_in(until));
   request.limit = RELAY_TRY(limit_in(limit));
   request.newest = RELAY_TRY(flag_in(newest, false));
+  request.before = std::max<std::int64_t>(RELAY_TRY(integer_in(before)).value_or(0), 0);
   return request;
 }
 

@@ -94,9 +94,9 @@ Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
 
 struct EventsRequest {
   EventsWanted wanted;
-  std::int64_t after = 0;
-  WallMs since_ts = 0, until_ts = 0;  // 0: any
-  std::size_t limit = 0;              // 0: not told
+  std::int64_t after = 0, before = 0;  // before 0: up to the newest
+  WallMs since_ts = 0, until_ts = 0;   // 0: any
+  std::size_t limit = 0;               // 0: not told
   bool newest = false;
 };
 Result<EventsRequest> parse_events_query(std::string_view payload);

@@ -41,8 +41,9 @@ struct EventFilter {
 /// The next events after a number, in order.
 struct EventQuery {
   EventNumber after = 0;
-  WallMs since = 0;  // not before; 0: any
-  WallMs until = 0;  // before; 0: any
+  EventNumber before = 0;  // 0: up to the newest
+  WallMs since = 0;        // not before; 0: any
+  WallMs until = 0;        // before; 0: any
   EventFilter filter;
   std::size_t limit = 100;
   bool newest = false;  // instead: the last `limit` of them that fit, still in order
@@ -58,7 +59,8 @@ struct ToldEvent {
 struct EventPage {
   std::vector<ToldEvent> events;
   EventNumber reached = 0;  // everything up to here was looked at: the next `after`
-  bool more = false;        // there are others behind `reached`
+  EventNumber from = 0;     // of the newest: everything from here on was looked at: the next `before`
+  bool more = false;        // there are others behind `reached`; of the newest: before `from`
   EventNumber oldest = 0;   // of the log; 0: it is empty
   EventNumber newest = 0;   // ever given out
 };

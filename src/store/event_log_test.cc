@@ -98,6 +98,15 @@ TEST_P(MessageStoreSuite, ShowsTheNewestEvents) {
   query.filter.types = {"item.delta"};
   EXPECT_EQ(told(*store_, query), (Lines{"3 item.delta", "5 item.delta"}));
   EXPECT_EQ(page(*store_, query).reached, 5u);
+  EXPECT_TRUE(page(*store_, query).more);
+  query.before = page(*store_, query).from;
+  EXPECT_EQ(told(*store_, query), Lines{"1 item.delta"});
+  EXPECT_FALSE(page(*store_, query).more);
+  query.before = 1;
+  EXPECT_TRUE(told(*store_, query).empty());
+  query.newest = false;
+  query.before = 4;
+  EXPECT_EQ(told(*store_, query), (Lines{"1 item.delta", "3 item.delta"}));
 }
 
 TEST_P(MessageStoreSuite, FiltersEventsByTypeGroupAgentAndSession) {

@@ -74,24 +74,29 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
   };
   auto first = events.upper_bound(query.after);
   auto end = query.until > 0 ? at_time(query.until) : events.end();
+  if (query.before > 0)
+    if (const auto border = events.lower_bound(query.before);
+        border != events.end() && (end == events.end() || border->first < end->first))
+      end = border;
   if (query.since > 0)
     if (const auto from = at_time(query.since);
         from == events.end() || first == events.end() || from->first > first->first)
       first = from;
   if (first == events.end() || (end != events.end() && end->first < first->first)) end = first;
   page.reached = end == events.end() ? page.newest : end->first - 1;
+  std::size_t bytes = 0;
   const auto take = [&](const auto& entry) {
     const auto& [number, row] = entry;
     if (!query.filter.takes(row.event.type, row.event.agent.value(), row.event.session.value())) return;
     page.events.push_back({number, row.event.type, tell(number, row)});
+    bytes += page.events.back().json.size();
   };
-  std::size_t bytes = 0;
-  const auto full = [&] {
-    if (!page.events.empty()) bytes += page.events.back().json.size();
-    return page.events.size() >= query.limit || bytes >= kMaxAnswerBytes;
-  };
+  const auto full = [&] { return page.events.size() >= query.limit || bytes >= kMaxAnswerBytes; };
   if (query.newest) {
-    for (auto at = end; at != first && !full();) take(*--at);
+    auto at = end;
+    while (at != first && !full()) take(*--at);
+    page.more = at != first;
+    page.from = at == events.end() ? page.newest + 1 : at->first;
     std::ranges::reverse(page.events);
     page.reached = page.newest;
     return page;

@@ -217,9 +217,11 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
   const auto newest = static_cast<std::int64_t>(page.newest), oldest = static_cast<std::int64_t>(page.oldest);
   auto first = std::max(static_cast<std::int64_t>(std::min<EventNumber>(query.after, INT64_MAX - 1)) + 1, oldest);
   auto end = newest + 1;
+  if (query.before > 0) end = static_cast<std::int64_t>(std::min<EventNumber>(query.before, page.newest + 1));
   if (query.since > 0) first = std::max(first, RELAY_TRY(number_at(connection, query.since, first, end)));
   if (query.until > 0) end = RELAY_TRY(number_at(connection, query.until, first, end));
   page.reached = static_cast<EventNumber>(std::min(newest, first - 1));
+  page.from = static_cast<EventNumber>(end);
 
   NamesByNumber names{connection};
   const auto rows = RELAY_TRY(connection.use(
@@ -240,7 +242,7 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
     head.type = *RELAY_TRY(names.name(rows->integer(2)));
     head.agent = *RELAY_TRY(names.name(rows->integer(3)));
     head.session = *RELAY_TRY(names.name(rows->integer(4)));
-    if (!query.newest) page.reached = head.number;
+    (query.newest ? page.from : page.reached) = head.number;
     if (!query.filter.takes(head.type, head.agent, head.session)) continue;
     ToldEvent told{.number = head.number, .type = head.type};
     if (head.type == kMessageExchanged)
@@ -258,6 +260,7 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
   if (query.newest) {
     std::ranges::reverse(page.events);
     page.reached = page.newest;
+    if (!stopped) page.from = static_cast<EventNumber>(std::min(first, end));
   } else if (!stopped) {
     page.reached = std::max(page.reached, static_cast<EventNumber>(end - 1));
   }

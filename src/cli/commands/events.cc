@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <ranges>
+#include <vector>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -87,21 +89,29 @@ class EventLog {
     if (since.time > 0) query["sinceTs"] = since.time;
     if (newest) query["newest"] = true;
     std::size_t printed = 0;
+    std::vector<json::object> found;  // of the newest, which come from the end
     for (auto left = limit; left > 0;) {
       query["limit"] = std::min<std::int64_t>(left, protocol::kMaxQueryRows);
       const auto payload = RELAY_TRY(connection.ask(MessageType::EventsQuery, json::serialize(query)));
       const auto answer = RELAY_TRY(parse_json_object(payload));
       if (const auto error = string_member(answer, "error"))
         return fail(Errc::Refused, "the daemon refused: " + *error);
-      for (const auto* event : objects_in(answer, "events")) {
-        show(*event);
-        ++printed;
-        --left;
-      }
+      const auto events = objects_in(answer, "events");
+      for (const auto* event : events)
+        if (!newest) show(*event);
+      if (newest)
+        for (const auto* event : events | std::views::reverse) found.push_back(*event);
+      printed += events.size();
+      left -= static_cast<std::int64_t>(events.size());
       reached_ = std::max(reached_, integer_member(answer, "reached").value_or(0));
-      if (newest || !bool_member(answer, "more").value_or(false)) break;
-      query["after"] = reached_;
+      const auto from = integer_member(answer, "from").value_or(0);
+      if (!bool_member(answer, "more").value_or(false) || (newest && from <= 1)) break;
+      if (newest)
+        query["before"] = from;
+      else
+        query["after"] = reached_;
     }
+    for (const auto& event : found | std::views::reverse) show(event);
     return printed;
   }
 
