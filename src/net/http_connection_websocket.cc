@@ -95,6 +95,8 @@ void HttpConnection::end_websocket(std::uint16_t code, std::string_view last_wor
 void HttpConnection::check_peer(SteadyTime now) {
   const auto patience = core_->limits().ping;
   if (!frames_->asked && now - frames_->heard < patience) return set_deadline(frames_->heard + patience);
+  // Our question would wait behind all that; whether it is read has a time of its own.
+  if (out_.bytes() > 0) return set_deadline(now + patience);
   if (frames_->asked) return cut("the client does not answer a ping");
   frames_->asked = true;
   write_message(Opcode::Ping, nullptr);

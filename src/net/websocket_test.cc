@@ -217,6 +217,17 @@ TEST_F(WebSocketTest, GivesUpAClientThatDoesNotAnswerAPing) {
   EXPECT_TRUE(talking.sees_the_end());
 }
 
+TEST_F(WebSocketTest, AClientThatHasMuchToReadIsNotAskedMeanwhile) {
+  limits.ping = Millis{10};
+  auto talking = open();
+  talking.stop_reading();
+  socket->write_text(make_piece(std::string(8 << 20, 'x')));
+  bool later = false;
+  const auto timer = loop.after(Millis{100}, [&] { later = true; });
+  ASSERT_TRUE(run_until(loop, [&] { return later; }));
+  EXPECT_TRUE(socket->open()) << listener.gone;
+}
+
 TEST_F(WebSocketTest, CutsAClientForWhomTooMuchWaits) {
   limits.waiting_bytes = 100'000;
   auto talking = open();
