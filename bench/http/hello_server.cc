@@ -1,0 +1,68 @@
+// The floor for HTTP: Beast on Asio, one thread, one fixed answer, nothing decided, nothing counted.
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+using asio::ip::tcp;
+
+class Visitor : public std::enable_shared_from_this<Visitor> {
+ public:
+  explicit Visitor(tcp::socket socket) : stream_{std::move(socket)} {}
+
+  void read() {
+    request_ = {};
+    http::async_read(stream_, buffer_, request_, [self = shared_from_this()](const error_code& error, std::size_t) {
+      if (!error) self->answer();
+    });
+  }
+
+ private:
+  void answer() {
+    answer_ = {http::status::ok, request_.version()};
+    answer_.set(http::field::content_type, "application/json");
+    answer_.keep_alive(request_.keep_alive());
+    answer_.body() = R"({"permissions":[]})";
+    answer_.prepare_payload();
+    http::async_write(stream_, answer_, [self = shared_from_this()](const error_code& error, std::size_t) {
+      if (!error && self->answer_.keep_alive()) self->read();
+    });
+  }
+
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  http::request<http::string_body> request_;
+  http::response<http::string_body> answer_;
+};
+
+void accept(tcp::acceptor& door) {
+  door.async_accept([&door](const error_code& error, tcp::socket socket) {
+    if (!error) {
+      socket.set_option(tcp::no_delay{true});
+      std::make_shared<Visitor>(std::move(socket))->read();
+    }
+    accept(door);
+  });
+}
+
+}  // namespace
+
+/// Prints its port and serves until it is killed.
+int main() {
+  asio::io_context io{1};
+  tcp::acceptor door{io, {asio::ip::make_address("127.0.0.1"), 0}};
+  std::printf("%u\n", static_cast<unsigned>(door.local_endpoint().port()));
+  std::fflush(stdout);
+  accept(door);
+  io.run();
+  return EXIT_SUCCESS;
+}
