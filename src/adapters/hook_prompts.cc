@@ -4,14 +4,12 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "protocol/utf8.h"
 
 namespace relay::adapters {
 namespace {
 
 constexpr PromptEnd kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
 constexpr PromptEnd kByPerson{.by = "person"};
-constexpr std::size_t kMaxInputShown = 16 * 1024;
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
 std::vector<Question> questions_in(const json::object& input) {
@@ -42,7 +40,8 @@ Prompt prompt_in(const hooks::Event& event) {
   const auto input = input_of(event);
   Prompt prompt{.tool = event.tool,
                 .summary = summary_of(event.tool, input),
-                .input = std::string{protocol::cut_at_letter(event.tool_input, kMaxInputShown)},
+                .input = event.tool_input,
+                .partial = event.tool_input_cut,
                 .way = way::kHook};
   if (event.tool != kQuestionTool) return prompt;
   prompt.questions = questions_in(input);

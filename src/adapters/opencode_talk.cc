@@ -14,9 +14,9 @@ using profiles::State;
 
 constexpr std::size_t kMaxSessions = 512;
 constexpr std::size_t kMaxMessages = 512;
-constexpr std::size_t kMaxParts = 2'048;           // of one message
-constexpr std::size_t kMaxTextBytes = 1U << 20U;   // a longer one is no word for anybody
-constexpr std::size_t kMaxInputBytes = 16 * 1024;  // of a prompt
+constexpr std::size_t kMaxParts = 2'048;            // of one message
+constexpr std::size_t kMaxTextBytes = 1U << 20U;    // a longer one is no word for anybody
+constexpr std::size_t kMaxInputBytes = 128 * 1024;  // of a prompt
 constexpr std::size_t kMaxPrompts = 64;
 constexpr std::size_t kMaxQuestions = 16;
 constexpr std::size_t kMaxChoices = 64;
@@ -351,10 +351,12 @@ void OpenCodeTalk::on_permission(const json::object& request) {
   auto summary = summary_of(tool, input);
   if (const auto* patterns = array_member(request, "patterns"); input.empty() && patterns != nullptr)
     summary = summary_of(tool, {{"pattern", patterns->empty() ? json::value{""} : patterns->front()}});
+  const auto whole = json::serialize(input);
   ask({.prompt = {.kind = PromptKind::Permission,
                   .tool = tool,
                   .summary = std::move(summary),
-                  .input = std::string{protocol::cut_at_letter(json::serialize(input), kMaxInputBytes)},
+                  .input = std::string{protocol::cut_at_letter(whole, kMaxInputBytes)},
+                  .partial = whole.size() > kMaxInputBytes,
                   .way = way::kServer},
        .request = text_of(request, "id"),
        .session = text_of(request, "sessionID")});

@@ -26,7 +26,8 @@ struct Prompt {
   PromptKind kind = PromptKind::Permission;
   std::string tool = {};     // as the agent calls it
   std::string summary = {};  // one line for a person: what would happen
-  std::string input = {};    // the tool's input as JSON, perhaps cut
+  std::string input = {};    // the tool's input as JSON
+  bool partial = false;      // and only the beginning of it
   std::vector<Question> questions = {};
   std::string_view way = {};  // how an answer goes
 };

@@ -21,6 +21,10 @@ struct PermissionRequested {
   std::optional<std::string> file_path = {};
   std::string description = {};
   RiskLevel risk_level = RiskLevel::Medium;
+  std::optional<bool> can_answer = {};
+  std::optional<bool> partial = {};
+
+  bool operator==(const PermissionRequested&) const = default;
 };
 
 struct PermissionResolved {
@@ -36,6 +40,9 @@ struct QuestionRequested {
   std::string question = {};
   std::optional<std::vector<std::string>> options = {};
   std::optional<std::string> default_answer = {};
+  std::optional<bool> can_answer = {};
+
+  bool operator==(const QuestionRequested&) const = default;
 };
 
 struct QuestionResolved {
@@ -66,16 +73,19 @@ inline constexpr auto kObject<events::PermissionRequested> = object(
     member<&events::PermissionRequested::command>("command", "of a shell", {.most = 64 << 10}),
     member<&events::PermissionRequested::file_path>("filePath", "to be read or changed", {.most = 4096}),
     member<&events::PermissionRequested::description>("description", "in the agent's words", {.most = 64 << 10}),
-    member<&events::PermissionRequested::risk_level>("riskLevel", "what could go wrong"));
+    member<&events::PermissionRequested::risk_level>("riskLevel", "what could go wrong"),
+    member<&events::PermissionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"),
+    member<&events::PermissionRequested::partial>("partial", "true: only a part of what it would do is told here"));
 
 template <>
-inline constexpr auto kObject<events::PermissionResolved> = object(
-    "PermissionResolved", "A request for permission is answered, or gone.",
-    member<&events::PermissionResolved::request_id>("requestId", "which request", {.least = 1, .most = 256}),
-    member<&events::PermissionResolved::resolution>("resolution", "withdrawn: the agent does not ask any more"),
-    member<&events::PermissionResolved::resolved_by>("resolvedBy", "an agent's name, human or policy", {.most = 256}),
-    member<&events::PermissionResolved::resolved_at>("resolvedAt", "when, in Unix milliseconds"),
-    member<&events::PermissionResolved::reason>("reason", "given with the answer", {.most = 4096}));
+inline constexpr auto kObject<events::PermissionResolved> =
+    object("PermissionResolved", "A request for permission is answered, or gone.",
+           member<&events::PermissionResolved::request_id>("requestId", "which request", {.least = 1, .most = 256}),
+           member<&events::PermissionResolved::resolution>("resolution", "withdrawn: the agent does not ask any more"),
+           member<&events::PermissionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
+                                                            {.most = 256}),
+           member<&events::PermissionResolved::resolved_at>("resolvedAt", "when, in Unix milliseconds"),
+           member<&events::PermissionResolved::reason>("reason", "given with the answer", {.most = 4096}));
 
 template <>
 inline constexpr auto kObject<events::QuestionRequested> = object(
@@ -83,13 +93,15 @@ inline constexpr auto kObject<events::QuestionRequested> = object(
     member<&events::QuestionRequested::question_id>("questionId", "names the question", {.least = 1, .most = 256}),
     member<&events::QuestionRequested::question>("question", "in the agent's words", {.most = 64 << 10}),
     member<&events::QuestionRequested::options>("options", "the answers to choose from", {.most = 256}),
-    member<&events::QuestionRequested::default_answer>("defaultAnswer", "what Enter would choose"));
+    member<&events::QuestionRequested::default_answer>("defaultAnswer", "what Enter would choose"),
+    member<&events::QuestionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"));
 
 template <>
 inline constexpr auto kObject<events::QuestionResolved> = object(
     "QuestionResolved", "A question is answered, or gone.",
     member<&events::QuestionResolved::question_id>("questionId", "which question", {.least = 1, .most = 256}),
     member<&events::QuestionResolved::answer>("answer", "absent when it is gone, or answered at the agent's screen"),
-    member<&events::QuestionResolved::resolved_by>("resolvedBy", "an agent's name, human or policy", {.most = 256}));
+    member<&events::QuestionResolved::resolved_by>("resolvedBy", "an agent's name, human, policy, or nobody",
+                                                   {.most = 256}));
 
 }  // namespace relay::schema

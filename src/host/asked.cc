@@ -20,6 +20,7 @@ using events::Resolution;
 using profiles::State;
 
 constexpr std::string_view kHuman = "human";
+constexpr std::string_view kNobody = "nobody";
 constexpr std::string_view kUntold = "answered at the agent's own screen, which does not tell how";
 constexpr std::string_view kWentOn = "answered at the agent's own screen; it went on";
 constexpr std::size_t kMaxTextBytes = 16 * 1024;
@@ -40,6 +41,7 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
   events::PermissionRequested asked{.request_id = std::move(request),
                                     .tool = cut(prompt.tool, kMaxWordBytes),
                                     .description = cut(prompt.summary, kMaxTextBytes)};
+  if (prompt.partial) asked.partial = true;
   const auto input = parse_json_object(prompt.input);
   const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
   if (kind.use == activity::Use::Patch) {
@@ -54,6 +56,7 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
                      : std::string{};
   if (command.empty()) command = member("command");
   asked.command = unless_empty(cut(command, kMaxTextBytes));
+  if (command.size() > kMaxTextBytes) asked.partial = true;
   for (const auto* name : {"file_path", "filePath", "filepath", "notebook_path", "path"})
     if (!asked.file_path) asked.file_path = unless_empty(cut(member(name), kMaxPathBytes));
   return asked;
@@ -71,11 +74,22 @@ events::Event question_in(const adapters::Prompt& prompt, std::string request) {
   return asked;
 }
 
-/// What a recognised dialog says; empty when none is.
+/// What a recognised dialog says, without blanks: a narrower window breaks its lines elsewhere. Empty when none is there.
 std::string text_of(const speech::Findings& findings) {
+  std::string text;
   if (findings.permission)
-    return format("{} {} {}", findings.permission->pattern, findings.permission->tool, findings.permission->command);
-  return findings.question ? format("{} {}", findings.question->pattern, findings.question->text) : std::string{};
+    text = format("{}/{}/{}", findings.permission->pattern, findings.permission->tool, findings.permission->command);
+  else if (findings.question)
+    text = format("{}/{}", findings.question->pattern, findings.question->text);
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+void mark_on_screen(events::Event& told) {
+  if (auto* permission = std::get_if<events::PermissionRequested>(&told))
+    permission->can_answer = false;
+  else
+    std::get<events::QuestionRequested>(told).can_answer = false;
 }
 
 /// What stands under the head of a dialog about a file is a sentence of the program, no command: `WriteFile`, `Edit`.
@@ -93,15 +107,21 @@ events::Event dialog_in(const speech::Findings& findings, std::string request) {
                                        .command = changes_files(permission->tool)
                                                       ? std::nullopt
                                                       : unless_empty(cut(permission->command, kMaxTextBytes)),
-                                       .description = cut(what, kMaxTextBytes)};
+                                       .description = cut(what, kMaxTextBytes),
+                                       .can_answer = false};
   }
-  events::QuestionRequested asked{.question_id = std::move(request),
-                                  .question = cut(findings.question->text, kMaxTextBytes)};
+  events::QuestionRequested asked{
+      .question_id = std::move(request), .question = cut(findings.question->text, kMaxTextBytes), .can_answer = false};
   std::vector<std::string> options;
   for (const auto& choice : findings.question->choices)
     if (options.size() < kMaxOptions) options.push_back(choice.label);
   if (!options.empty()) asked.options = std::move(options);
   return asked;
+}
+
+/// On what a tool works: its command, its file.
+std::string subject_in(const adapters::Prompt& prompt) {
+  return activity::subject_of(activity::kind_of(prompt.tool), prompt.input);
 }
 
 }  // namespace
@@ -136,11 +156,13 @@ Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
       seen->prompt = prompt.id;
       seen->where = Where::Door;
       seen->told = known;
+      seen->subject = subject_in(prompt);
       return {std::move(known)};
     }
   }
   auto request = format("{}-{}", host_, prompt.id);
   open_.push_back({prompt.id, request, event(request)});
+  open_.back().subject = subject_in(prompt);
   return {open_.back().told};
 }
 
@@ -151,7 +173,8 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
   if (found == open_.end() || prompt.empty()) return out;
   if (end.still_asked) {
     found->where = Where::Leaving;
-    return out;
+    mark_on_screen(found->told);
+    return {found->told};
   }
   const auto resolution = [](Reply::Verdict verdict) {
     return verdict == Reply::Verdict::Allow ? Resolution::Approved : Resolution::Denied;
@@ -159,14 +182,14 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
   if (answered && end.by != "person") {
     std::string said;
     for (const auto& answer : answered->reply.answers) said += (said.empty() ? "" : "\n") + answer;
-    resolve(out, found, resolution(answered->reply.verdict), answered->by, answered->reply.message, unless_empty(said),
-            now.wall);
+    resolve(out, found, answered->timed_out ? Resolution::Timeout : resolution(answered->reply.verdict), answered->by,
+            answered->reply.message, unless_empty(said), now.wall);
   } else if (end.verdict) {
     resolve(out, found, resolution(*end.verdict), kHuman, {}, std::nullopt, now.wall);
   } else if (end.by == "person") {
     close(out, found, now);
   } else {
-    resolve(out, found, Resolution::Withdrawn, kHuman, end.by, std::nullopt, now.wall);
+    resolve(out, found, Resolution::Withdrawn, kNobody, end.by, std::nullopt, now.wall);
   }
   return out;
 }
@@ -179,25 +202,36 @@ void Asked::close(Told& out, Opens::iterator open, Moment now) {
   open->until = now.steady + kVerdict;
 }
 
-/// A call of another tool says nothing of this one, as long as one of its own is under way.
-bool Asked::concerns(const Open& open, std::string_view tool) const {
+/// Another call says nothing of this one as long as its own is under way: the same tool on the same thing, or, where no
+/// call is known to be that, the same tool.
+bool Asked::concerns(const Open& open, const Call& ended) const {
   const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
   if (asked == nullptr) return false;
-  return tool == asked->tool ||
-         std::ranges::none_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
+  const auto own = [&](const Call& call) { return call.tool == asked->tool && call.subject == open.subject; };
+  if (own(ended)) return true;
+  if (std::ranges::any_of(calls_, [&](const auto& call) { return own(call.second); })) return false;
+  return ended.tool == asked->tool ||
+         std::ranges::none_of(calls_, [&](const auto& call) { return call.second.tool == asked->tool; });
+}
+
+Asked::Call Asked::call_in(const json::object& metadata) {
+  auto tool = string_member(metadata, "tool").value_or("");
+  const auto* input = metadata.if_contains("input");
+  auto subject = input != nullptr ? activity::subject_of(activity::kind_of(tool), json::serialize(*input)) : "";
+  return {std::move(tool), std::move(subject)};
 }
 
 /// A call that was refused ends at once, so one that runs on was allowed. What a subagent calls is in no record of ours.
 bool Asked::is_under_way(const Open& open) const {
   const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
-  return asked != nullptr && std::ranges::any_of(calls_, [&](const auto& call) { return call.second == asked->tool; });
+  return asked != nullptr &&
+         std::ranges::any_of(calls_, [&](const auto& call) { return call.second.tool == asked->tool; });
 }
 
 Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   Told out;
   if (const auto* started = std::get_if<events::ItemStarted>(&event)) {
-    if (started->metadata && calls_.size() < kMaxCalls)
-      calls_[started->item_id] = string_member(*started->metadata, "tool").value_or("");
+    if (started->metadata && calls_.size() < kMaxCalls) calls_[started->item_id] = call_in(*started->metadata);
   } else if (std::holds_alternative<events::CommandExecuted>(event) ||
              std::holds_alternative<events::FileOperation>(event)) {
     deed_ = true;
@@ -205,7 +239,7 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   const auto* completed = std::get_if<events::ItemCompleted>(&event);
   const auto call = completed == nullptr ? calls_.end() : calls_.find(completed->item_id);
   if (call == calls_.end()) return out;
-  const auto tool = std::move(call->second);
+  const auto ended = std::move(call->second);
   calls_.erase(call);
   const auto none = json::object{};
   const auto& result = completed->result ? *completed->result : none;
@@ -214,7 +248,7 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   if (const auto reason = string_member(result, "reason"); reason && *reason != activity::kInterrupted) return out;
   const auto shown = std::exchange(deed_, false) || !failed ? Resolution::Approved : Resolution::Denied;
   for (auto each = open_.begin(); each != open_.end();) {
-    if (!concerns(*each, tool)) {
+    if (!concerns(*each, ended)) {
       ++each;
     } else if (each->where == Where::Closing) {
       resolve(out, each, shown, kHuman, {}, std::nullopt, now);
@@ -288,7 +322,7 @@ std::optional<SteadyTime> Asked::due() const {
 Asked::Told Asked::end(WallMs now) {
   Told out;
   while (!open_.empty())
-    resolve(out, open_.begin(), Resolution::Withdrawn, kHuman, "the agent has ended", std::nullopt, now);
+    resolve(out, open_.begin(), Resolution::Withdrawn, kNobody, "the agent has ended", std::nullopt, now);
   return out;
 }
 

@@ -4,7 +4,7 @@
 ///     a dialog on the screen ──look──────────┘     └──▶ permission.resolved, question.resolved
 ///
 /// A prompt that came through a door of the agent's may be on its screen too; that is one request. When the door closes and
-/// the agent goes on asking on its screen, the request stays open until the dialog is gone. A dialog for which no door
+/// the agent goes on asking on its screen, the request stays open until the dialog is gone, and is told again so. A dialog for which no door
 /// opens within kSettle is a request that only a person at the screen can answer.
 ///
 /// How a person answered at the screen is told by no agent but OpenCode. The agent's record shows it: a call that was
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "adapters/prompt.h"
+#include "base/json.h"
 #include "events/event.h"
 #include "profiles/judge.h"
 #include "speech/findings.h"
@@ -34,6 +35,7 @@ namespace relay::host {
 struct Answered {
   std::string by = "human";  // human, policy, or an agent's name
   adapters::Reply reply = {};
+  bool timed_out = false;
 };
 
 class Asked {
@@ -81,6 +83,10 @@ class Asked {
     std::string dialog = {};                       // OnScreen: what it says
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
+    std::string subject = {};                      // on what its call works, as the agent's record would say
+  };
+  struct Call {
+    std::string tool, subject;
   };
   struct Dialog {
     std::string text;
@@ -90,17 +96,18 @@ class Asked {
   using Opens = std::deque<Open>;
   Opens::iterator on_screen();
   void close(Told& out, Opens::iterator open, Moment now);
-  [[nodiscard]] bool concerns(const Open& open, std::string_view tool) const;
+  [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;
+  static Call call_in(const json::object& metadata);
   [[nodiscard]] bool is_under_way(const Open& open) const;
   void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
                std::optional<std::string> answer, WallMs now);
 
   std::string host_;
   Opens open_;
-  std::optional<Dialog> dialog_;                           // one that may be nobody's
-  std::map<std::string, std::string, std::less<>> calls_;  // that are under way: their tools
-  bool deed_ = false;                                      // the call that ends next has done something
-  std::uint64_t last_ = 0;                                 // of those known by the screen alone
+  std::optional<Dialog> dialog_;                    // one that may be nobody's
+  std::map<std::string, Call, std::less<>> calls_;  // that are under way
+  bool deed_ = false;                               // the call that ends next has done something
+  std::uint64_t last_ = 0;                          // of those known by the screen alone
 };
 
 }  // namespace relay::host

@@ -81,8 +81,9 @@ TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
       (Lines{
           R"(permission.resolved {"requestId":"h7-p3","resolution":"denied","resolvedBy":"human","resolvedAt":5000})"}))
       << "the person was faster";
-  EXPECT_NE(gone("p4", {.by = "nobody: too many are open"})[0].find(R"("resolution":"withdrawn","resolvedBy":"human")"),
-            std::string::npos);
+  EXPECT_NE(
+      gone("p4", {.by = "nobody: too many are open"})[0].find(R"("resolution":"withdrawn","resolvedBy":"nobody")"),
+      std::string::npos);
   EXPECT_TRUE(gone("p4", {.by = "person"}).empty());
   EXPECT_TRUE(asked.open().empty());
 }
@@ -90,7 +91,11 @@ TEST_F(AskedTest, SaysWhoAnsweredAndHow) {
 TEST_F(AskedTest, WhatTheAgentGoesOnAskingOnItsScreenStaysOpen) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(look(State::Working).empty());
-  EXPECT_TRUE(gone("p1", {.by = "nobody", .still_asked = true}).empty());
+  EXPECT_EQ(
+      gone("p1", {.by = "nobody", .still_asked = true}),
+      (Lines{
+          R"(permission.requested {"requestId":"h7-p1","tool":"Bash","command":"make","description":"Bash: make","riskLevel":"medium","canAnswer":false})"}))
+      << "told again: from elsewhere it cannot be answered now";
   EXPECT_TRUE(asked.on_screen_alone("h7-p1"));
   EXPECT_TRUE(look(State::Working).empty()) << "the dialog is not drawn yet";
   wait(Millis{50});
@@ -135,7 +140,7 @@ TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
   const json::object ended{{"failed", true}, {"reason", "the agent has ended"}};
   EXPECT_TRUE(asked.on_event(events::ItemCompleted{.item_id = "c1", .result = ended}, 1).empty());
-  EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn")"), std::string::npos);
+  EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn","resolvedBy":"nobody")"), std::string::npos);
 }
 
 TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
@@ -187,14 +192,15 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_EQ(
       look(State::Blocked, dialog("rm x")),
       (Lines{
-          R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium"})"}));
+          R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium","canAnswer":false})"}));
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
   EXPECT_FALSE(asked.due());
   EXPECT_TRUE(look(State::Blocked, dialog("rm y")).empty()) << "another dialog stands there now";
   wait(Asked::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
   wait(Asked::kVerdict);
-  EXPECT_TRUE(look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"withdrawn")"))
+  EXPECT_TRUE(
+      look(State::Working)[0].starts_with(R"(permission.resolved {"requestId":"h7-s1","resolution":"withdrawn")"))
       << "an agent may go on after a no as well";
   wait(Asked::kVerdict);
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
@@ -225,6 +231,61 @@ TEST_F(AskedTest, NothingIsOpenOnceTheAgentHasEnded) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_EQ(asked.end(9).size(), 1U);
   EXPECT_TRUE(asked.end(9).empty());
+}
+
+TEST_F(AskedTest, WhatNobodyAnsweredInTimeIsNoDenialOfAPersons) {
+  (void)asked.on_prompt(bash("p1"));
+  const Answered late{
+      .by = "policy", .reply = {.verdict = Reply::Verdict::Deny, .message = "too late"}, .timed_out = true};
+  EXPECT_EQ(
+      gone("p1", {.by = "hook"}, late),
+      (Lines{
+          R"(permission.resolved {"requestId":"h7-p1","resolution":"timeout","resolvedBy":"policy","resolvedAt":5000,"reason":"too late"})"}));
+}
+
+TEST_F(AskedTest, OfSeveralCallsOfOneToolEachHasItsOwnAnswer) {
+  const auto begins = [&](std::string id, const char* command) {
+    (void)asked.on_event(
+        events::ItemStarted{.item_id = std::move(id),
+                            .metadata = json::object{{"tool", "Bash"}, {"input", json::object{{"command", command}}}}},
+        1);
+  };
+  const auto ends = [&](std::string id, bool failed) {
+    return lines(
+        asked.on_event(events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
+  };
+  begins("c1", "make");
+  begins("c2", "make clean");
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(ends("c2", true).empty()) << "the other was refused";
+  EXPECT_NE(ends("c1", false).at(0).find(R"("resolution":"approved")"), std::string::npos);
+}
+
+TEST_F(AskedTest, ADialogInANarrowerWindowIsTheSame) {
+  (void)look(State::Blocked, dialog("make all install"));
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, dialog("make all install")).size(), 1U);
+  EXPECT_TRUE(look(State::Blocked, dialog("make all\n  install")).empty());
+  wait(Asked::kSettle);
+  EXPECT_TRUE(look(State::Blocked, dialog("make all\n  install")).empty());
+  EXPECT_EQ(asked.open().size(), 1U);
+}
+
+TEST_F(AskedTest, OfALongInputTheCommandIsKnownAndThatItIsCut) {
+  const auto line = [&](std::string id, std::string command, bool partial) {
+    return lines(asked.on_prompt({.id = std::move(id),
+                                  .tool = "Bash",
+                                  .summary = "s",
+                                  .input = R"({"command":")" + command + R"(","file_path":"a"})",
+                                  .partial = partial}))[0];
+  };
+  EXPECT_EQ(line("p1", std::string(10'000, 'x'), false).find("partial"), std::string::npos);
+  const auto longer = line("p2", std::string(20'000, 'x'), false);
+  EXPECT_NE(longer.find(R"("command":"xxx)"), std::string::npos);
+  EXPECT_NE(longer.find(R"("filePath":"a")"), std::string::npos);
+  EXPECT_NE(longer.find(R"("partial":true)"), std::string::npos);
+  EXPECT_NE(line("p3", "make", true).find(R"("partial":true)"), std::string::npos);
 }
 
 TEST_F(AskedTest, LongInputKeepsToTheTables) {

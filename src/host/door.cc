@@ -174,7 +174,9 @@ class Door::Visitor final : public net::StreamListener {
   }
   void carry_out(const AnswerPrompt& wish) {
     const auto answered = door_.keeper_.answer_prompt(wish);
-    send(answered ? granted().take() : refusal(answering_->what, answering_->id, answered.error().message()));
+    if (answered) return send(granted().take());
+    const auto code = protocol::refusal_in(answered.error());
+    send(refusal(answering_->what, answering_->id, answered.error().message(), code ? name_of(*code) : ""));
   }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
@@ -223,9 +225,10 @@ class Door::Visitor final : public net::StreamListener {
     answer.field("re", what).optional("id", id).field("ok", true);
     return answer;
   }
-  static std::string refusal(std::string_view what, std::string_view id, std::string_view why) {
+  static std::string refusal(std::string_view what, std::string_view id, std::string_view why,
+                             std::string_view code = {}) {
     protocol::JsonWriter answer;
-    answer.field("re", what).optional("id", id).field("ok", false).field("error", why);
+    answer.field("re", what).optional("id", id).field("ok", false).field("error", why).optional("code", code);
     return answer.take();
   }
 

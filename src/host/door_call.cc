@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "net/unix_address.h"
+#include "protocol/send.h"
 
 namespace relay::host {
 namespace {
@@ -51,8 +52,11 @@ void DoorCall::on_answer(std::string_view frame) {
   auto answer = parse_json_object(frame);
   if (!answer || !answer->contains("re")) return;  // an event
   answered_ = true;
-  if (!bool_member(*answer, "ok").value_or(false))
-    return finish(fail(string_member(*answer, "error").value_or(format("{} refused", request_.agent))));
+  if (!bool_member(*answer, "ok").value_or(false)) {
+    auto why = string_member(*answer, "error").value_or(format("{} refused", request_.agent));
+    const auto code = protocol::refusal_named(string_member(*answer, "code").value_or(""));
+    return finish(code ? fail(*code, std::move(why)) : fail(std::move(why)));
+  }
   if (request_.until == Until::Answer) finish(*std::move(answer));
 }
 

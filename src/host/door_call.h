@@ -1,7 +1,8 @@
 /// One request at a host's door (docs/spec/host.md), and what came of it.
 ///
 /// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it. A host that
-///   hangs up without an answer is gone only if nobody listens at its door any more.
+///   hangs up without an answer is gone only if nobody listens at its door any more. A refusal's code, when the host
+///   tells one, is in the error (protocol::refusal_in).
 /// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
 /// Threading: loop thread only.
 #pragma once

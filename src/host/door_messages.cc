@@ -53,14 +53,16 @@ Result<FetchMail> mail_in(const json::object& object) {
 
 Result<AnswerPrompt> answer_in(const json::object& object) {
   const auto decision = string_member(object, "decision").value_or("");
-  if (decision != "allow" && decision != "deny") return fail("decision must be allow or deny");
+  const bool timed_out = decision == "timeout";
+  if (decision != "allow" && decision != "deny" && !timed_out) return fail("decision must be allow, deny or timeout");
   const auto by = string_member(object, "by").value_or("");
   return AnswerPrompt{
       .prompt = string_member(object, "prompt").value_or(""),
       .reply = {.verdict = decision == "allow" ? adapters::Reply::Verdict::Allow : adapters::Reply::Verdict::Deny,
                 .message = string_member(object, "message").value_or(""),
                 .answers = words_in(object, "answers")},
-      .by = by.empty() ? "human" : by};
+      .by = by.empty() ? "human" : by,
+      .timed_out = timed_out};
 }
 
 Result<HookCall> hook_in(const json::object& object) {

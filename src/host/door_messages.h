@@ -60,6 +60,7 @@ struct AnswerPrompt {
   std::string prompt = {};  // its short id, or the request's
   adapters::Reply reply = {};
   std::string by = "human";  // or `policy`, or an agent's name
+  bool timed_out = false;    // denied because nobody answered
 };
 
 using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent, HookCall, FetchMail,

@@ -219,7 +219,7 @@ TEST_F(DoorTest, PromptsAreAnsweredByWhoeverComes) {
   EXPECT_EQ(heard(guest),
             (std::vector<std::string>{R"({"re":"prompts","ok":true,"prompts":[]})", R"({"re":"answer","ok":true})",
                                       R"({"re":"answer","ok":false,"error":"that prompt is not open any more"})",
-                                      R"({"re":"","ok":false,"error":"decision must be allow or deny"})",
+                                      R"({"re":"","ok":false,"error":"decision must be allow, deny or timeout"})",
                                       R"({"re":"mail","ok":true,"take":true})"}));
   EXPECT_EQ(typed, "denied: not today by human");
 }

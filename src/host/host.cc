@@ -397,16 +397,17 @@ class Host::Core final : public pty::ProgramListener,
     (void)link_->say(protocol::MessageType::SessionState,
                      session_state(state(), told_reason_, native_.capabilities(), news));
   }
-  void on_ready(const client::Session&) override {
+  void on_ready(const client::Session& session) override {
     tell_started(options_.record.pid);
     told_modes_.reset();  // what HELLO says was true when the host began
     desk_.on_connected(now());
     deliver_soon();
     tell_state();
-    teller_->tell_again(native_.requests(), loop_.now().wall);
+    teller_->tell_again(native_.requests(), session.id, loop_.now().wall);
   }
   void on_told() override {
-    if (teller_->close_gap(loop_.now().wall)) teller_->tell_again(native_.requests(), loop_.now().wall);
+    if (teller_->close_gap(loop_.now().wall))
+      teller_->tell_again(native_.requests(), link_->session().id, loop_.now().wall);
   }
   void tell_started(Result<pid_t> outcome) {
     if (auto tell = std::exchange(options_.on_started, nullptr)) tell(std::move(outcome));

@@ -5,6 +5,8 @@
 
 #include "base/log.h"
 #include "protocol/limits.h"
+#include "protocol/send.h"
+#include "protocol/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -13,6 +15,8 @@ using protocol::DeliveryMode;
 
 constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
                                    DeliveryMode::OnIdle, DeliveryMode::Manual};
+
+constexpr std::size_t kMaxInputShown = 16 * 1024;
 
 std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
 
@@ -48,7 +52,7 @@ void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt, std
       .field("kind", name_of(prompt.kind))
       .field("tool", prompt.tool)
       .field("summary", prompt.summary)
-      .field("input", prompt.input)
+      .field("input", protocol::cut_at_letter(prompt.input, kMaxInputShown))
       .field("way", prompt.way);
   if (prompt.questions.empty()) return;
   out.begin_array("questions");
@@ -114,16 +118,21 @@ void NativeSide::tell(Asked::Told events) {
 
 Result<void> NativeSide::answer(const AnswerPrompt& wish) {
   if (asked_.on_screen_alone(wish.prompt))
-    return fail("that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
+    return fail(protocol::Refusal::Unsupported,
+                "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
   const auto id = std::string{asked_.prompt_of(wish.prompt)};
   const auto place = [&] {
     return std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
   };
-  if (place() == prompts_.end()) return fail("that prompt is not open any more; see `agent-relay permissions`");
-  const auto before = std::exchange(place()->answered, Answered{wish.by, wish.reply});
+  if (place() == prompts_.end())
+    return fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`");
+  const auto before = std::exchange(place()->answered, Answered{wish.by, wish.reply, wish.timed_out});
   const auto answered = adapter_->answer(id, wish.reply);
-  if (!answered && place() != prompts_.end()) place()->answered = before;
-  return answered;
+  if (answered) return {};
+  const bool open = place() != prompts_.end();
+  if (open) place()->answered = before;
+  // What is still asked was answered in a way that does not fit.
+  return fail(open ? protocol::Refusal::BadRequest : protocol::Refusal::Stale, answered.error().message());
 }
 
 void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {

@@ -21,10 +21,11 @@ std::string resolved_in(const events::Event& event) {
 
 }  // namespace
 
-std::string event_payload(const events::Event& event, WallMs at) {
+std::string event_payload(const events::Event& event, WallMs at, std::string_view again) {
   json::object told{{"type", events::type_of(event)}};
   for (auto& [name, value] : events::members_of(event)) told[name] = std::move(value);
   told["_ts"] = at;
+  if (!again.empty()) told["_again"] = again;
   return json::serialize(json::object{{"event", std::move(told)}});
 }
 
@@ -33,7 +34,11 @@ void Teller::tell(events::Event event, WallMs at) {
   if (const auto gone = resolved_in(event); !gone.empty()) asked_.erase(gone);
   const auto id = missing_ == 0 ? put(event, at) : std::string{};
   if (id.empty()) ++dropped_, ++missing_;
-  if (auto request = request_in(event); !request.empty()) asked_[std::move(request)] = id;
+  if (auto request = request_in(event); !request.empty()) {
+    auto& asked = asked_.try_emplace(std::move(request), Request{.since = at}).first->second;
+    asked.event = id;
+    asked.session.clear();
+  }
 }
 
 bool Teller::close_gap(WallMs now) {
@@ -46,12 +51,23 @@ bool Teller::close_gap(WallMs now) {
   return true;
 }
 
-void Teller::tell_again(const std::vector<events::Event>& requests, WallMs now) {
+void Teller::tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now) {
+  // What was answered until now was stored by the session that was.
+  for (auto& [id, asked] : asked_)
+    if (asked.session.empty() && !asked.event.empty() && !link_.is_telling(asked.event)) asked.session = session_;
+  session_ = session;
   if (missing_ > 0) return;  // once the gap is told
   for (const auto& event : requests) {
     const auto before = asked_.find(request_in(event));
-    if (before != asked_.end() && link_.is_telling(before->second)) continue;
-    tell(event, now);
+    if (before == asked_.end()) {
+      tell(event, now);
+      continue;
+    }
+    auto& asked = before->second;
+    if (link_.is_telling(asked.event)) continue;
+    asked.event = put(event, asked.since, asked.session);
+    if (asked.event.empty()) ++dropped_, ++missing_;
+    if (asked.session != session) asked.session.clear();  // this one will store it
   }
 }
 
@@ -64,8 +80,8 @@ void Teller::describe(protocol::JsonWriter& out) const {
       .end();
 }
 
-std::string Teller::put(const events::Event& event, WallMs at) {
-  return link_.tell(event_payload(event, at)).value_or(std::string{});
+std::string Teller::put(const events::Event& event, WallMs at, std::string_view again) {
+  return link_.tell(event_payload(event, at, again)).value_or(std::string{});
 }
 
 }  // namespace relay::host

@@ -76,9 +76,27 @@ TEST_F(TellerTest, WhatIsAskedIsToldAgainToANewConnection) {
   EXPECT_EQ(answer_all(), 1U);
   reconnect();
   daemon.welcome();
-  teller->tell_again({asks("h-p1")}, 9);
+  teller->tell_again({asks("h-p1")}, "s2", 9);
   ASSERT_EQ(heard().size(), 1U);
   EXPECT_EQ(integer_member(counts(), "told"), 1);
+}
+
+TEST_F(TellerTest, ToldAgainItSaysSinceWhenAndInWhoseLogItIs) {
+  start_telling();
+  teller->tell_again({}, "s1", 1);
+  teller->tell(asks("h-p1"), 1);
+  answer_all();
+  const auto told_again = [&](const std::string& session) {
+    reconnect();
+    daemon.welcome();
+    teller->tell_again({asks("h-p1")}, session, 9);
+    const auto all = heard();
+    answer_all();
+    return all.empty() ? "" : all.back().substr(all.back().find("\"_ts\""));
+  };
+  EXPECT_EQ(told_again("s1"), R"("_ts":1,"_again":"s1"})");
+  EXPECT_EQ(told_again("s2"), R"("_ts":1,"_again":"s1"})") << "a new session has not heard of it";
+  EXPECT_EQ(told_again("s2"), R"("_ts":1,"_again":"s2"})");
 }
 
 TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
@@ -86,7 +104,7 @@ TEST_F(TellerTest, WhatStillWaitsToBeToldIsNotToldTwice) {
   teller->tell(asks("h-p1"), 1);
   reconnect();
   daemon.welcome();
-  teller->tell_again({asks("h-p1")}, 9);
+  teller->tell_again({asks("h-p1")}, "s2", 9);
   EXPECT_EQ(answer_all(), 2U) << "once on each connection, under the same number";
   EXPECT_EQ(integer_member(counts(), "told"), 1);
 }
@@ -97,7 +115,7 @@ TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {
   teller->tell(asks("h-p1"), 1);
   answer_all();
   EXPECT_TRUE(teller->close_gap(3));
-  teller->tell_again({asks("h-p1")}, 3);
+  teller->tell_again({asks("h-p1")}, "s1", 3);
   EXPECT_EQ(answer_all(), 2U);
 }
 

@@ -92,6 +92,14 @@ std::optional<Refusal> refusal_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view describe(Refusal refusal) { return name_of(refusal); }
+
+std::optional<Refusal> refusal_in(const Error& error) {
+  for (const Refusal refusal : kRefusals)
+    if (is(error, refusal)) return refusal;
+  return std::nullopt;
+}
+
 bool is_retryable(Refusal refusal) {
   switch (refusal) {
     case Refusal::Busy:

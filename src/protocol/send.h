@@ -89,7 +89,10 @@ enum class Refusal : std::uint8_t {
   Storage,
 };
 std::string_view name_of(Refusal refusal);
+std::string_view describe(Refusal refusal);  // so that an Error can carry one
 std::optional<Refusal> refusal_named(std::string_view name);
+/// The one that an error was made with, if it was.
+std::optional<Refusal> refusal_in(const Error& error);
 /// May the same SEND succeed later, unchanged?
 bool is_retryable(Refusal refusal);
 
