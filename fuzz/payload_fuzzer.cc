@@ -12,6 +12,7 @@
 #include "protocol/json_scanner.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "protocol/prompt_requests.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
 #include "protocol/worker_requests.h"
@@ -187,6 +188,20 @@ void channels(std::string_view payload) {
   const auto parsed = parse_channels(payload);
   if (parsed && !parsed->empty()) FUZZ_CHECK(check_channel_name(*parsed));
 }
+void prompts(std::string_view payload) {
+  const auto parsed = parse_prompts(payload);
+  if (parsed) FUZZ_CHECK(parsed->size() <= kMaxNameBytes);
+}
+void answer(std::string_view payload) {
+  const auto parsed = parse_answer(payload);
+  if (!parsed) return;
+  FUZZ_CHECK(!parsed->agent.empty() && !parsed->request.empty());
+  FUZZ_CHECK(parsed->decision || !parsed->answers.empty());
+  FUZZ_CHECK(parsed->answers.size() <= kMaxAnswers);
+  const auto again = parse_answer(write_answer(*parsed));
+  FUZZ_CHECK(again && again->request == parsed->request && again->decision == parsed->decision);
+  FUZZ_CHECK(again->answers == parsed->answers && again->reason == parsed->reason && again->by == parsed->by);
+}
 void pause(std::string_view payload) {
   const auto parsed = parse_pause(payload);
   if (!parsed) return;
@@ -237,14 +252,14 @@ void delivery_event(std::string_view payload) {
 
 using Parser = void (*)(std::string_view);
 constexpr std::size_t kFirstCapital = 29;  // after those that had their letters first
-constexpr std::array<Parser, 39> kParsers = {
-    hello,         welcome,       resume,        send,     meta,           ack,
-    nack,          error,         delivery,      receipt,  channel_change, channel_post,
-    shadow_bind,   shadow_unbind, inbox,         messages, list_agents,    remove_agent,
-    health,        metrics,       name,          trace,    events,         log_line,
-    session_state, workspace,     spawn,         release,  send_input,     control,
-    dead,          policy,        channels,      pause,    cancel,         session_capabilities,
-    event_of,      relay_message, delivery_event};
+constexpr std::array<Parser, 41> kParsers = {
+    hello,         welcome,       resume,         send,     meta,           ack,
+    nack,          error,         delivery,       receipt,  channel_change, channel_post,
+    shadow_bind,   shadow_unbind, inbox,          messages, list_agents,    remove_agent,
+    health,        metrics,       name,           trace,    events,         log_line,
+    session_state, workspace,     spawn,          release,  send_input,     control,
+    dead,          policy,        channels,       pause,    cancel,         session_capabilities,
+    event_of,      relay_message, delivery_event, prompts,  answer};
 
 }  // namespace
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "broker/effects.h"
+#include "permissions/policy.h"
 #include "protocol/limits.h"
 #include "records/queries.h"
 
@@ -126,6 +127,11 @@ class Broker {
   void on_host_started(QueryId id, Result<std::int32_t> pid, Moment now);
   void on_host_done(QueryId id, Result<void> outcome, Moment now);  // EndHost, TypeIntoHost
   void on_hosts(QueryId id, Result<std::vector<Worker>> workers, Moment now);
+
+  void on_host_answered(QueryId id, Result<void> outcome, Moment now);  // AnswerPrompt
+
+  /// What is approved without a person, from the next request on. Before the first call: nothing.
+  void use_policy(std::shared_ptr<const permissions::Policy> policy);
 
   // Time.
   void on_tick(Moment now);

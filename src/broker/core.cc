@@ -39,7 +39,8 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       started_{now.steady},
       store_id_{snapshot.store_id},
       newest_{snapshot.newest},
-      newest_event_{snapshot.newest_event} {
+      newest_event_{snapshot.newest_event},
+      policy_{std::make_shared<const permissions::Policy>(permissions::Policy::ask_always())} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
     agent.record = std::move(record);
@@ -205,6 +206,8 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::Dead: return on_dead(connection, envelope);
     case MessageType::Loops: return on_loops(connection, envelope);
     case MessageType::Channels: return on_channels(connection, envelope);
+    case MessageType::Prompts: return on_prompts(connection, envelope);
+    case MessageType::Answer: return on_answer(connection, envelope);
     case MessageType::Spawn: return on_spawn(connection, envelope);
     case MessageType::Release: return on_release(connection, envelope);
     case MessageType::SendInput: return on_send_input(connection, envelope);
@@ -259,6 +262,8 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::DeadResponse:
     case MessageType::LoopsResponse:
     case MessageType::ChannelsResponse:
+    case MessageType::PromptsResponse:
+    case MessageType::AnswerResult:
       error(connection, ErrorCode::BadRequest, format("{} is not for a workspace to answer", name_of(type)));
       return;
   }
@@ -390,6 +395,9 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
         }
         end_sync(place);
       }
+      return;
+    case TimerKind::Requests:
+      if (agent != nullptr) requests_due(*agent, due);
       return;
     case TimerKind::Due: return look_for_due();
     case TimerKind::Proposal: return proposal_due(entry.name);

@@ -15,6 +15,7 @@
 ///   voting.cc      consensus
 ///   queries.cc     STATUS and its like, answers from the store
 ///   workers.cc     agents that run for others: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS
+///   asking.cc      what agents ask a person: kept while it is open, decided by rules, answered
 ///   watching.cc    the log of events: who follows it, questions about it
 ///   happenings.cc  what is worth a line in the log, and what sessions tell of themselves
 #pragma once
@@ -42,6 +43,7 @@
 #include "protocol/control.h"
 #include "protocol/envelope.h"
 #include "protocol/json_writer.h"
+#include "protocol/prompt_requests.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
 #include "protocol/worker_requests.h"
@@ -97,7 +99,13 @@ class Core {
   void host_done(QueryId id, Result<void> outcome);
   void hosts(QueryId id, Result<std::vector<Worker>> workers);
 
+  // --- asking.cc
+  void host_answered(QueryId id, Result<void> outcome);
+  void use_policy(std::shared_ptr<const permissions::Policy> policy) { policy_ = std::move(policy); }
+
  private:
+  enum class Told : std::uint8_t { First, Again };
+
   // --- core.cc and commits.cc
   void handle(Connection& connection, std::string_view frame);
   void refuse_frame(Connection& connection, std::string_view frame, const Error& problem);
@@ -458,6 +466,31 @@ class Core {
   /// The short id of the message.
   std::string post_task(Starting& started);
 
+  // --- asking.cc
+  /// An answer that is on its way to an agent.
+  struct Replying {
+    AgentName agent;
+    std::string request;
+    std::string by;
+    std::optional<QueryId> asked = {};  // who wants to know; none: a rule answers
+  };
+  void on_prompts(Connection& connection, const protocol::Envelope& envelope);
+  void on_answer(Connection& connection, const protocol::Envelope& envelope);
+  [[nodiscard]] std::optional<Objection> objection_to_answer(const Connection& connection,
+                                                             const protocol::AnswerRequest& answer);
+  void tell_answered(Connection& connection, std::string_view request_id, const std::optional<Objection>& objection);
+  void take_request(AgentState& agent, OpenRequest request, Told told);
+  void open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told);
+  void end_request_when_saved(const AgentState& agent, std::string request);
+  void end_requests(AgentState& agent);
+  [[nodiscard]] permissions::Decision judge(const AgentState& agent, const events::PermissionRequested& asked) const;
+  void carry_out_rule(AgentState& agent, OpenRequest& open);
+  void reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,
+                std::optional<QueryId> asked = {});
+  void want_person(const AgentState& agent, OpenRequest& open);
+  void arm_requests(AgentState& agent, SteadyTime at);
+  void requests_due(AgentState& agent, SteadyTime due);
+
   // --- watching.cc
   void on_events_subscribe(Connection& connection, const protocol::Envelope& envelope);
   void on_events_unsubscribe(Connection& connection);
@@ -478,9 +511,9 @@ class Core {
   void record_session_start(const AgentState& agent);
   [[nodiscard]] records::AddEvent session_end(const AgentState& agent, events::SessionEnd how) const;
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
-  enum class Told : std::uint8_t { First, Again };
   void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
   Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);
+  void hear_event_again(AgentState& agent, const protocol::Envelope& envelope);
   [[nodiscard]] records::Usage usage_of(const events::TokensUsed& tokens, const AgentState& agent,
                                         std::string_view id) const;
 
@@ -550,6 +583,8 @@ class Core {
   Loops loops_;
   Unseen unseen_;
   std::multimap<AgentName, Unseen::Look> page_looks_;  // whose mail is being read
+  std::shared_ptr<const permissions::Policy> policy_;
+  std::map<QueryId, Replying> replying_;
 };
 
 }  // namespace relay::broker

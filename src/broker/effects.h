@@ -72,7 +72,7 @@ struct AskSession {
   QueryId id;
   SessionId session;
 };
-/// Each of these four is answered once (`on_host_…`), whatever happens.
+/// Each of these five is answered once (`on_host_…`), whatever happens.
 struct StartHost {
   QueryId id;
   HostOrder order;
@@ -90,6 +90,22 @@ struct TypeIntoHost {
 struct AskHosts {
   QueryId id;
 };
+/// For any agent with a host, also one in a person's own terminal. An error carries a protocol::Refusal where there is one.
+struct AnswerPrompt {
+  QueryId id;
+  std::string agent;
+  std::string request;
+  PromptReply reply;
+  std::string by;  // human, policy, or an agent's name
+};
+/// An agent has begun to wait for a person.
+struct PersonWanted {
+  std::string agent;
+  std::string request;
+  std::string kind;  // permission, question
+  std::string text;  // what it wants to do, or asks
+  std::string risk;  // of a permission
+};
 /// Somebody came, went or changed: `agents.json` and its like want rewriting.
 struct RosterChanged {};
 /// A line for the operator's log.
@@ -100,7 +116,7 @@ struct Note {
 
 using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
                             AskTrace, AskStats, AskHeld, AskDead, AskEvents, AskUsage, AskSession, StartHost, EndHost,
-                            TypeIntoHost, AskHosts, RosterChanged, Note>;
+                            TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted, RosterChanged, Note>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

@@ -191,6 +191,7 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
   if (agent.session) {
     unindex_session(agent);
     if (agent.session->ended == 0) {
+      end_requests(agent);
       agent.session->ended = now_.wall;
       change(records::PutSession{*agent.session});
       change(session_end(agent, events::SessionEnd::Crashed));  // it never said goodbye
@@ -375,6 +376,7 @@ void Core::on_bye(Connection& connection) {
 void Core::end_session(AgentState& agent) {
   if (!agent.session || agent.session->ended != 0) return;
   unindex_session(agent);
+  end_requests(agent);
   agent.session->ended = now_.wall;
   agent.record.claim_hash.clear();  // whoever leaves on purpose gives the name back
   save_eventually(records::PutSession{*agent.session});

@@ -15,6 +15,7 @@ using protocol::Refusal;
 namespace {
 
 constexpr std::size_t kMaxEventBytes = 512 << 10;    // told, it fits a frame with room to spare
+constexpr std::size_t kMaxRequestBytes = 224 << 10;  // behind a list of others it still fits a frame
 constexpr std::size_t kMaxLevelsAround = 6;          // where it is told
 constexpr std::size_t kMaxEventsWaiting = 16 << 10;  // bytes of a connection: what others say waits behind them
 
@@ -83,7 +84,9 @@ void Core::on_agent_event(Connection& connection, const protocol::Envelope& enve
                   "the events of a connection have one epoch, which is not that of its outbox");
   switch (agent->outboxes.look_up(id->epoch, id->number, connection.first_event->number - 1)) {
     case Numbered::Next: break;
-    case Numbered::Seen: return answer_event_when_saved(connection, envelope.id, Told::Again, {});
+    case Numbered::Seen:
+      hear_event_again(*agent, envelope);
+      return answer_event_when_saved(connection, envelope.id, Told::Again, {});
     case Numbered::Refused:
       return answer_event_when_saved(connection, envelope.id, Told::Again, "this event was refused before");
     case Numbered::TooEarly:
@@ -138,6 +141,13 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
   auto row = event_row(event, agent.name(), session);
   if (row.event.body.size() > kMaxEventBytes)
     return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
+  if (auto request = request_in(event, object, now_.wall)) {
+    if (row.event.body.size() > kMaxRequestBytes)
+      return fail(format("a request may have {} bytes, this one has {}", kMaxRequestBytes, row.event.body.size()));
+    const bool again = string_member(object, "_again") == session.value();
+    take_request(agent, *std::move(request), again ? Told::Again : Told::First);
+    return {};
+  }
   if (tokens != nullptr) change(records::PutUsage{usage_of(*tokens, agent, envelope.id)});
   if (std::holds_alternative<events::ItemCompleted>(event))
     change(records::CountWork{session, {.items = 1}, now_.wall});
@@ -147,7 +157,19 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
            file != nullptr && file->operation != events::FileOperationKind::Read)
     change(records::CountWork{session, {.files = {file->file_path}}, now_.wall});
   change(std::move(row));
+  if (const auto request = resolved_in(event); !request.empty()) end_request_when_saved(agent, request);
   return {};
+}
+
+/// It is in the log, but perhaps by the hand of another daemon: what is open must be known to this one as well.
+void Core::hear_event_again(AgentState& agent, const protocol::Envelope& envelope) {
+  const auto text = protocol::parse_agent_event(envelope.payload);
+  const auto object = text ? parse_json_object(*text) : Failure{text.error()};
+  if (!object) return;
+  const auto event = events::read_event(string_member(*object, "type").value_or(""), *object);
+  if (!event) return;
+  if (auto request = request_in(*event, *object, now_.wall)) take_request(agent, *std::move(request), Told::Again);
+  if (const auto request = resolved_in(*event); !request.empty()) end_request_when_saved(agent, request);
 }
 
 records::Usage Core::usage_of(const events::TokensUsed& tokens, const AgentState& agent, std::string_view id) const {

@@ -24,4 +24,12 @@ struct Worker {
   std::int32_t pid = 0;  // of its host
 };
 
+/// What an agent is told that asked.
+struct PromptReply {
+  enum class Verdict : std::uint8_t { Allow, Deny, Timeout };  // Timeout: denied, because nobody answered
+  Verdict verdict = Verdict::Deny;
+  std::string reason = {};
+  std::vector<std::string> answers = {};  // to a question's parts, in their order
+};
+
 }  // namespace relay::broker

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/asking.h"
 #include "broker/broker.h"
 #include "broker/duplicates.h"
 #include "broker/heartbeat.h"
@@ -109,10 +110,12 @@ struct AgentState {
   std::uint64_t received = 0;
   std::optional<SteadyTime> resend_at;  // when the timer is due
   bool saved = false;
-  bool session_saved = false;  // the open session is in the store
-  bool removing = false;       // REMOVE_AGENT is being committed
-  bool releasing = false;      // somebody asked for its end
-  std::string thread;          // of what it was given last
+  bool session_saved = false;              // the open session is in the store
+  bool removing = false;                   // REMOVE_AGENT is being committed
+  bool releasing = false;                  // somebody asked for its end
+  std::string thread;                      // of what it was given last
+  Requests requests;                       // what it asks a person
+  std::optional<SteadyTime> requests_due;  // when the timer is due
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] const AgentName& name() const { return record.name; }

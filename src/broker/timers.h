@@ -25,6 +25,7 @@ enum class TimerKind : std::uint8_t {
   WatchRetry,   // connection: a page of the past could not be read
   SaveRetry,    // changes that could not be saved
   Leaving,      // agent: released and gone, but its session is still here
+  Requests,     // agent: what it asks has waited long enough
   Due,          // deliveries that were put off may go
 };
 

@@ -10,6 +10,7 @@
 #include "host/present_hosts.h"
 #include "host/spawning.h"
 #include "protocol/json_writer.h"
+#include "protocol/send.h"
 #include "pty/command.h"
 
 namespace relay::daemon {
@@ -42,6 +43,15 @@ broker::Worker worker_of(const host::HostRecord& record) {
           .directory = record.working_directory,
           .started = record.started_at,
           .pid = record.pid};
+}
+
+std::string_view decision_of(broker::PromptReply::Verdict verdict) {
+  switch (verdict) {
+    case broker::PromptReply::Verdict::Allow: return "allow";
+    case broker::PromptReply::Verdict::Deny: return "deny";
+    case broker::PromptReply::Verdict::Timeout: return "timeout";
+  }
+  return "";
 }
 
 }  // namespace
@@ -109,14 +119,19 @@ Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
   auto recorded = host::present_hosts(records_);
   const auto youngest = std::ranges::find(recorded.rbegin(), recorded.rend(), name, &host::HostRecord::name);
   if (youngest == recorded.rend()) return fail(format("no agent called '{}' runs here", name));
-  if (!youngest->spawned)
-    return fail(
-        format("{} was not started by SPAWN; it is for the person who started it to type there and to end it", name));
   return std::move(*youngest);
 }
 
+Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const {
+  auto record = RELAY_TRY(find(name));
+  if (!record.spawned)
+    return fail(
+        format("{} was not started by SPAWN; it is for the person who started it to type there and to end it", name));
+  return record;
+}
+
 void HostKeeper::release(const std::string& name, const std::string& reason, Done done) {
-  auto record = find(name);
+  auto record = find_spawned(name);
   if (!record) return later(std::move(done), Result<void>{Failure{std::move(record).error()}});
   protocol::JsonWriter request;
   request.field("do", "release").optional("reason", reason);
@@ -135,7 +150,7 @@ void HostKeeper::type(const std::string& name, std::string data, Done done) {
 }
 
 void HostKeeper::type_next(const std::string& name) {
-  const auto record = find(name);
+  const auto record = find_spawned(name);
   const Typing& first = typing_[name].front();
   const auto part = next_part(std::string_view{first.data}.substr(first.typed));
   auto done = [this, name, bytes = part.size()](Result<void> outcome) { typed(name, bytes, std::move(outcome)); };
@@ -168,6 +183,24 @@ void HostKeeper::list(Listed done) {
   for (const auto& record : host::present_hosts(records_))
     if (record.spawned) workers.push_back(worker_of(record));
   later(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
+}
+
+void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
+  const auto record = find(answer.agent);
+  if (!record) {
+    const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
+    return later(std::move(done), Result<void>{fail(protocol::Refusal::Unsupported, why)});
+  }
+  protocol::JsonWriter request;
+  request.field("do", "answer").field("prompt", answer.request).field("decision", decision_of(answer.reply.verdict));
+  request.optional("message", answer.reply.reason).field("by", answer.by);
+  if (!answer.reply.answers.empty()) {
+    request.begin_array("answers");
+    for (const auto& text : answer.reply.answers) request.element(text);
+    request.end();
+  }
+  call({.agent = record->name, .socket = record->socket, .body = request.take(), .patience = kAnswerPatience},
+       std::move(done));
 }
 
 void HostKeeper::call(host::DoorRequest request, Done done) {

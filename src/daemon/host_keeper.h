@@ -3,7 +3,7 @@
 /// Why nothing is remembered of those that run: they outlive the daemon, so what lies in `hosts/` is the only list that
 ///   is true after a restart as well (docs/spec/host.md).
 /// Invariants: at most kMaxHosts run for others; only those are ended or typed into from here, never an agent in a
-///   person's own terminal; names are exact; keys for one agent are typed in the order they came; no request knocks at
+///   person's own terminal, though what it asks is answered; names are exact; keys for one agent are typed in the order they came; no request knocks at
 ///   more than one door.
 /// Ownership: borrows loop, network and launcher, which outlive it. Threading: loop thread only.
 #pragma once
@@ -27,6 +27,7 @@ namespace relay::daemon {
 inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr Millis kReleasePatience{13'000};  // the broker then waits a little for its session to leave
 inline constexpr Millis kTypePatience{5'000};
+inline constexpr Millis kAnswerPatience{5'000};
 
 class HostKeeper final : public Hosts {
  public:
@@ -40,6 +41,7 @@ class HostKeeper final : public Hosts {
   void release(const std::string& name, const std::string& reason, Done done) override;
   void type(const std::string& name, std::string data, Done done) override;
   void list(Listed done) override;
+  void answer(broker::AnswerPrompt answer, Done done) override;
 
  private:
   struct Typing {
@@ -49,8 +51,9 @@ class HostKeeper final : public Hosts {
   };
 
   Result<HostCommand> command_for(const broker::HostOrder& order) const;
-  /// One that runs for others.
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
+  /// One that runs for others.
+  [[nodiscard]] Result<host::HostRecord> find_spawned(const std::string& name) const;
   void call(host::DoorRequest request, Done done);
   void type_next(const std::string& name);
   void typed(const std::string& name, std::size_t bytes, Result<void> outcome);

@@ -15,6 +15,7 @@
 #include "net/testing/temporary_directory.h"
 #include "net/unix_network.h"
 #include "protocol/limits.h"
+#include "protocol/send.h"
 
 namespace relay::daemon {
 namespace {
@@ -278,6 +279,33 @@ TEST_F(HostKeeperTest, AnAgentInAPersonsTerminalIsLeftToThatPerson) {
   EXPECT_FALSE(outcome());
   EXPECT_TRUE(own.asked.empty());
   EXPECT_TRUE(workers().empty());
+}
+
+TEST_F(HostKeeperTest, WhatAnAgentAsksIsAnsweredAtItsDoorWhoeverStartedIt) {
+  auto record = record_of("Bob");
+  record.spawned = false;
+  FakeHost bob{network, project.hosts, record};
+  keeper->answer({{}, "Bob", "r1", {broker::PromptReply::Verdict::Timeout, "too late", {"a", "b"}}, "policy"},
+                 remember());
+  EXPECT_TRUE(outcome());
+  EXPECT_EQ(
+      bob.asked,
+      std::vector<std::string>{
+          R"({"do":"answer","prompt":"r1","decision":"timeout","message":"too late","by":"policy","answers":["a","b"]})"});
+}
+
+TEST_F(HostKeeperTest, WhyAnAnswerWasNotTakenHasACode) {
+  const auto bob = host("Bob");
+  bob->answer = R"({"re":"answer","ok":false,"error":"that prompt is not open any more","code":"STALE"})";
+  keeper->answer({{}, "Bob", "r1", {}, "human"}, remember());
+  const auto stale = outcome();
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(protocol::refusal_in(stale.error()), protocol::Refusal::Stale);
+  EXPECT_EQ(stale.error().message(), "that prompt is not open any more");
+  keeper->answer({{}, "Carol", "r1", {}, "human"}, remember());
+  const auto nobody = outcome();
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(protocol::refusal_in(nobody.error()), protocol::Refusal::Unsupported);
 }
 
 TEST_F(HostKeeperTest, KeysAreTypedInTheirOrder) {

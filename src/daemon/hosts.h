@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "broker/effects.h"
 #include "broker/hosts.h"
 
 namespace relay::daemon {
@@ -29,6 +30,8 @@ class Hosts {
   /// Types into its terminal, in the order of the calls.
   virtual void type(const std::string& name, std::string data, Done done) = 0;
   virtual void list(Listed done) = 0;
+  /// Tells what it asked for, whoever started it; done when it was told. An error may carry a protocol::Refusal.
+  virtual void answer(broker::AnswerPrompt answer, Done done) = 0;
 };
 
 }  // namespace relay::daemon

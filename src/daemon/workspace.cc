@@ -295,6 +295,16 @@ void Workspace::carry_out(broker::AskHosts& effect) {
   hosts_->list(when_told<std::vector<broker::Worker>>(effect.id, &broker::Broker::on_hosts));
 }
 
+void Workspace::carry_out(broker::AnswerPrompt& effect) {
+  const auto id = effect.id;
+  if (hosts_ == nullptr) return broker_.on_host_answered(id, fail(std::string{kNoHosts}), now());
+  hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_answered));
+}
+
+void Workspace::carry_out(broker::PersonWanted& effect) {
+  if (person_sink_) person_sink_(effect);
+}
+
 void Workspace::carry_out(broker::RosterChanged&) {
   if (!roster_sink_ || roster_timer_) return;
   const SteadyTime earliest = std::max(now().steady + kRosterBurstMs, roster_not_before_);

@@ -48,6 +48,9 @@ using MakeStoreQueue = std::function<std::unique_ptr<store::StoreQueue>(store::S
 /// Gets the whole roster after it changed (agents.json and its like). May be empty.
 using RosterSink = std::function<void(const std::vector<broker::RosterEntry>& roster, WallMs now)>;
 
+/// Hears when an agent begins to wait for a person. May be empty.
+using PersonSink = std::function<void(const broker::PersonWanted& wanted)>;
+
 /// Sees each effect before it is carried out. May be empty; the simulation cuts the power here.
 using EffectProbe = std::function<void(const broker::Effect& effect)>;
 
@@ -72,6 +75,10 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
 
   /// Events go there from now on, behind their commits. It outlives the workspace.
   void project_events(EventProjection& projection);
+
+  /// What is approved without a person, from the next request on.
+  void use_policy(std::shared_ptr<const permissions::Policy> policy) { broker_.use_policy(std::move(policy)); }
+  void tell_person(PersonSink sink) { person_sink_ = std::move(sink); }
 
   /// Holds from the next round of retention on.
   void use_retention(store::Retention retention);
@@ -117,6 +124,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::EndHost& effect);
   void carry_out(broker::TypeIntoHost& effect);
   void carry_out(broker::AskHosts& effect);
+  void carry_out(broker::AnswerPrompt& effect);
+  void carry_out(broker::PersonWanted& effect);
   void carry_out(broker::RosterChanged& effect);
   void carry_out(broker::Note& effect);
 
@@ -137,6 +146,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   WorkspaceOptions options_;
   net::EventLoop& loop_;
   RosterSink roster_sink_;
+  PersonSink person_sink_;
   EffectProbe probe_;
   Hosts* hosts_;  // none where no agent can be run
   EventProjection* projection_ = nullptr;

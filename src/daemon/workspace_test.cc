@@ -211,6 +211,7 @@ struct FakeHosts final : Hosts {
   void release(const std::string&, const std::string&, Done told) override { done = std::move(told); }
   void type(const std::string&, std::string, Done told) override { done = std::move(told); }
   void list(Listed told) override { listed = std::move(told); }
+  void answer(broker::AnswerPrompt, Done told) override { done = std::move(told); }
 
   std::vector<broker::HostOrder> orders;
   Started started;

@@ -93,6 +93,10 @@ enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
   X(LOOPS_RESPONSE, LoopsResponse, ToClient)                               \
   X(CHANNELS, Channels, ToDaemon)                                          \
   X(CHANNELS_RESPONSE, ChannelsResponse, ToClient)                         \
+  X(PROMPTS, Prompts, ToDaemon)                                            \
+  X(PROMPTS_RESPONSE, PromptsResponse, ToClient)                           \
+  X(ANSWER, Answer, ToDaemon)                                              \
+  X(ANSWER_RESULT, AnswerResult, ToClient)                                 \
   X(WORKSPACE_OPEN, WorkspaceOpen, ToDaemon)                               \
   X(WORKSPACE_CLOSE, WorkspaceClose, ToDaemon)                             \
   X(WORKSPACE_LIST, WorkspaceList, ToDaemon)                               \

@@ -168,6 +168,10 @@ class World {
     broker_->on_host_done(id, std::move(outcome), now_);
     settle();
   }
+  void host_answered(QueryId id, Result<void> outcome) {
+    broker_->on_host_answered(id, std::move(outcome), now_);
+    settle();
+  }
   void hosts(QueryId id, Result<std::vector<Worker>> workers) {
     broker_->on_hosts(id, std::move(workers), now_);
     settle();
@@ -244,6 +248,8 @@ class World {
   void perform(EndHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(TypeIntoHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(AskHosts& what) { host_wishes_.emplace_back(what); }
+  void perform(AnswerPrompt& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(PersonWanted& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(RosterChanged&) {}
   void perform(Note&) {}
 
@@ -265,7 +271,7 @@ class World {
   std::map<std::uint64_t, std::vector<Frame>> heard_;
   std::map<std::uint64_t, std::string> closed_;
   std::set<std::uint64_t> paused_;
-  std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts>> host_wishes_;
+  std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted>> host_wishes_;
   bool holding_ = false;
   bool failing_ = false;
 };

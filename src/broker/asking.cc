@@ -1,0 +1,379 @@
+// What agents ask a person: kept while it is open, decided by rules, answered through their hosts. Everything here happens
+// once the event that tells of it is stored.
+#include "broker/asking.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "broker/core.h"
+#include "protocol/json_writer.h"
+
+namespace relay::broker {
+
+using permissions::Action;
+using protocol::ErrorCode;
+using protocol::JsonWriter;
+using protocol::MessageType;
+using protocol::PromptDecision;
+using protocol::Refusal;
+using Verdict = PromptReply::Verdict;
+
+namespace {
+
+constexpr std::string_view kPolicy = "policy";
+constexpr std::string_view kHuman = "human";
+constexpr std::string_view kNobody = "nobody";
+
+/// Without what is ours to judge, and what may change while it is asked.
+events::Event question_in(const events::Event& told) {
+  auto asked = told;
+  if (auto* permission = std::get_if<events::PermissionRequested>(&asked)) {
+    permission->risk_level = {};
+    permission->can_answer.reset();
+  } else if (auto* question = std::get_if<events::QuestionRequested>(&asked)) {
+    question->can_answer.reset();
+  }
+  return asked;
+}
+
+bool equal(const events::Event& one, const events::Event& other) {
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&one)) {
+    const auto* another = std::get_if<events::PermissionRequested>(&other);
+    return another != nullptr && *permission == *another;
+  }
+  const auto* question = std::get_if<events::QuestionRequested>(&one);
+  const auto* another = std::get_if<events::QuestionRequested>(&other);
+  return question != nullptr && another != nullptr && *question == *another;
+}
+
+void write_permission(JsonWriter& out, const OpenRequest& open) {
+  const auto& asked = *open.permission();
+  out.field("tool", asked.tool);
+  if (asked.command) out.field("command", *asked.command);
+  if (asked.file_path) out.field("filePath", *asked.file_path);
+  out.field("description", asked.description).field("riskLevel", schema::name_of(asked.risk_level));
+  out.optional("danger", open.decision.danger).optional("rule", open.decision.rule);
+  if (asked.partial.value_or(false)) out.field("partial", true);
+}
+
+void write_question(JsonWriter& out, const OpenRequest& open) {
+  const auto& asked = std::get<events::QuestionRequested>(open.told);
+  out.field("question", asked.question);
+  if (asked.options) {
+    out.begin_array("options");
+    for (const auto& option : *asked.options) out.element(option);
+    out.end();
+  }
+  if (asked.default_answer) out.field("defaultAnswer", *asked.default_answer);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what is open
+
+bool OpenRequest::can_answer() const {
+  const auto* asked = permission();
+  const auto& said = asked != nullptr ? asked->can_answer : std::get<events::QuestionRequested>(told).can_answer;
+  return said.value_or(true);
+}
+
+std::optional<WallMs> OpenRequest::expires_at() const {
+  if (!decision.timeout || decision.action != Action::Ask || !can_answer()) return std::nullopt;
+  return asked_at + std::chrono::duration_cast<Millis>(*decision.timeout).count();
+}
+
+bool OpenRequest::asks_like(const OpenRequest& other) const {
+  return equal(question_in(told), question_in(other.told));
+}
+
+std::optional<OpenRequest> request_in(const events::Event& event, const json::object& object, WallMs now) {
+  std::string id;
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&event))
+    id = permission->request_id;
+  else if (const auto* question = std::get_if<events::QuestionRequested>(&event))
+    id = question->question_id;
+  else
+    return std::nullopt;
+  return OpenRequest{std::move(id), event, std::min(integer_member(object, "_ts").value_or(now), now)};
+}
+
+std::string resolved_in(const events::Event& event) {
+  if (const auto* permission = std::get_if<events::PermissionResolved>(&event)) return permission->request_id;
+  if (const auto* question = std::get_if<events::QuestionResolved>(&event)) return question->question_id;
+  return {};
+}
+
+OpenRequest* Requests::find(std::string_view id) {
+  const auto found = std::ranges::find(open_, id, &OpenRequest::id);
+  return found == open_.end() ? nullptr : &*found;
+}
+
+OpenRequest* Requests::add(OpenRequest request) {
+  if (open_.size() >= kMaxRequests) return nullptr;
+  return &open_.emplace_back(std::move(request));
+}
+
+bool Requests::remove(std::string_view id) {
+  return std::erase_if(open_, [&](const OpenRequest& open) { return open.id == id; }) > 0;
+}
+
+/// The log has a request once for each session, however often it is told; what is known of it may grow.
+void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
+  if (auto* asked = std::get_if<events::PermissionRequested>(&request.told)) {
+    request.decision = judge(agent, *asked);
+    asked->risk_level = request.decision.risk;
+  }
+  if (const auto* known = agent.requests.find(request.id); known != nullptr)
+    told = known->asks_like(request) ? Told::Again : Told::First;
+  if (told == Told::First) change(event_row(request.told, agent.name(), agent.session->id));
+  when_committed([this, name = agent.name(), session = agent.session->id, request = std::move(request),
+                  told](Saving saving) mutable {
+    if (saving == Saving::Done) open_request(name, session, std::move(request), told);
+  });
+}
+
+void Core::open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told) {
+  AgentState* agent = find_agent(name.value());
+  if (agent == nullptr || !agent->session || agent->session->id != session || agent->session->ended != 0) return;
+  OpenRequest* open = agent->requests.find(request.id);
+  if (open == nullptr) {
+    request.person_wanted = told == Told::Again;  // whoever was here then has told him
+    open = agent->requests.add(std::move(request));
+    if (open == nullptr)
+      return note(Note::Level::Warn,
+                  format("{} asks {} things already; one more is in the log only", name.value(), kMaxRequests));
+  } else if (open->asks_like(request)) {
+    const bool could = open->can_answer();
+    open->told = std::move(request.told);
+    if (auto* asked = std::get_if<events::PermissionRequested>(&open->told)) asked->risk_level = open->decision.risk;
+    if (could || !open->can_answer()) return;
+  } else {
+    open->told = std::move(request.told);
+    open->decision = std::move(request.decision);
+  }
+  carry_out_rule(*agent, *open);
+}
+
+void Core::end_request_when_saved(const AgentState& agent, std::string request) {
+  when_committed([this, name = agent.name(), request = std::move(request)](Saving saving) {
+    AgentState* known = saving == Saving::Done ? find_agent(name.value()) : nullptr;
+    if (known != nullptr) known->requests.remove(request);
+  });
+}
+
+/// Its session is over, and nobody will say what became of them.
+void Core::end_requests(AgentState& agent) {
+  const std::string reason = "its session has ended";
+  const auto ended = std::exchange(agent.requests, {});
+  for (const auto& open : ended.all()) {
+    if (open.permission() != nullptr)
+      record(events::PermissionResolved{.request_id = open.id,
+                                        .resolution = events::Resolution::Withdrawn,
+                                        .resolved_by = std::string{kNobody},
+                                        .resolved_at = now_.wall,
+                                        .reason = reason},
+             agent);
+    else
+      record(events::QuestionResolved{.question_id = open.id, .resolved_by = std::string{kNobody}}, agent);
+  }
+}
+
+// ---------------------------------------------------------------- rules
+
+permissions::Decision Core::judge(const AgentState& agent, const events::PermissionRequested& asked) const {
+  auto decision = policy_->decide({.agent = agent.name().value(),
+                                   .cli = agent.record.cli,
+                                   .tool = asked.tool,
+                                   .command = asked.command,
+                                   .file_path = asked.file_path,
+                                   .description = asked.description,
+                                   .directory = agent.record.working_directory});
+  if (decision.action == Action::Approve && asked.partial.value_or(false)) {
+    decision.action = Action::Ask;
+    decision.rule = format("{} would approve it, but only a part of it is known", decision.rule);
+  }
+  return decision;
+}
+
+void Core::carry_out_rule(AgentState& agent, OpenRequest& open) {
+  if (const auto expires_at = open.expires_at())
+    arm_requests(agent, now_.steady + Millis{std::max<std::int64_t>(*expires_at - now_.wall, 0)});
+  if (open.replying) return;
+  const auto action = open.permission() != nullptr && open.can_answer() ? open.decision.action : Action::Ask;
+  switch (action) {
+    case Action::Ask: return want_person(agent, open);
+    case Action::Approve:
+      return reply_to(agent, open, {.verdict = Verdict::Allow, .reason = open.decision.rule}, std::string{kPolicy});
+    case Action::Deny:
+      return reply_to(agent, open,
+                      {.verdict = Verdict::Deny,
+                       .reason = format("A rule of this machine's person denies it ({}).", open.decision.rule)},
+                      std::string{kPolicy});
+  }
+}
+
+void Core::arm_requests(AgentState& agent, SteadyTime at) {
+  if (agent.requests_due && *agent.requests_due <= at) return;
+  agent.requests_due = at;
+  timers_.arm(at, {.kind = TimerKind::Requests, .name = agent.name().value()});
+}
+
+void Core::requests_due(AgentState& agent, SteadyTime due) {
+  if (agent.requests_due != due) return;  // another one was armed for an earlier time
+  agent.requests_due.reset();
+  for (auto& open : agent.requests.all()) {
+    const auto expires_at = open.expires_at();
+    if (!expires_at || open.late) continue;
+    if (*expires_at > now_.wall) {
+      arm_requests(agent, now_.steady + Millis{*expires_at - now_.wall});
+    } else if (!open.replying) {
+      open.late = true;
+      const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Millis{now_.wall - open.asked_at}).count();
+      reply_to(agent, open,
+               {.verdict = Verdict::Timeout, .reason = format("Nobody answered within {} seconds.", waited)},
+               std::string{kPolicy});
+    }
+  }
+}
+
+void Core::reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,
+                    std::optional<QueryId> asked) {
+  open.replying = true;
+  const QueryId id = asked ? *asked : QueryId{next_query_++};
+  replying_.emplace(id, Replying{agent.name(), open.id, by, asked});
+  emit(AnswerPrompt{id, agent.name().value(), open.id, std::move(reply), std::move(by)});
+}
+
+/// Whatever went wrong is not tried again: the host may have said what it did not get to tell us. A person looks.
+void Core::host_answered(QueryId id, Result<void> outcome) {
+  auto place = replying_.extract(id);
+  if (place.empty()) return;
+  const Replying& replying = place.mapped();
+  AgentState* agent = find_agent(replying.agent.value());
+  OpenRequest* open = agent == nullptr ? nullptr : agent->requests.find(replying.request);
+  if (open != nullptr) {
+    open->replying = false;
+    if (!outcome) want_person(*agent, *open);
+  }
+  if (!outcome)
+    note(Note::Level::Info, format("what {} said to {} was not taken: {}", replying.by, replying.agent.value(),
+                                   outcome.error().message()));
+  if (!replying.asked) return;
+  const auto asked = take_asked(*replying.asked);
+  Connection* connection = asked ? find(asked->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  tell_answered(
+      *connection, asked->request_id,
+      outcome ? std::optional<Objection>{}
+              : Objection{protocol::refusal_in(outcome.error()).value_or(Refusal::Busy), outcome.error().message()});
+}
+
+void Core::want_person(const AgentState& agent, OpenRequest& open) {
+  if (std::exchange(open.person_wanted, true)) return;
+  const auto* asked = open.permission();
+  emit(PersonWanted{
+      .agent = agent.name().value(),
+      .request = open.id,
+      .kind = asked != nullptr ? "permission" : "question",
+      .text = asked != nullptr ? asked->description : std::get<events::QuestionRequested>(open.told).question,
+      .risk = asked != nullptr ? std::string{schema::name_of(asked->risk_level)} : std::string{}});
+}
+
+// ---------------------------------------------------------------- PROMPTS, ANSWER
+
+void Core::on_prompts(Connection& connection, const protocol::Envelope& envelope) {
+  const auto wanted = protocol::parse_prompts(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  JsonWriter payload;
+  if (!wanted->empty() && find_agent(*wanted) == nullptr)
+    payload.field("error", unknown_recipient(*wanted)).field("code", name_of(Refusal::UnknownRecipient));
+  struct Row {
+    const AgentState* agent;
+    const OpenRequest* open;
+  };
+  std::vector<Row> rows;
+  for (const auto& [name, agent] : agents_)
+    if (wanted->empty() || name == *wanted)
+      for (const auto& open : agent.requests.all()) rows.push_back({&agent, &open});
+  std::ranges::sort(rows, [](const Row& a, const Row& b) {
+    return std::tie(a.open->asked_at, a.agent->name()) < std::tie(b.open->asked_at, b.agent->name());
+  });
+  bool more = false;
+  const auto list = [&](std::string_view title, std::string_view id, bool permissions, auto write) {
+    payload.begin_array(title);
+    for (const auto& [agent, open] : rows) {
+      if ((open->permission() != nullptr) != permissions) continue;
+      if (payload.size() > protocol::kMaxResponseBytes) {
+        more = true;
+        break;
+      }
+      payload.begin_element().field(id, open->id).field("agent", agent->name().value());
+      payload.field("sessionId", agent->session->id.value());
+      write(payload, *open);
+      payload.field("requestedAt", open->asked_at);
+      if (const auto expires_at = open->expires_at(); expires_at && !open->late)
+        payload.field("expiresAt", *expires_at);
+      payload.field("canAnswer", open->can_answer()).end();
+    }
+    payload.end();
+  };
+  list("permissions", "requestId", true, write_permission);
+  list("questions", "questionId", false, write_question);
+  if (more) payload.field("more", true);
+  respond(connection, MessageType::PromptsResponse, envelope.id, payload.take());
+}
+
+void Core::on_answer(Connection& connection, const protocol::Envelope& envelope) {
+  auto wanted = protocol::parse_answer(envelope.payload);
+  const auto objection =
+      wanted ? objection_to_answer(connection, *wanted) : Objection{Refusal::BadRequest, wanted.error().message()};
+  if (objection) return tell_answered(connection, envelope.id, objection);
+  AgentState& agent = *find_agent(wanted->agent);
+  const QueryId asked = add_question(connection, envelope.id, MessageType::AnswerResult);
+  // Whoever has a session is known by it; the command line speaks for a person.
+  auto by = !connection.query_only ? connection.agent.value()
+            : wanted->by.empty()   ? std::string{kHuman}
+                                   : std::move(wanted->by);
+  reply_to(agent, *agent.requests.find(wanted->request),
+           {.verdict = wanted->decision == PromptDecision::Deny ? Verdict::Deny : Verdict::Allow,
+            .reason = std::move(wanted->reason),
+            .answers = std::move(wanted->answers)},
+           std::move(by), asked);
+}
+
+std::optional<Core::Objection> Core::objection_to_answer(const Connection& connection,
+                                                         const protocol::AnswerRequest& answer) {
+  AgentState* agent = find_agent(answer.agent);
+  if (agent == nullptr) return Objection{Refusal::UnknownRecipient, unknown_recipient(answer.agent)};
+  const OpenRequest* open = agent->requests.find(answer.request);
+  if (open == nullptr)
+    return Objection{Refusal::Stale,
+                     format("{} does not ask {} (any more); it may have been answered", answer.agent, answer.request)};
+  if (!connection.query_only && connection.agent == agent->name())
+    return Objection{Refusal::BadRequest, "an agent does not answer itself; a person or another agent does"};
+  if (open->permission() != nullptr && !answer.decision)
+    return Objection{Refusal::BadRequest, "a permission is approved or denied: say \"decision\""};
+  if (open->permission() == nullptr && answer.decision != PromptDecision::Deny && answer.answers.empty())
+    return Objection{Refusal::BadRequest, "a question is answered with \"answers\", or denied"};
+  if (!open->can_answer())
+    return Objection{
+        Refusal::Unsupported,
+        format("{} asks on its own screen alone; answer it there: agent-relay attach {}", answer.agent, answer.agent)};
+  if (open->replying)
+    return Objection{Refusal::Busy, format("{} is being answered at this moment", answer.request), kBusyRetryMs};
+  if (connection.open_queries >= limits_.max_open_queries)
+    return Objection{Refusal::Busy,
+                     format("{} questions are open already; wait for an answer", connection.open_queries),
+                     kBusyRetryMs};
+  return std::nullopt;
+}
+
+void Core::tell_answered(Connection& connection, std::string_view request_id,
+                         const std::optional<Objection>& objection) {
+  JsonWriter payload;
+  payload.field("replyTo", request_id).field("success", !objection.has_value());
+  if (objection) payload.field("error", objection->sentence).field("code", name_of(objection->refusal));
+  say(connection, MessageType::AnswerResult, payload.take());
+}
+
+}  // namespace relay::broker

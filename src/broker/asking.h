@@ -1,0 +1,60 @@
+/// What one agent asks a person and nobody has answered yet.
+///
+/// Invariants: at most kMaxRequests are kept, oldest first; an id is there once; a request is here only while its session
+///   lasts and once its event is stored.
+/// Pure. Threading: one thread.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "events/event.h"
+#include "permissions/ask.h"
+
+namespace relay::broker {
+
+inline constexpr std::size_t kMaxRequests = 128;  // of one agent; a host has half of that
+
+struct OpenRequest {
+  std::string id;                       // requestId, questionId
+  events::Event told;                   // PermissionRequested or QuestionRequested
+  WallMs asked_at = 0;                  // as the session says, never later than it was heard
+  permissions::Decision decision = {};  // of a permission
+  bool replying = false;                // an answer is on its way
+  bool late = false;                    // its time is over, and it was tried to deny it
+  bool person_wanted = false;           // and somebody was told so
+
+  [[nodiscard]] const events::PermissionRequested* permission() const {
+    return std::get_if<events::PermissionRequested>(&told);
+  }
+  [[nodiscard]] bool can_answer() const;
+  /// When it is denied for want of an answer.
+  [[nodiscard]] std::optional<WallMs> expires_at() const;
+  /// The same question as the other; that it can be answered elsewhere now, or is judged otherwise, makes no other of it.
+  [[nodiscard]] bool asks_like(const OpenRequest& other) const;
+};
+
+/// What an event asks; `object` is the event as it came, with the time it tells.
+std::optional<OpenRequest> request_in(const events::Event& event, const json::object& object, WallMs now);
+/// The id of what an event says is over; empty when it says no such thing.
+std::string resolved_in(const events::Event& event);
+
+class Requests {
+ public:
+  [[nodiscard]] OpenRequest* find(std::string_view id);
+  /// Null when there are too many.
+  OpenRequest* add(OpenRequest request);
+  bool remove(std::string_view id);
+
+  [[nodiscard]] std::deque<OpenRequest>& all() { return open_; }
+  [[nodiscard]] const std::deque<OpenRequest>& all() const { return open_; }
+
+ private:
+  std::deque<OpenRequest> open_;
+};
+
+}  // namespace relay::broker

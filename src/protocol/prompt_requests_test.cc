@@ -1,0 +1,56 @@
+#include "protocol/prompt_requests.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::protocol {
+namespace {
+
+TEST(PromptRequests, OneAgentOrAll) {
+  EXPECT_EQ(*parse_prompts(R"({"agent":"Bob"})"), "Bob");
+  EXPECT_EQ(*parse_prompts("{}"), "");
+  EXPECT_FALSE(parse_prompts(R"({"agent":7})"));
+}
+
+TEST(PromptRequests, AnAnswerIsReadAsItWasWritten) {
+  const AnswerRequest said{.agent = "Bob",
+                           .request = "e6b3f29f-6af9a1c2-p1",
+                           .decision = PromptDecision::Deny,
+                           .answers = {"SQLite", ""},
+                           .reason = "not on a Friday",
+                           .by = "Alice"};
+  const auto read = parse_answer(write_answer(said));
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->agent, said.agent);
+  EXPECT_EQ(read->request, said.request);
+  EXPECT_EQ(read->decision, said.decision);
+  EXPECT_EQ(read->answers, said.answers);
+  EXPECT_EQ(read->reason, said.reason);
+  EXPECT_EQ(read->by, said.by);
+}
+
+TEST(PromptRequests, AnAnswerSaysToWhomToWhatAndWhat) {
+  for (const auto* bad :
+       {"{}", R"({"agent":"Bob"})", R"({"agent":"Bob","request":"r1"})", R"({"request":"r1","decision":"deny"})",
+        R"({"agent":"Bob","request":"r1","decision":"perhaps"})", R"({"agent":"Bob","request":"r1","answers":"yes"})",
+        R"({"agent":"Bob","request":"r1","decision":"deny","by":"a\nb"})"}) {
+    const auto read = parse_answer(bad);
+    ASSERT_FALSE(read) << bad;
+    EXPECT_FALSE(read.error().message().empty()) << bad;
+  }
+}
+
+TEST(PromptRequests, AnAnswerIsBounded) {
+  const auto with = [](std::size_t count, std::size_t bytes) {
+    AnswerRequest answer{.agent = "Bob", .request = "r1"};
+    answer.answers.assign(count, std::string(bytes, 'x'));
+    return parse_answer(write_answer(answer)).has_value();
+  };
+  EXPECT_TRUE(with(16, 8 * 1024));
+  EXPECT_FALSE(with(17, 1));
+  EXPECT_FALSE(with(1, 8 * 1024 + 1));
+}
+
+}  // namespace
+}  // namespace relay::protocol
