@@ -65,6 +65,18 @@ struct Furnished {
   std::string outbox;  // where the agent lays down messages
 };
 
+/// A configuration that cannot be read is no reason not to run an agent.
+host::Notice notice_wanted(const Context& context) {
+  const auto settings = config::load_settings(context.home, context.environment);
+  if (!settings) return host::Notice::Off;
+  switch (settings->notify_terminal()) {
+    case config::TerminalNotice::Off: return host::Notice::Off;
+    case config::TerminalNotice::Osc9: return host::Notice::Osc9;
+    case config::TerminalNotice::Osc777: return host::Notice::Osc777;
+  }
+  return host::Notice::Off;
+}
+
 /// The folder of this agent inside the project; nobody should commit it.
 Result<Furnished> furnish(const config::Project& project, const std::vector<std::string>& names,
                           const std::vector<std::string>& outgoing) {
@@ -107,6 +119,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   record.model = wish.model;
   record.task = std::string{protocol::cut_at_letter(wish.task, kShownTaskBytes)};
   options.detached = wish.detached;
+  options.notice = notice_wanted(context);
 
   lodging.outbox = RELAY_TRY(open_own_outbox(context, record.name));
   options.claim_token = lodging.outbox.claim_token;

@@ -46,6 +46,12 @@ constexpr SettingRow kTable[] = {
      "an undelivered message expires after this time"},
     {Setting::BreakLoops, "break_loops", "AGENT_RELAY_BREAK_LOOPS", Flag, "true", 0, 0, "",
      "stop agents that answer each other without saying anything new"},
+    {Setting::NotifyTerminal, "notify.terminal", "AGENT_RELAY_NOTIFY_TERMINAL", Choice, "off", 0, 0, "off|osc9|osc777",
+     "how your terminal is told that the agent in it waits for you"},
+    {Setting::NotifyCommand, "notify.command", "AGENT_RELAY_NOTIFY_COMMAND", Text, "", 0, 0, "",
+     "program with arguments that is run when an agent waits for you; cut at blanks, no shell"},
+    {Setting::NotifyDesktop, "notify.desktop", "AGENT_RELAY_NOTIFY_DESKTOP", Flag, "false", 0, 0, "",
+     "tell the desktop with notify-send when an agent waits for you"},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kMaxConfigBytes = 1024 * 1024;
 constexpr std::string_view kProjectPlaceholder = "{project}";
 
-/// The text of the file; nothing when there is none.
+}  // namespace
+
 Result<std::string> read_config(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) {
@@ -33,8 +34,6 @@ Result<std::string> read_config(const std::string& path) {
                                       "; give yourself the right to read it");
   return text;
 }
-
-}  // namespace
 
 Settings::Settings() {
   for (const auto& row : setting_table()) {
@@ -78,6 +77,11 @@ StorageType Settings::storage_type() const {
 
 Durability Settings::durability() const {
   return text(Setting::Durability) == "process" ? Durability::Process : Durability::Power;
+}
+
+TerminalNotice Settings::notify_terminal() const {
+  const auto said = text(Setting::NotifyTerminal);
+  return said == "osc9" ? TerminalNotice::Osc9 : said == "osc777" ? TerminalNotice::Osc777 : TerminalNotice::Off;
 }
 
 Result<void> Settings::check_usable() const {

@@ -39,8 +39,11 @@ enum class Setting : std::uint8_t {
   SessionGraceMs,
   DefaultTtlDays,
   BreakLoops,
+  NotifyTerminal,
+  NotifyCommand,
+  NotifyDesktop,
 };
-inline constexpr std::size_t kSettingCount = 17;
+inline constexpr std::size_t kSettingCount = 20;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -62,6 +65,8 @@ const SettingRow& row_of(Setting setting);
 
 enum class StorageType : std::uint8_t { Sqlite, Memory };
 enum class Durability : std::uint8_t { Power, Process };
+/// How a terminal is told that somebody is wanted: by which sequence.
+enum class TerminalNotice : std::uint8_t { Off, Osc9, Osc777 };
 
 /// The values in force. Always complete: a setting nobody touched has its default.
 class Settings {
@@ -100,6 +105,9 @@ class Settings {
   [[nodiscard]] std::int64_t rate_burst() const { return integer(Setting::RateBurst); }
   [[nodiscard]] std::int64_t session_grace_ms() const { return integer(Setting::SessionGraceMs); }
   [[nodiscard]] std::int64_t default_ttl_days() const { return integer(Setting::DefaultTtlDays); }
+  [[nodiscard]] TerminalNotice notify_terminal() const;
+  [[nodiscard]] std::string notify_command() const { return text(Setting::NotifyCommand); }
+  [[nodiscard]] bool notify_desktop() const { return flag(Setting::NotifyDesktop); }
 
  private:
   struct Slot {
@@ -115,6 +123,9 @@ class Settings {
 
   std::array<Slot, kSettingCount> slots_;
 };
+
+/// The text of a config.toml; nothing when there is none.
+Result<std::string> read_config(const std::string& path);
 
 /// Defaults, then `home.config_file` when it is there, then the environment.
 Result<Settings> load_settings(const Home& home, const Environment& environment);

@@ -49,6 +49,8 @@ class OpenWorkspace {
 
   /// What can change while it runs: retention. Limits hold from the next opening on.
   void use_settings(const config::Settings& settings);
+  void use_policy(std::shared_ptr<const permissions::Policy> policy) { workspace_->use_policy(std::move(policy)); }
+  void tell_person(PersonSink sink) { workspace_->tell_person(std::move(sink)); }
 
   [[nodiscard]] const config::Project& project() const { return project_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }

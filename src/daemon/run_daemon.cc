@@ -3,13 +3,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "daemon/daemon.h"
 #include "daemon/host_launcher.h"
 #include "daemon/instance_lock.h"
+#include "daemon/notifier.h"
 #include "daemon/private_file.h"
+#include "daemon/rules_file.h"
 #include "daemon/service_notify.h"
 #include "daemon/supervisor.h"
 #include "net/asio_loop.h"
@@ -44,12 +48,20 @@ void tell_parent(int fd, std::string_view line) {
   ::close(fd);
 }
 
-void reload(const DaemonOptions& options, Supervisor& supervisor) {
+/// What besides the supervisor follows config.toml.
+struct Followers {
+  std::optional<Notifier> notifier;
+  std::optional<RulesFile> rules;
+};
+
+void reload(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
   notify_reloading();
+  if (followers.rules) followers.rules->read();
   if (options.reload_settings) {
     auto settings = options.reload_settings();
     if (settings) {
       if (auto reopened = open_log(options, *settings); !reopened) log::warn(reopened.error().message());
+      if (followers.notifier) followers.notifier->use_settings(*settings);
       supervisor.use_settings(*std::move(settings));
       log::info("configuration read again");
     } else {
@@ -71,18 +83,27 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   net::UnixNetwork network{loop};
   ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .upbringing = upbringing}};
   std::unique_ptr<net::Signals> signals;
+  Followers followers;
   Supervisor supervisor{options, loop, network, random, launcher, [&] {
                           signals.reset();
+                          followers.rules.reset();
+                          followers.notifier.reset();
                           launcher.abandon();
                           loop.finish();  // streams that still have something to say keep the loop running
                         }};
   bool asked_to_end = false;
   signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    if (number == SIGHUP) return reload(options, supervisor);
+    if (number == SIGHUP) return reload(options, supervisor, followers);
     if (asked_to_end) return loop.stop();  // asked twice: the person does not want to wait
     asked_to_end = true;
     supervisor.begin_shutdown();
   });
+
+  followers.notifier.emplace(loop).use_settings(options.settings);
+  supervisor.tell_person([&](const broker::PersonWanted& wanted, const std::string& root) {
+    if (followers.notifier) followers.notifier->tell(wanted, root);
+  });
+  followers.rules.emplace(loop, options.home, [&](auto policy) { supervisor.use_policy(std::move(policy)); });
 
   RELAY_TRY(supervisor.start());
   log::info("listening",

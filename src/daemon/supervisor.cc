@@ -78,6 +78,10 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
   }
   const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
+  if (policy_) opened->use_policy(policy_);
+  opened->tell_person([this, root](const broker::PersonWanted& wanted_person) {
+    if (tell_person_) tell_person_(wanted_person, root);
+  });
   RELAY_TRY(opened->listen_also(socket));
   found = workspaces_.emplace(root, std::move(opened)).first;
   forget_unopened(root);
@@ -130,6 +134,11 @@ void Supervisor::shut_down_one(const std::string& root, Answered answered) {
 void Supervisor::use_settings(config::Settings settings) {
   settings_ = std::move(settings);
   for (const auto& [root, workspace] : workspaces_) workspace->use_settings(settings_);
+}
+
+void Supervisor::use_policy(std::shared_ptr<const permissions::Policy> policy) {
+  policy_ = std::move(policy);
+  for (const auto& [root, workspace] : workspaces_) workspace->use_policy(policy_);
 }
 
 void Supervisor::begin_shutdown() {

@@ -5,6 +5,7 @@
 /// Ownership: owns control socket and workspaces; borrows loop, network, random and launcher. Threading: loop thread only.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +31,13 @@ class Supervisor final : private ControlHandler {
 
   /// New settings: retention at once, limits for workspaces opened from now on.
   void use_settings(config::Settings settings);
+
+  /// What is approved without a person, in every workspace.
+  void use_policy(std::shared_ptr<const permissions::Policy> policy);
+  /// Hears when an agent begins to wait for a person, with the root of its project.
+  void tell_person(std::function<void(const broker::PersonWanted&, const std::string& root)> tell) {
+    tell_person_ = std::move(tell);
+  }
 
   /// Drains and closes everything, then reports the end. Further calls change nothing.
   void begin_shutdown() override;
@@ -57,6 +65,8 @@ class Supervisor final : private ControlHandler {
   HostLauncher& launcher_;
   net::Task on_ended_;
   bool ending_ = false;
+  std::shared_ptr<const permissions::Policy> policy_;  // none: nothing is approved
+  std::function<void(const broker::PersonWanted&, const std::string& root)> tell_person_;
   Workspaces workspaces_;
   std::vector<RememberedWorkspace> unopened_;  // remembered, but their roots were not there
   ControlSocket control_;

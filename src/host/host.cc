@@ -54,7 +54,8 @@ class Host::Core final : public pty::ProgramListener,
               options_.profile.typing,
               *this},
         native_{std::move(options_.adapter), *this, request_prefix()},
-        sight_{kUnseenSize} {}
+        sight_{kUnseenSize},
+        bell_{options_.notice, options_.record.name} {}
 
   Result<int> run() {
     RELAY_TRY(desk_.open());
@@ -275,6 +276,7 @@ class Host::Core final : public pty::ProgramListener,
     }
     for (const auto& observation : observations) take(observation);
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings);
+    ring();
     deliver();
   }
 
@@ -300,8 +302,17 @@ class Host::Core final : public pty::ProgramListener,
                   loop_.now().wall);
   }
 
+  /// Between two sequences of the agent's, or with the next look.
+  void ring() {
+    bell_due_.reset();
+    if (!person_ || ended_ || !sight_.screen().at_rest()) return;
+    const auto notice = bell_.ring(native_.requests(), now());
+    if (!notice.empty()) person_->write(notice);
+    bell_due_ = bell_.due();
+  }
+
   void look_again(std::optional<SteadyTime> at) {
-    for (const auto due : {sight_.watcher().look_again_at(), asked_due_})
+    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, bell_due_})
       if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
@@ -439,6 +450,7 @@ class Host::Core final : public pty::ProgramListener,
     door_.on_crowded(crowded);
   }};
   Sight sight_;
+  Bell bell_;
   terminal::Modes seen_modes_;
   int code_ = 0;
   bool ended_ = false;
@@ -446,6 +458,7 @@ class Host::Core final : public pty::ProgramListener,
   std::string trouble_;
   std::string told_reason_;                    // why mail waits, as the daemon knows it
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told
+  std::optional<SteadyTime> bell_due_;         // when the person is to be called
   std::optional<protocol::Modes> told_modes_;  // in which it can be spoken to, as the daemon knows it
 
   std::unique_ptr<client::Link> link_;

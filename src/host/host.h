@@ -6,7 +6,7 @@
 ///                                          └ deliveries ─▶ MailDesk ─▶ NativeSide, or the gate ─▶ Keyboard
 ///
 /// Invariants: what a person types reaches the agent unchanged and at once; what the agent draws reaches the person
-///   unchanged; nothing is typed by us but through the gate; its words are heard by one way at a time; the person's terminal is given back on every way out.
+///   unchanged, with nothing between but a notice he asked for; nothing is typed by us but through the gate; its words are heard by one way at a time; the person's terminal is given back on every way out.
 /// Ownership: owns everything but the loop. Threading: loop thread only.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "base/directory.h"
 #include "base/result.h"
 #include "client/outbox.h"
+#include "host/bell.h"
 #include "host/record.h"
 #include "net/asio_loop.h"
 #include "profiles/profile.h"
@@ -53,6 +54,7 @@ struct HostOptions {
   std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only seen and typed to
   std::string claim_token;                          // keeps the name for the next program of this person under it
   bool detached = false;                            // no terminal of a person's, even if there is one
+  Notice notice = Notice::Off;                      // how the person's terminal hears that the agent waits for him
   StartProgram start;
   /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
   std::move_only_function<void(Result<pid_t> host)> on_started = {};

@@ -1,0 +1,93 @@
+#include "daemon/notifier.h"
+
+#include <sstream>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "protocol/utf8.h"
+
+namespace relay::daemon {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 4096;  // of what is asked
+
+/// An environment holds no zero bytes.
+std::string fact(std::string_view text) {
+  std::string kept{protocol::cut_at_letter(text, kMaxTextBytes)};
+  std::erase(kept, '\0');
+  return kept;
+}
+
+}  // namespace
+
+class Notifier::Run final : private pty::LineHelperListener {
+ public:
+  Run(Notifier& owner, std::list<std::unique_ptr<Run>>::iterator place) : owner_{owner}, place_{place} {}
+
+  Result<void> start(const pty::Command& command) {
+    helper_ = RELAY_TRY(pty::LineHelper::start(owner_.loop_, command, *this));
+    timer_ = owner_.loop_.after(kPatience, [this] { on_ended("it took too long"); });
+    return {};
+  }
+
+ private:
+  void on_line(std::string_view) override {}
+  void on_ended(const std::string&) override {
+    owner_.loop_.post([&owner = owner_, alive = owner_.alive_, place = place_] {
+      if (*alive) owner.running_.erase(place);
+    });
+    timer_ = nullptr;
+  }
+
+  Notifier& owner_;
+  std::list<std::unique_ptr<Run>>::iterator place_;
+  std::unique_ptr<pty::LineHelper> helper_;
+  std::unique_ptr<net::Timer> timer_;
+};
+
+Notifier::Notifier(net::AsioLoop& loop) : loop_{loop} {}
+Notifier::~Notifier() { *alive_ = false; }
+
+void Notifier::use_settings(const config::Settings& settings) {
+  command_.clear();
+  std::istringstream words{settings.notify_command()};
+  for (std::string word; words >> word;) command_.push_back(std::move(word));
+  desktop_ = settings.notify_desktop();
+}
+
+void Notifier::tell(const broker::PersonWanted& wanted, const std::string& project) {
+  if ((command_.empty() && !desktop_) || !rate_.take(loop_.now().steady)) return;
+  pty::Command command{.argv = command_, .environment = pty::inherited_environment(), .directory = project};
+  if (desktop_) {
+    // The words of the agent stay out of it: they would be among the arguments.
+    const auto what = wanted.kind == "question" ? std::string{"asks a question"}
+                                                : format("asks for a permission (risk {})", wanted.risk);
+    run({.argv = {"notify-send", "--app-name=Agent Relay", "--", format("{} waits for you", wanted.agent),
+                  format("It {}. See: agent-relay {}s", what, wanted.kind)},
+         .environment = command.environment,
+         .directory = project});
+  }
+  if (command_.empty()) return;
+  const auto tell_fact = [&](std::string_view name, std::string_view value) {
+    pty::set_variable(command.environment, name, fact(value));
+  };
+  tell_fact("AGENT_RELAY_NOTIFY_AGENT", wanted.agent);
+  tell_fact("AGENT_RELAY_NOTIFY_KIND", wanted.kind);
+  tell_fact("AGENT_RELAY_NOTIFY_REQUEST", wanted.request);
+  tell_fact("AGENT_RELAY_NOTIFY_TEXT", wanted.text);
+  tell_fact("AGENT_RELAY_NOTIFY_RISK", wanted.risk);
+  tell_fact("AGENT_RELAY_NOTIFY_PROJECT", project);
+  run(std::move(command));
+}
+
+void Notifier::run(pty::Command command) {
+  if (running_.size() >= kMaxRunning) return;
+  const auto place = running_.emplace(running_.end());
+  *place = std::make_unique<Run>(*this, place);
+  if (const auto started = (*place)->start(command); !started) {
+    log::warn("the person was not notified", {{"reason", started.error().message()}});
+    running_.erase(place);
+  }
+}
+
+}  // namespace relay::daemon

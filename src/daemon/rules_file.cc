@@ -1,0 +1,33 @@
+#include "daemon/rules_file.h"
+
+#include "base/log.h"
+#include "config/settings.h"
+#include "permissions/policy_file.h"
+
+namespace relay::daemon {
+
+RulesFile::RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink)
+    : loop_{loop}, home_{home}, sink_{std::move(sink)} {
+  auto watch = net::FileWatch::begin(loop, home.config_file,
+                                     [this](net::FileChange) { timer_ = loop_.after(kSettle, [this] { read(); }); });
+  if (watch)
+    watch_ = *std::move(watch);
+  else
+    log::warn("changes of the permission rules are seen on SIGHUP only", {{"reason", watch.error().message()}});
+  read();
+}
+
+void RulesFile::read() {
+  timer_ = nullptr;
+  const auto text = config::read_config(home_.config_file);
+  auto policy = text ? permissions::parse_policy(*text, home_.config_file) : Failure{text.error()};
+  if (!policy)
+    log::warn("the permission rules are not in force: a person is asked everything",
+              {{"reason", policy.error().message()}});
+  else if (refused_)
+    log::info("the permission rules are in force again");
+  refused_ = !policy;
+  sink_(std::make_shared<const permissions::Policy>(policy ? *std::move(policy) : permissions::Policy::ask_always()));
+}
+
+}  // namespace relay::daemon

@@ -1,0 +1,38 @@
+/// The rules of config.toml in force: read at the start, and again whenever the file changes.
+///
+/// Why a pause before reading: whoever saves a file may empty it first, and half of the rules is not what he wrote.
+/// Invariants: a file that cannot be read or has a mistake leaves everything to a person, with a warning in the log, until
+///   it is mended; without a file the default rules hold.
+/// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "config/places.h"
+#include "net/asio_loop.h"
+#include "net/file_watch.h"
+#include "permissions/policy.h"
+
+namespace relay::daemon {
+
+class RulesFile {
+ public:
+  static constexpr Millis kSettle{200};
+  using Sink = std::function<void(std::shared_ptr<const permissions::Policy>)>;
+
+  /// Reads at once.
+  RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink);
+
+  void read();
+
+ private:
+  net::AsioLoop& loop_;
+  const config::Home& home_;
+  Sink sink_;
+  bool refused_ = false;  // the last time
+  std::unique_ptr<net::Timer> timer_;
+  std::unique_ptr<net::FileWatch> watch_;
+};
+
+}  // namespace relay::daemon

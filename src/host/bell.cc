@@ -1,0 +1,61 @@
+#include "host/bell.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "protocol/utf8.h"
+#include "speech/plain_text.h"
+
+namespace relay::host {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 200;
+
+struct Asked {
+  std::string id, text;
+};
+std::optional<Asked> asked_in(const events::Event& event) {
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&event))
+    return Asked{permission->request_id, "asks for permission: " + permission->description};
+  if (const auto* question = std::get_if<events::QuestionRequested>(&event))
+    return Asked{question->question_id, "asks: " + question->question};
+  return std::nullopt;
+}
+
+std::string sequence(Notice notice, std::string text) {
+  std::ranges::replace(text, ';', ',');  // it separates the parts of a sequence
+  if (notice == Notice::Osc777) return format("\x1b]777;notify;Agent Relay;{}\x07", text);
+  return format("\x1b]9;Agent Relay: {}\x07", text);
+}
+
+}  // namespace
+
+std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
+  if (notice_ == Notice::Off) return {};
+  std::map<std::string, Request> still;
+  std::string says;
+  for (const auto& event : open) {
+    const auto asked = asked_in(event);
+    if (!asked) continue;
+    const auto known = requests_.find(asked->id);
+    auto request = known == requests_.end() ? Request{now} : known->second;
+    if (!request.rung && now >= request.since + kPatience) {
+      request.rung = true;
+      says = format("{} {}", agent_, asked->text);  // of several that are due at once the newest is enough
+    }
+    still.emplace(asked->id, request);
+  }
+  requests_ = std::move(still);
+  if (says.empty()) return {};
+  const auto line = speech::harmless_line(says);
+  return sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxTextBytes)});
+}
+
+std::optional<SteadyTime> Bell::due() const {
+  std::optional<SteadyTime> due;
+  for (const auto& [id, request] : requests_)
+    if (!request.rung) due = due ? std::min(*due, request.since + kPatience) : request.since + kPatience;
+  return due;
+}
+
+}  // namespace relay::host

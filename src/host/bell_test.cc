@@ -1,0 +1,54 @@
+#include "host/bell.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+struct BellTest : ::testing::Test {
+  SteadyTime now{std::chrono::seconds{100}};
+  static events::Event asks(std::string id, std::string what = "make deploy") {
+    return events::PermissionRequested{.request_id = std::move(id), .tool = "Bash", .description = std::move(what)};
+  }
+};
+
+TEST_F(BellTest, RingsOnceForWhatHasStoodAWhile) {
+  Bell bell{Notice::Osc9, "Bob"};
+  EXPECT_EQ(bell.ring({asks("r1")}, now), "");
+  EXPECT_EQ(bell.due(), now + Bell::kPatience);
+  now += Bell::kPatience;
+  EXPECT_EQ(bell.ring({asks("r1")}, now), "\x1b]9;Agent Relay: Bob asks for permission: make deploy\x07");
+  EXPECT_FALSE(bell.due());
+  now += Bell::kPatience;
+  EXPECT_EQ(bell.ring({asks("r1")}, now), "");
+}
+
+TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
+  Bell bell{Notice::Osc9, "Bob"};
+  (void)bell.ring({asks("r1")}, now);
+  (void)bell.ring({}, now);
+  EXPECT_FALSE(bell.due());
+  now += Bell::kPatience;
+  EXPECT_EQ(bell.ring({}, now), "");
+}
+
+TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
+  Bell bell{Notice::Osc777, "Bob"};
+  const auto wild = asks("r1", "a;b\x07\x1b]52;c;x\x07" + std::string(500, 'y'));
+  (void)bell.ring({wild}, now);
+  const auto rung = bell.ring({wild}, now + Bell::kPatience);
+  ASSERT_TRUE(rung.starts_with("\x1b]777;notify;Agent Relay;Bob asks for permission: a,b")) << rung;
+  EXPECT_EQ(rung.find('\x07'), rung.size() - 1);
+  EXPECT_EQ(rung.find('\x1b', 1), std::string::npos);
+  EXPECT_LT(rung.size(), 300U);
+}
+
+TEST_F(BellTest, IsSilentUnlessItIsWanted) {
+  Bell bell{Notice::Off, "Bob"};
+  (void)bell.ring({asks("r1")}, now);
+  EXPECT_FALSE(bell.due());
+  EXPECT_EQ(bell.ring({asks("r1")}, now + Bell::kPatience), "");
+}
+
+}  // namespace
+}  // namespace relay::host
