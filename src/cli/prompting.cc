@@ -1,27 +1,64 @@
 #include "cli/prompting.h"
 
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/visit.h"
+#include "cli/workspace.h"
+#include "protocol/prompt_requests.h"
 
 namespace relay::cli {
 namespace {
 
-std::vector<json::object> prompts_of(Visit& visit, std::string_view agent, std::string_view kind) {
-  std::vector<json::object> prompts;
+using protocol::MessageType;
+using Prompts = std::vector<json::object>;
+
+bool fits(const json::object& prompt, std::string_view kind) {
+  return kind.empty() || string_member(prompt, "kind") == kind;
+}
+
+// ---- by way of the daemon
+
+Result<json::object> ask(Connection& connection, MessageType type, const std::string& question) {
+  return parse_json_object(RELAY_TRY(connection.ask(type, question)));
+}
+
+Result<Prompts> known_prompts(Connection& connection, std::string_view agent, std::string_view kind) {
+  json::object question;
+  if (!agent.empty()) question["agent"] = agent;
+  const auto answer = RELAY_TRY(ask(connection, MessageType::Prompts, json::serialize(question)));
+  Prompts all;
+  const auto take = [&](std::string_view list, std::string_view name, std::string_view id, std::string_view summary) {
+    for (const auto* row : objects_in(answer, list)) {
+      auto request = string_member(*row, id).value_or("");
+      json::object prompt{{"agent", string_member(*row, "agent").value_or("")},
+                          {"id", request.substr(request.rfind('-') + 1)},
+                          {"requestId", request},
+                          {"kind", name},
+                          {"summary", string_member(*row, summary).value_or("")}};
+      prompt.insert(row->begin(), row->end());
+      if (fits(prompt, kind)) all.push_back(std::move(prompt));
+    }
+  };
+  take("permissions", "permission", "requestId", "description");
+  take("questions", "question", "questionId", "question");
+  return all;
+}
+
+// ---- at the doors
+
+Prompts prompts_at(Visit& visit, std::string_view agent, std::string_view kind) {
+  Prompts prompts;
   const auto answer = visit.ask({{"do", "prompts"}});
-  const auto* list = answer ? array_member(*answer, "prompts") : nullptr;
-  if (list == nullptr) return prompts;
-  for (const auto& value : *list) {
-    const auto* prompt = value.if_object();
-    if (prompt == nullptr || (!kind.empty() && string_member(*prompt, "kind") != kind)) continue;
-    json::object named{{"agent", agent}};
+  if (!answer) return prompts;
+  for (const auto* prompt : objects_in(*answer, "prompts")) {
+    json::object named{{"agent", agent}, {"canAnswer", true}, {"requestedAt", time_in(*prompt, "since")}};
     named.insert(prompt->begin(), prompt->end());
-    prompts.push_back(std::move(named));
+    if (fits(named, kind)) prompts.push_back(std::move(named));
   }
   return prompts;
 }
 
-Result<json::object> the_one(const std::vector<json::object>& prompts, const PromptAnswer& answer) {
+Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer) {
   const auto what = answer.kind.empty() ? std::string_view{"prompt"} : answer.kind;
   for (const auto& prompt : prompts)
     if (!answer.prompt.empty() &&
@@ -33,32 +70,53 @@ Result<json::object> the_one(const std::vector<json::object>& prompts, const Pro
   if (prompts.empty()) return fail(relay::format("{} asks nothing of that kind now", answer.agent));
   if (prompts.size() > 1)
     return fail(relay::format("{} asks {} things; say which with --prompt, as listed by `agent-relay {}s`",
-                              answer.agent, prompts.size(), what));
+                              answer.agent, prompts.size(), what == "prompt" ? "permission" : what));
   return prompts.front();
 }
 
-}  // namespace
-
-std::vector<json::object> open_prompts(const Context& context, std::string_view kind) {
-  std::vector<json::object> all;
-  for (const auto& host : host::living_hosts(context.project.hosts)) {
-    auto visit = Visit::open(host);
-    if (!visit) continue;  // it has just ended
-    for (auto& prompt : prompts_of(*visit, host.name, kind)) all.push_back(std::move(prompt));
-  }
-  return all;
-}
-
-Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer) {
+Result<json::object> answer_at_door(const Context& context, const PromptAnswer& answer) {
   const auto host = RELAY_TRY(find_host(context, answer.agent));
   auto visit = RELAY_TRY(Visit::open(host));
-  auto prompt = RELAY_TRY(the_one(prompts_of(visit, answer.agent, answer.kind), answer));
+  auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
   json::object request{{"do", "answer"},
                        {"prompt", string_member(prompt, "id").value_or("")},
                        {"decision", answer.allow ? "allow" : "deny"}};
   if (!answer.message.empty()) request["message"] = answer.message;
   if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
   RELAY_TRY(visit.ask(request));
+  return prompt;
+}
+
+}  // namespace
+
+Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind) {
+  if (auto connection = join_workspace(context)) return known_prompts(*connection, {}, kind);
+  Prompts all;
+  for (const auto& host : host::living_hosts(context.project.hosts)) {
+    auto visit = Visit::open(host);
+    if (!visit) continue;  // it has just ended
+    for (auto& prompt : prompts_at(*visit, host.name, kind)) all.push_back(std::move(prompt));
+  }
+  return all;
+}
+
+Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer) {
+  auto connection = join_workspace(context);
+  if (!connection) return answer_at_door(context, answer);
+  const auto known = RELAY_TRY(known_prompts(*connection, answer.agent, answer.kind));
+  auto prompt = the_one(known, answer);
+  // What the daemon has not heard of yet, its host knows.
+  if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_at_door(context, answer);
+  if (!prompt) return prompt;
+  const auto told = RELAY_TRY(ask(*connection, MessageType::Answer,
+                                  protocol::write_answer({.agent = answer.agent,
+                                                          .request = string_member(*prompt, "requestId").value_or(""),
+                                                          .decision = answer.allow ? protocol::PromptDecision::Approve
+                                                                                   : protocol::PromptDecision::Deny,
+                                                          .answers = answer.answers,
+                                                          .reason = answer.message})));
+  if (!bool_member(told, "success").value_or(false))
+    return fail(Errc::Refused, string_member(told, "error").value_or("the daemon refused"));
   return prompt;
 }
 

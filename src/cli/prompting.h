@@ -1,4 +1,5 @@
-/// What agents of this project ask, and how it is answered: through the doors of their hosts, with or without a daemon.
+/// What agents of this project ask, and how it is answered: by way of the daemon, which knows risks, rules and times, or
+/// without one through the doors of their hosts.
 #pragma once
 
 #include <string>
@@ -11,8 +12,9 @@
 
 namespace relay::cli {
 
-/// Every open prompt of that kind (`permission`, `question`; empty: both), each with the agent's name as `agent`.
-std::vector<json::object> open_prompts(const Context& context, std::string_view kind);
+/// Every open prompt of that kind (`permission`, `question`; empty: both), oldest first. All have `agent`, `id` (short),
+/// `requestId`, `kind`, `summary`, `requestedAt`, `canAnswer`; from the daemon also what PROMPTS_RESPONSE tells.
+Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind);
 
 struct PromptAnswer {
   std::string agent = {};

@@ -1,39 +1,81 @@
 /// `agent-relay permissions`, `agent-relay questions`: what agents wait for.
 #include "base/format.h"
+#include "cli/answers.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
+#include "cli/failure.h"
 #include "cli/invocation.h"
 #include "cli/prompting.h"
 #include "cli/text.h"
+#include "cli/times.h"
 
 namespace relay::cli {
 namespace {
 
-std::string choices_of(const json::object& prompt) {
+constexpr std::size_t kOtherColumns = 60;  // what is about as wide as all but the text of a request
+constexpr std::size_t kLeastColumns = 30;
+
+std::string joined(const json::array& words) {
   std::string all;
-  if (const auto* questions = array_member(prompt, "questions"))
-    for (const auto& question : *questions)
-      if (const auto* choices = question.is_object() ? array_member(question.get_object(), "choices") : nullptr)
-        for (const auto& choice : *choices)
-          if (choice.is_string())
-            all += (all.empty() ? "" : " | ") +
-                   sanitised({choice.get_string().data(), choice.get_string().size()}, Lines::Join);
+  for (const auto& word : words)
+    if (word.is_string())
+      all += (all.empty() ? "" : " | ") + sanitised({word.get_string().data(), word.get_string().size()}, Lines::Join);
   return all;
 }
 
+std::string choices_of(const json::object& prompt) {
+  if (const auto* options = array_member(prompt, "options")) return joined(*options);
+  std::string all;
+  for (const auto* question : objects_in(prompt, "questions"))
+    if (const auto* choices = array_member(*question, "choices"))
+      all += (all.empty() || choices->empty() ? "" : " | ") + joined(*choices);
+  return all;
+}
+
+std::string_view where(const json::object& prompt) {
+  return bool_member(prompt, "canAnswer").value_or(true) ? "" : "answer it at its own screen";
+}
+
+/// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
+std::string reason_of(const json::object& prompt) {
+  std::string all;
+  for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), std::string{where(prompt)}})
+    if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
+  return all;
+}
+
+std::string age_of(const json::object& prompt, WallMs now) {
+  const auto asked = time_in(prompt, "requestedAt");
+  return asked == 0 ? "" : short_duration(Millis{std::max<WallMs>(now - asked, 0)});
+}
+
+std::string time_left(const json::object& prompt, WallMs now) {
+  const auto ends = time_in(prompt, "expiresAt");
+  return ends == 0 ? "" : short_duration(Millis{std::max<WallMs>(ends - now, 0)});
+}
+
 ExitCode list(const Invocation& invocation, Context& context, std::string_view kind) {
-  const auto prompts = open_prompts(context, kind);
+  const auto prompts = RELAY_CLI_TRY(open_prompts(context, kind));
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"prompts", json::array(prompts.begin(), prompts.end())}}) + "\n");
     return ExitCode::Yes;
   }
   const bool questions = kind == "question";
-  Columns columns{{"AGENT", "PROMPT", questions ? "ASKS" : "WANTS TO", questions ? "CHOICES" : ""}};
-  const auto word = [](const json::object& prompt, std::string_view name) {
-    return sanitised(string_member(prompt, name).value_or(""), Lines::Join);
-  };
-  for (const auto& prompt : prompts)
-    columns.add({word(prompt, "agent"), word(prompt, "id"), word(prompt, "summary"), choices_of(prompt)});
+  const auto now = context.now();
+  const auto room = std::max(context.columns > kOtherColumns ? context.columns - kOtherColumns : 0, kLeastColumns);
+  Columns columns{
+      questions ? std::vector<std::string>{"AGENT", "PROMPT", "SINCE", "ASKS", "CHOICES", ""}
+                : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "SINCE", "LEFT", "WANTS TO", "WHY IT WAITS"}};
+  for (const auto& prompt : prompts) {
+    const auto summary =
+        context.to_terminal ? shortened(shown_in(prompt, "summary"), room) : shown_in(prompt, "summary");
+    if (questions)
+      columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), age_of(prompt, now), summary, choices_of(prompt),
+                   std::string{where(prompt)}});
+    else
+      columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), shown_in(prompt, "riskLevel"),
+                   age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});
+  }
   if (prompts.empty())
     remark(questions ? "no agent asks a question now" : "no agent waits for a permission now");
   else
@@ -57,8 +99,9 @@ const Command kPermissions = {
     .options = kOptions,
     .example = "agent-relay permissions",
     .details =
-        "Only what can be answered from here: agents that ask through a hook or a server of theirs. Whoever answers\n"
-        "first wins, the person at the agent's own keyboard included.",
+        "What waits for you: how risky it is, since when it is asked, how much time is left, which rule asks. Rules\n"
+        "in config.toml answer what you would always answer the same way (docs/permissions.md). Whoever answers first\n"
+        "wins, the person at the agent's own keyboard included. Without a daemon, only what can be answered from here.",
     .run = permissions,
 };
 

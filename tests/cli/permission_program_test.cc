@@ -1,0 +1,272 @@
+// Permissions and questions from end to end: the real daemon, host and hook program against a stand-in for Claude Code, which
+// asks through its hook while its dialog stands on the screen.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+struct Permissions : Agents {
+  static constexpr const char* kScript = R"({"rules": [
+    {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
+    {"contains": "publish", "tool": "npm publish", "asks": true, "reply": "published"},
+    {"contains": "look", "tool": "git status; rm -rf x", "asks": true, "reply": "looked"},
+    {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"}]})";
+
+  Permissions() {
+    script(kScript);
+    box.set("CLAUDE_CONFIG_DIR", box.project() + "/claude");
+    box.ok({"send", "*", "so that tester is known", "--from", "tester"});
+  }
+  Texts claude(const Texts& more = {}) const {
+    Texts command{CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")};
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  }
+  Terminal& start_claude() {
+    auto& terminal = start_program("Bob", claude(), "Claude stand-in");
+    EXPECT_TRUE(until([&] {
+      const auto all = box.ok_json({"explain", "Bob"});
+      const auto* ways = object_member(all, "ways");
+      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+    }));
+    return terminal;
+  }
+  void configure(const std::string& toml) const { box.write(box.home() + "/config.toml", toml); }
+  static std::string rule(const std::string& command, const std::string& action, const std::string& more = {}) {
+    return format("[[permissions]]\ntool = \"bash\"\ncommand = \"{}\"\naction = \"{}\"\n{}\n", command, action, more);
+  }
+
+  std::vector<json::object> open(const std::string& list = "permissions") {
+    std::vector<json::object> all;
+    const auto answer = box.ok_json({list});
+    for (const auto& prompt : *array_member(answer, "prompts")) all.push_back(prompt.as_object());
+    return all;
+  }
+  /// The one that is open, once it is.
+  json::object asked(const std::string& list = "permissions") {
+    std::vector<json::object> all;
+    EXPECT_TRUE(until([&] { return (all = open(list)).size() == 1; }));
+    return all.empty() ? json::object{} : all.front();
+  }
+  bool none_open(const std::string& list = "permissions") {
+    return until([&] { return open(list).empty(); });
+  }
+  static std::string word(const json::object& object, std::string_view name) {
+    return string_member(object, name).value_or("");
+  }
+  std::vector<json::object> log(const std::string& type) {
+    std::vector<json::object> all;
+    std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
+    for (std::string line; std::getline(lines, line);) all.push_back(*parse_json_object(line));
+    return all;
+  }
+  /// How each request ended: `approved by human`.
+  Texts resolved() {
+    Texts all;
+    for (const auto& event : log("permission.resolved"))
+      all.push_back(format("{} by {}", word(event, "resolution"), word(event, "resolvedBy")));
+    return all;
+  }
+  bool ends_as(const std::string& how) {
+    return until([&] {
+      const auto all = resolved();
+      return !all.empty() && all.back() == how;
+    });
+  }
+  std::string last_answer() const {
+    std::string last;
+    for (const auto& event : events("Bob"))
+      if (word(event, "event") == "answer") last = format("{} by {}", word(event, "decision"), word(event, "by"));
+    return last;
+  }
+};
+
+// Seed 002, 2.6: permissions are listed; approve lets the agent go on and emits `permission.resolved`.
+TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto request = asked();
+  EXPECT_EQ(word(request, "agent"), "Bob");
+  EXPECT_EQ(word(request, "command"), "make deploy");
+  EXPECT_EQ(word(request, "riskLevel"), "medium");
+  EXPECT_EQ(word(request, "rule"), "no rule speaks of it");
+  EXPECT_GT(integer_member(request, "requestedAt").value_or(0), 1'000'000'000'000);
+  EXPECT_TRUE(bool_member(request, "canAnswer").value_or(false));
+  EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
+  const auto shown = box.ok({"permissions"});
+  for (const auto* part : {"Bob", "medium", "make deploy", "no rule speaks of it"})
+    EXPECT_NE(shown.find(part), std::string::npos) << shown;
+  box.ok({"approve", "Bob"});
+  ASSERT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
+  EXPECT_EQ(last_answer(), "approved by hook");
+  EXPECT_TRUE(ends_as("approved by human"));
+  EXPECT_TRUE(none_open());
+  EXPECT_NE(box.run({"approve", "Bob"}).code, 0) << "nothing is approved in advance";
+}
+
+// Seed 002, 2.6: deny, and `permission.resolved`.
+TEST_F(Permissions, WhatIsDeniedIsNotDone) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto request = asked();
+  box.ok({"deny", "Bob", "--prompt", word(request, "requestId"), "--message", "not on a Friday"});
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "it went on";
+  EXPECT_EQ(last_answer(), "denied by hook");
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+  ASSERT_TRUE(ends_as("denied by human"));
+  EXPECT_EQ(word(log("permission.resolved").back(), "reason"), "not on a Friday");
+}
+
+// Seed 002, 2.6: "Question endpoints work same pattern".
+TEST_F(Permissions, AQuestionIsListedAndAnswered) {
+  auto& bob = start_claude();
+  bob.type("which database?\r");
+  const auto question = asked("questions");
+  EXPECT_EQ(word(question, "question"), "Which one?");
+  EXPECT_NE(box.ok({"questions"}).find("SQLite | PostgreSQL"), std::string::npos);
+  EXPECT_NE(box.run({"answer", "Bob", "SQLite", "and one too many"}).code, 0);
+  box.ok({"answer", "Bob", "SQLite"});
+  ASSERT_TRUE(until([&] { return log("question.resolved").size() == 1; }));
+  EXPECT_EQ(word(log("question.resolved").back(), "answer"), "SQLite");
+  EXPECT_EQ(word(log("question.resolved").back(), "resolvedBy"), "human");
+  EXPECT_TRUE(none_open("questions"));
+}
+
+TEST_F(Permissions, ARuleApprovesAnotherDeniesAndWhatIsNotSimpleWaits) {
+  configure(rule("make deploy", "approve") + rule("npm publish( .*)?", "deny") + rule("git status", "approve"));
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  EXPECT_EQ(count("Bob", "ran"), 1U);
+  ASSERT_TRUE(ends_as("approved by policy"));
+  bob.type("publish\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
+  EXPECT_EQ(count("Bob", "ran"), 1U);
+  ASSERT_TRUE(ends_as("denied by policy"));
+  EXPECT_NE(word(log("permission.resolved").back(), "reason").find("config.toml:"), std::string::npos);
+  bob.type("look\r");
+  const auto held = asked();
+  EXPECT_EQ(word(held, "riskLevel"), "critical") << "`git status; rm -rf x` is not `git status`";
+  box.ok({"deny", "Bob"});
+  EXPECT_TRUE(ends_as("denied by human"));
+}
+
+TEST_F(Permissions, RulesAreReadAgainWhenTheyChange) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  (void)asked();
+  box.ok({"deny", "Bob"});
+  ASSERT_TRUE(ends_as("denied by human"));
+  configure(rule("make deploy", "approve"));
+  // Each request either finds the new rules or is denied by hand and asked again.
+  for (int tries = 0; tries < 50 && resolved().back() != "approved by policy"; ++tries) {
+    const auto before = resolved().size();
+    bob.type("deploy\r");
+    ASSERT_TRUE(until([&] {
+      if (!open().empty()) (void)box.run({"deny", "Bob"});
+      return resolved().size() > before;
+    }));
+  }
+  EXPECT_EQ(resolved().back(), "approved by policy");
+}
+
+TEST_F(Permissions, WhatNobodyAnswersInTimeIsDenied) {
+  configure(rule("make deploy", "ask", "timeout = 2"));
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto request = asked();
+  EXPECT_EQ(integer_member(request, "expiresAt").value_or(0),
+            integer_member(request, "requestedAt").value_or(0) + 2'000);
+  ASSERT_TRUE(ends_as("timeout by policy"));
+  EXPECT_EQ(last_answer(), "denied by hook");
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+  EXPECT_TRUE(none_open());
+}
+
+TEST_F(Permissions, WhatHasVanishedIsNeverAnsweredNorIsWhatCameInItsPlace) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto old = word(asked(), "requestId");
+  ASSERT_TRUE(bob.shows("Do you want to proceed?"));
+  bob.type("\x1b");  // the person at the keyboard wins
+  ASSERT_TRUE(ends_as("denied by human"));
+  bob.type("publish\r");
+  const auto other = asked();
+  EXPECT_NE(word(other, "requestId"), old);
+  EXPECT_NE(box.run({"approve", "Bob", "--prompt", old}).code, 0);
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+  EXPECT_EQ(word(asked(), "requestId"), word(other, "requestId")) << "it is still asked";
+  box.ok({"deny", "Bob"});
+}
+
+TEST_F(Permissions, AnotherDaemonKnowsWhatIsOpenAndLogsItOnce) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto before = asked();
+  box.kill_daemon();
+  EXPECT_NE(box.ok({"permissions", "--json"}).find("make deploy"), std::string::npos)
+      << "at the doors, without a daemon";
+  box.ok({"up", "--no-http"});
+  const auto after = asked();
+  EXPECT_EQ(word(after, "requestId"), word(before, "requestId"));
+  EXPECT_EQ(integer_member(after, "requestedAt"), integer_member(before, "requestedAt"));
+  EXPECT_EQ(log("permission.requested").size(), 1U);
+  box.ok({"approve", "Bob"});
+  ASSERT_TRUE(ends_as("approved by human"));
+  EXPECT_EQ(resolved().size(), 1U);
+}
+
+TEST_F(Permissions, WhatIsAskedOnTheScreenAloneIsListedAndAnsweredThere) {
+  auto& bob = start_program("Bob", claude({"--no-hooks"}), "Claude stand-in");
+  ASSERT_TRUE(until([&] { return word(box.ok_json({"explain", "Bob"}), "state") == "idle"; }));
+  bob.type("deploy\r");
+  const auto request = asked();
+  EXPECT_FALSE(bool_member(request, "canAnswer").value_or(true));
+  const auto refused = box.run({"approve", "Bob"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("screen"), std::string::npos) << refused.err;
+  EXPECT_EQ(count("Bob", "answer"), 0U) << "nothing was typed into it";
+  bob.type("\x1b");
+  EXPECT_TRUE(none_open());
+}
+
+TEST_F(Permissions, APersonIsToldThatAnAgentWaits) {
+  const auto told = box.project() + "/told";
+  const auto program = box.write(box.project() + "/tell",
+                                 "#!/bin/sh\necho \"$AGENT_RELAY_NOTIFY_AGENT $AGENT_RELAY_NOTIFY_KIND "
+                                 "$AGENT_RELAY_NOTIFY_TEXT\" >> \"" +
+                                     told + "\"\n");
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  configure("[notify]\nterminal = \"osc9\"\ncommand = \"" + program + "\"\n\n" + rule("npm publish", "deny"));
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  auto& bob = start_claude();
+  bob.type("publish\r");
+  ASSERT_TRUE(ends_as("denied by policy"));
+  bob.type("deploy\r");
+  (void)asked();
+  ASSERT_TRUE(
+      until([&] { return bob.screen().find("\x1b]9;Agent Relay: Bob asks for permission: ") != std::string::npos; }));
+  EXPECT_EQ(bob.screen().find("publish\x07"), std::string::npos) << "what a rule answers disturbs nobody";
+  std::ifstream file{told};
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  EXPECT_TRUE(line.starts_with("Bob permission ") && line.find("make deploy") != std::string::npos) << line;
+  EXPECT_FALSE(std::getline(file, line)) << line;
+  box.ok({"deny", "Bob"});
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
