@@ -108,6 +108,18 @@ OpenRequest* Requests::find(std::string_view id) {
   return found == open_.end() ? nullptr : &*found;
 }
 
+const OpenRequest* Requests::told_last(std::string_view id) const {
+  const auto storing = std::ranges::find(storing_.rbegin(), storing_.rend(), id, &OpenRequest::id);
+  if (storing != storing_.rend()) return &*storing;
+  const auto open = std::ranges::find(open_, id, &OpenRequest::id);
+  return open == open_.end() ? nullptr : &*open;
+}
+
+void Requests::end_storing(std::string_view id) {
+  if (const auto first = std::ranges::find(storing_, id, &OpenRequest::id); first != storing_.end())
+    storing_.erase(first);
+}
+
 OpenRequest* Requests::add(OpenRequest request) {
   if (open_.size() >= kMaxRequests) return nullptr;
   return &open_.emplace_back(std::move(request));
@@ -123,11 +135,13 @@ void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
     request.decision = judge(agent, *asked);
     asked->risk_level = request.decision.risk;
   }
-  if (const auto* known = agent.requests.find(request.id); known != nullptr)
+  if (const auto* known = agent.requests.told_last(request.id); known != nullptr)
     told = known->asks_like(request) ? Told::Again : Told::First;
   if (told == Told::First) change(event_row(request.told, agent.name(), agent.session->id));
+  agent.requests.begin_storing(request);
   when_committed([this, name = agent.name(), session = agent.session->id, request = std::move(request),
                   told](Saving saving) mutable {
+    if (AgentState* asker = find_agent(name.value())) asker->requests.end_storing(request.id);
     if (saving == Saving::Done) open_request(name, session, std::move(request), told);
   });
 }

@@ -46,6 +46,10 @@ std::string resolved_in(const events::Event& event);
 class Requests {
  public:
   [[nodiscard]] OpenRequest* find(std::string_view id);
+  /// As it was told last, though perhaps it is not stored yet.
+  [[nodiscard]] const OpenRequest* told_last(std::string_view id) const;
+  void begin_storing(const OpenRequest& request) { storing_.push_back(request); }
+  void end_storing(std::string_view id);
   /// Null when there are too many.
   OpenRequest* add(OpenRequest request);
   bool remove(std::string_view id);
@@ -55,6 +59,7 @@ class Requests {
 
  private:
   std::deque<OpenRequest> open_;
+  std::deque<OpenRequest> storing_;  // in the order they were told; bounded by what may wait for a commit
 };
 
 }  // namespace relay::broker

@@ -217,6 +217,16 @@ TEST_F(Asking, WhatIsKnownOfItMayGrow) {
   EXPECT_EQ(log("permission.requested").size(), 2u) << "that it moved to the screen is no other question";
 }
 
+TEST_F(Asking, ToldTwiceBeforeItIsStoredItIsOneEventToo) {
+  world.hold_commits();
+  ask("r1", "make deploy");
+  ask("r1", "make deploy", R"(,"canAnswer":false)");
+  world.release_commits();
+  EXPECT_EQ(log("permission.requested").size(), 1u);
+  EXPECT_FALSE(first_open().at("canAnswer").as_bool());
+  EXPECT_EQ(wanted().size(), 1u);
+}
+
 TEST_F(Asking, ThereAreOnlySoManyOfOneAgent) {
   for (std::size_t i = 0; i < kMaxRequests + 5; ++i) ask(format("r{}", i), "make deploy");
   EXPECT_EQ(open().size(), kMaxRequests);

@@ -1,4 +1,6 @@
 /// `agent-relay permissions`, `agent-relay questions`: what agents wait for.
+#include <algorithm>
+
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/commands/commands.h"
@@ -76,6 +78,9 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
       columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), shown_in(prompt, "riskLevel"),
                    age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});
   }
+  const bool judged = std::ranges::any_of(prompts, [](const auto& prompt) { return prompt.contains("riskLevel"); });
+  if (!questions && !prompts.empty() && !judged)
+    remark("the daemon does not run, so no rule is in force; start it with: agent-relay up");
   if (prompts.empty())
     remark(questions ? "no agent asks a question now" : "no agent waits for a permission now");
   else
