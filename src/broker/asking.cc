@@ -210,8 +210,7 @@ permissions::Decision Core::judge(const AgentState& agent, const events::Permiss
 }
 
 void Core::carry_out_rule(AgentState& agent, OpenRequest& open) {
-  if (const auto expires_at = open.expires_at())
-    arm_requests(agent, now_.steady + Millis{std::max<std::int64_t>(*expires_at - now_.wall, 0)});
+  arm_expiry_of(agent, open);
   if (open.replying) return;
   const auto action = open.permission() != nullptr && open.can_answer() ? open.decision.action : Action::Ask;
   switch (action) {
@@ -226,7 +225,10 @@ void Core::carry_out_rule(AgentState& agent, OpenRequest& open) {
   }
 }
 
-void Core::arm_requests(AgentState& agent, SteadyTime at) {
+void Core::arm_expiry_of(AgentState& agent, const OpenRequest& open) {
+  const auto expires_at = open.expires_at();
+  if (!expires_at || open.late) return;
+  const auto at = now_.steady + Millis{std::max<std::int64_t>(*expires_at - now_.wall, 0)};
   if (agent.requests_due && *agent.requests_due <= at) return;
   agent.requests_due = at;
   timers_.arm(at, {.kind = TimerKind::Requests, .name = agent.name().value()});
@@ -239,7 +241,7 @@ void Core::requests_due(AgentState& agent, SteadyTime due) {
     const auto expires_at = open.expires_at();
     if (!expires_at || open.late) continue;
     if (*expires_at > now_.wall) {
-      arm_requests(agent, now_.steady + Millis{*expires_at - now_.wall});
+      arm_expiry_of(agent, open);
     } else if (!open.replying) {
       open.late = true;
       const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Millis{now_.wall - open.asked_at}).count();
@@ -267,7 +269,10 @@ void Core::host_answered(QueryId id, Result<void> outcome) {
   OpenRequest* open = agent == nullptr ? nullptr : agent->requests.find(replying.request);
   if (open != nullptr) {
     open->replying = false;
-    if (!outcome) want_person(*agent, *open);
+    if (!outcome) {
+      want_person(*agent, *open);
+      arm_expiry_of(*agent, *open);  // its time may have passed meanwhile
+    }
   }
   if (!outcome)
     note(Note::Level::Info, format("what {} said to {} was not taken: {}", replying.by, replying.agent.value(),

@@ -334,6 +334,19 @@ TEST_F(Asking, EachHasItsOwnTime) {
   EXPECT_EQ(said[0].request, "r2");
 }
 
+TEST_F(Asking, AnAnswerThatDidNotArriveDoesNotStopTheClock) {
+  fetch("r1", world.now().wall);
+  world.pass(119s);
+  answer(person, R"("request":"r1","decision":"approve")");
+  const auto said = replies();
+  world.pass(10s);
+  EXPECT_TRUE(replies().empty()) << "one answer at a time";
+  world.host_answered(said.at(0).id, fail("the host did not answer"));
+  EXPECT_EQ(outcome(person), "BUSY");
+  world.pass(1s);
+  EXPECT_EQ(replies().at(0).reply.verdict, Verdict::Timeout);
+}
+
 TEST_F(Asking, WhenARulesAnswerIsNotTakenAPersonIsWanted) {
   ask("r1", "make test");
   world.host_answered(replies().at(0).id, fail(protocol::Refusal::Stale, "that prompt is not open any more"));

@@ -488,7 +488,7 @@ class Core {
   void reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,
                 std::optional<QueryId> asked = {});
   void want_person(const AgentState& agent, OpenRequest& open);
-  void arm_requests(AgentState& agent, SteadyTime at);
+  void arm_expiry_of(AgentState& agent, const OpenRequest& open);
   void requests_due(AgentState& agent, SteadyTime due);
 
   // --- watching.cc
