@@ -260,7 +260,7 @@ Asked::Told Asked::on_event(const events::Event& event, WallMs now) {
   return out;
 }
 
-Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now) {
+Asked::Told Asked::look(State state, const speech::Findings& findings, Moment now, Millis settle) {
   Told out;
   if (state == State::Unknown) {  // nothing can be told from it, but time goes on
     dialog_.reset();
@@ -302,8 +302,8 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   if (!nobodys)
     dialog_.reset();
   else if (!dialog_ || dialog_->text != text)
-    dialog_ = Dialog{text, now.steady};
-  if (!dialog_ || now.steady < dialog_->since + kSettle) return out;
+    dialog_ = Dialog{text, now.steady, settle};
+  if (!dialog_ || now.steady < dialog_->since + dialog_->settle) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
   open_.push_back({"", request, dialog_in(findings, request), Where::OnScreen, text});
@@ -313,7 +313,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
 
 std::optional<SteadyTime> Asked::due() const {
   std::optional<SteadyTime> due;
-  if (dialog_) due = dialog_->since + kSettle;
+  if (dialog_) due = dialog_->since + dialog_->settle;
   for (const auto& each : open_)
     if (each.where == Where::Closing) due = due ? std::min(*due, each.until) : each.until;
   return due;

@@ -5,7 +5,7 @@
 ///
 /// A prompt that came through a door of the agent's may be on its screen too; that is one request. When the door closes and
 /// the agent goes on asking on its screen, the request stays open until the dialog is gone, and is told again so. A dialog for which no door
-/// opens within kSettle is a request that only a person at the screen can answer.
+/// opens within kSettle (kLateDoor, where one may) is a request that only a person at the screen can answer.
 ///
 /// How a person answered at the screen is told by no agent but OpenCode. The agent's record shows it: a call that was
 /// refused ends at once without having done anything. When nothing has ended within kVerdict and it works on, it was allowed.
@@ -40,8 +40,9 @@ struct Answered {
 
 class Asked {
  public:
-  static constexpr Millis kSettle{750};     // a dialog may be drawn before its hook has called
-  static constexpr Millis kVerdict{3'000};  // a refusal was read 0.23 s after it was written, at most
+  static constexpr Millis kSettle{750};      // a dialog may be drawn before its hook has called
+  static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
+  static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
 
   explicit Asked(std::string host) : host_{std::move(host)} {}
 
@@ -58,8 +59,8 @@ class Asked {
                Moment now);
   /// Something else the agent did: it may show how a person answered.
   Told on_event(const events::Event& event, WallMs now);
-  /// What is on the screen now.
-  Told look(profiles::State state, const speech::Findings& findings, Moment now);
+  /// What is on the screen now, and how long a dialog there may wait for its door.
+  Told look(profiles::State state, const speech::Findings& findings, Moment now, Millis settle = kSettle);
   /// When to look again, if nothing changes.
   [[nodiscard]] std::optional<SteadyTime> due() const;
   /// The agent has ended.
@@ -91,6 +92,7 @@ class Asked {
   struct Dialog {
     std::string text;
     SteadyTime since{};
+    Millis settle{};
   };
 
   using Opens = std::deque<Open>;

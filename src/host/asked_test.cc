@@ -206,6 +206,16 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
 
+TEST_F(AskedTest, ADoorThatMayOpenIsWaitedForLonger) {
+  const auto look_patiently = [&] { return asked.look(State::Blocked, dialog("make"), now, Asked::kLateDoor).size(); };
+  EXPECT_EQ(look_patiently(), 0U);
+  EXPECT_EQ(asked.due(), now.steady + Asked::kLateDoor);
+  wait(Asked::kSettle);
+  EXPECT_EQ(look_patiently(), 0U);
+  wait(Asked::kLateDoor - Asked::kSettle);
+  EXPECT_EQ(look_patiently(), 1U);
+}
+
 TEST_F(AskedTest, ADialogThatFlashesByAndAnUnknownOneAreNotTold) {
   EXPECT_TRUE(look(State::Blocked, dialog("x")).empty());
   wait(Millis{100});

@@ -108,7 +108,8 @@ void NativeSide::on_agent_gone() {
 }
 
 std::optional<SteadyTime> NativeSide::look(profiles::State state, const speech::Findings& findings) {
-  tell(asked_.look(state, findings, loop_->now()));
+  const auto settle = can().answer.empty() ? Asked::kSettle : Asked::kLateDoor;
+  tell(asked_.look(state, findings, loop_->now(), settle));
   return asked_.due();
 }
 
