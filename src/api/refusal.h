@@ -1,0 +1,45 @@
+/// Why a request was not done, as an HTTP client hears it: a status, a code for programs, a sentence for people.
+///
+/// What the daemon says no to has codes of its own (wire.md 8.2); one table says which status each of them is. Nothing that
+/// a client can get wrong is a status of 500 or above: those say that the relay, not the request, is in trouble.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "net/http_answer.h"
+
+namespace relay::api {
+
+struct Refusal {
+  int status = 400;
+  std::string code = {};
+  std::string message = {};
+  std::optional<Millis> retry_after = {};
+
+  bool operator==(const Refusal&) const = default;
+};
+
+template <class T = void>
+using Outcome = std::expected<T, Refusal>;
+
+/// {"error":{"code","message"}} with its status, and Retry-After where trying again helps.
+net::ServerAnswer answer_of(const Refusal& refusal);
+
+Refusal bad_request(std::string message);
+Refusal not_found(std::string message);
+Refusal conflict(std::string_view code, std::string message);
+
+/// The status of a code of wire.md 8.2; what has no code was tried and did not work.
+Refusal refusal_by_code(std::string_view code, std::string message);
+/// Nobody answered (client::Errc).
+Refusal refusal_of(const Error& error);
+/// A `*_RESULT` that did not succeed, or a response with `error`; nothing when all is well.
+std::optional<Refusal> refusal_in(const json::object& answer);
+
+}  // namespace relay::api

@@ -1,0 +1,158 @@
+#include "api/security.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "net/request_target.h"
+
+namespace relay::api {
+namespace {
+
+using net::ServerRequest;
+
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::uint16_t kHttpPort = 80;
+
+bool equal_in_constant_time(std::string_view told, std::string_view token) {
+  return told.size() == token.size() && CRYPTO_memcmp(told.data(), token.data(), token.size()) == 0;
+}
+
+bool is_any_address(std::string_view address) { return address == "0.0.0.0" || address == "::"; }
+
+std::string in_url(std::string_view address) {
+  return address.find(':') == std::string_view::npos ? std::string{address} : format("[{}]", address);
+}
+
+/// `localhost:3888` and its like: under which names this server may be asked.
+std::vector<std::string> own_hosts(const Guard& guard) {
+  std::vector<std::string> hosts;
+  for (const auto& name :
+       {std::string{"localhost"}, std::string{"127.0.0.1"}, std::string{"[::1]"}, in_url(guard.address)}) {
+    hosts.push_back(format("{}:{}", name, guard.port));
+    if (guard.port == kHttpPort) hosts.push_back(name);
+  }
+  return hosts;
+}
+
+bool is_own_host(std::string_view host, const Guard& guard) {
+  // Whoever listens everywhere is asked under names we cannot know; the token, which no page has, decides then.
+  if (is_any_address(guard.address)) return true;
+  const auto hosts = own_hosts(guard);
+  return std::any_of(hosts.begin(), hosts.end(), [&](const auto& own) { return net::same_in_any_case(own, host); });
+}
+
+bool is_allowed_site(std::string_view origin, const Guard& guard) {
+  return std::any_of(guard.origins.begin(), guard.origins.end(),
+                     [&](const auto& allowed) { return net::same_in_any_case(allowed, origin); });
+}
+
+bool is_own_origin(std::string_view origin, std::string_view host, const Guard& guard) {
+  constexpr std::string_view kScheme = "http://";
+  if (!origin.starts_with(kScheme)) return false;
+  const auto site = origin.substr(kScheme.size());
+  if (is_any_address(guard.address)) return net::same_in_any_case(site, host);
+  return is_own_host(site, guard);
+}
+
+Refusal forbidden(std::string_view code, std::string message) {
+  return {403, std::string{code}, std::move(message), {}};
+}
+Refusal unauthorized(std::string message) { return {401, "UNAUTHORIZED", std::move(message), {}}; }
+
+std::optional<std::string> told_token(const ServerRequest& request, Access access) {
+  if (const auto header = request.headers.find("Authorization")) {
+    if (header->size() > kBearer.size() && net::same_in_any_case(header->substr(0, kBearer.size()), kBearer))
+      return std::string{header->substr(kBearer.size())};
+    return std::nullopt;
+  }
+  if (access != Access::Stream || request.method != "GET") return std::nullopt;
+  const auto query = net::Query::parse(request.query);
+  const auto token = query ? query->find("token") : std::nullopt;
+  return token ? std::optional{std::string{*token}} : std::nullopt;
+}
+
+bool is_json(std::string_view type) {
+  const auto end = type.find_first_of("; \t");
+  return net::same_in_any_case(type.substr(0, end), "application/json");
+}
+
+bool is_write(std::string_view method) { return method != "GET" && method != "HEAD" && method != "OPTIONS"; }
+
+}  // namespace
+
+bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
+
+Result<void> check_guard(const Guard& guard) {
+  if (guard.token.size() > kMaxTokenBytes)
+    return fail(format("AGENT_RELAY_API_TOKEN has {} bytes, at most {} are taken", guard.token.size(), kMaxTokenBytes));
+  if (guard.token.find_first_of(" \t\r\n") != std::string::npos)
+    return fail("AGENT_RELAY_API_TOKEN must not contain blanks or line ends; choose another");
+  if (guard.token.empty() && !is_loopback(guard.address))
+    return fail(
+        format("{} can be reached from other machines, so a token is needed: set AGENT_RELAY_API_TOKEN, or "
+               "listen on 127.0.0.1",
+               guard.address));
+  for (const auto& origin : guard.origins)
+    if (origin == "*" || origin.find("://") == std::string::npos)
+      return fail(format("\"{}\" is no origin; name sites one by one, for example http://localhost:5173", origin));
+  return {};
+}
+
+std::optional<Refusal> objection_to_origin(const ServerRequest& request, const Guard& guard) {
+  if (request.headers.count("Host") != 1) return bad_request("a request needs exactly one Host header");
+  const auto host = *request.headers.find("Host");
+  if (!is_own_host(host, guard))
+    return forbidden("HOST_NOT_ALLOWED",
+                     format("this server is not called that; ask for http://127.0.0.1:{}", guard.port));
+  if (request.headers.count("Origin") > 1) return bad_request("a request has at most one Origin header");
+  const auto origin = request.headers.find("Origin");
+  if (origin && is_allowed_site(*origin, guard)) return std::nullopt;
+  if (origin && !is_own_origin(*origin, host, guard))
+    return forbidden("ORIGIN_NOT_ALLOWED",
+                     "pages of other sites may not use this server; allow one in the setting http.origins");
+  const auto site = request.headers.find("Sec-Fetch-Site");
+  if (site && *site != "same-origin" && *site != "none")
+    return forbidden("CROSS_SITE",
+                     "pages of other sites may not use this server; allow one in the setting http.origins");
+  return std::nullopt;
+}
+
+std::optional<Refusal> objection_to_asker(const ServerRequest& request, const Guard& guard, Access access) {
+  if (!guard.token.empty()) {
+    const auto told = access == Access::Open ? std::optional{guard.token} : told_token(request, access);
+    if (!told) return unauthorized("a token is needed: send the header \"Authorization: Bearer TOKEN\"");
+    if (!equal_in_constant_time(*told, guard.token))
+      return unauthorized("that is not the token this server was started with (AGENT_RELAY_API_TOKEN)");
+  } else if (!request.peer.uid) {
+    return unauthorized(
+        "whose program is asking cannot be told; start the daemon with AGENT_RELAY_API_TOKEN and send the token");
+  } else if (*request.peer.uid != guard.owner) {
+    return forbidden("OTHER_USER", "only programs of the user who runs the daemon may ask without a token");
+  }
+  if (!is_write(request.method)) return std::nullopt;
+  const auto type = request.headers.find("Content-Type");
+  if (type ? is_json(*type) : request.body.empty()) return std::nullopt;
+  return Refusal{
+      415, "NOT_JSON", "a request that changes something is JSON: send \"Content-Type: application/json\"", {}};
+}
+
+std::vector<net::HttpHeader> sharing_headers(const ServerRequest& request) {
+  const auto origin = request.headers.find("Origin");
+  if (!origin) return {};
+  return {{"Access-Control-Allow-Origin", std::string{*origin}}, {"Vary", "Origin"}};
+}
+
+net::ServerAnswer preflight_answer(const ServerRequest& request, std::string_view allowed_methods) {
+  net::ServerAnswer answer{.status = 204, .headers = sharing_headers(request)};
+  answer.headers.push_back({"Allow", std::string{allowed_methods}});
+  if (answer.headers.size() > 1) {
+    answer.headers.push_back({"Access-Control-Allow-Methods", std::string{allowed_methods}});
+    answer.headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID"});
+    answer.headers.push_back({"Access-Control-Max-Age", "600"});
+  }
+  return answer;
+}
+
+}  // namespace relay::api

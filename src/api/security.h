@@ -1,0 +1,55 @@
+/// Who may ask, decided from the facts of a request before anything else looks at it. Pure.
+///
+/// Why so strict on loopback: every program of the machine can connect there, and so can every web page that the person
+///   looks at, in the person's name. So without a token the kernel must say that the asking program is the same user's;
+///   a name in `Host` that is not ours is another site's that was pointed at us (DNS rebinding); an `Origin` or a
+///   `Sec-Fetch-Site` that is not ours is a page that tries to use us (CSRF); and a body is JSON, which no form can send.
+/// Invariants: the token is compared in constant time and appears in no answer and no log. No answer is for every origin.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/refusal.h"
+#include "net/server_request.h"
+
+namespace relay::api {
+
+inline constexpr std::size_t kMaxTokenBytes = 512;
+
+/// What the server was started with.
+struct Guard {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string token = {};  // empty: none is asked for
+  uid_t owner = 0;
+  std::vector<std::string> origins = {};  // of other sites that the person allowed: "http://localhost:5173"
+};
+
+enum class Access : std::uint8_t {
+  Guarded,  // the token, or the same user
+  Stream,   // the same; the token may come as `?token=`, since browsers send no header there
+  Open,     // tells nothing of anybody: no token is asked for
+};
+
+/// Can a server be started with these? Listening beyond this machine needs a token.
+Result<void> check_guard(const Guard& guard);
+
+/// Nothing when it may go on. What holds for every request, preflights and unknown paths too: where it comes from.
+std::optional<Refusal> objection_to_origin(const net::ServerRequest& request, const Guard& guard);
+/// Nothing when it may go on: whose it is, and that it is JSON.
+std::optional<Refusal> objection_to_asker(const net::ServerRequest& request, const Guard& guard, Access access);
+
+/// The headers by which a browser lets an allowed page read the answer; empty without an `Origin`.
+std::vector<net::HttpHeader> sharing_headers(const net::ServerRequest& request);
+/// The answer to OPTIONS, when objection_to_origin had nothing to say.
+net::ServerAnswer preflight_answer(const net::ServerRequest& request, std::string_view allowed_methods);
+
+bool is_loopback(std::string_view address);
+
+}  // namespace relay::api
