@@ -89,6 +89,7 @@ struct RosterEntry {
   std::string reason = {};        // why what is for it waits
   std::string capabilities = {};  // what it can do, as it told: a JSON object
   std::uint64_t held = 0;         // of `pending`, what waits for a time or for somebody's word
+  std::string session = {};       // its id, while it is connected
 };
 
 class Broker {

@@ -464,7 +464,8 @@ std::vector<RosterEntry> Core::roster() const {
     const bool here = agent.connected();
     entries.push_back({agent.record, here, agent.sent, agent.received, agent.mailbox.pending,
                        here ? agent.activity.state : "", here ? agent.activity.reason : "",
-                       here ? capabilities_of(agent) : "", agent.mailbox.held});
+                       here ? capabilities_of(agent) : "", agent.mailbox.held,
+                       here && agent.session ? agent.session->id.value() : ""});
   }
   std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
   return entries;

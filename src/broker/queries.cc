@@ -266,7 +266,7 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     if (cut) break;
     payload.begin_element().field("name", entry.agent.name.value());
     payload.optional("cli", entry.agent.cli);
-    payload.field("idle", !entry.connected);
+    payload.field("idle", !entry.connected).optional("sessionId", entry.session);
     payload.optional("task", entry.agent.task).optional("model", entry.agent.model).optional("team", entry.agent.team);
     payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
