@@ -32,6 +32,7 @@ struct Home {
   std::string daemon_pid;
   std::string daemon_log;
   std::string workspaces;  // workspaces.json: what the daemon reopens when it starts
+  std::string http_file;   // http.json: where the HTTP API listens, while it does
   std::string projects;    // directory of the projects' directories
   SocketPlaces daemon_socket;
   std::string runtime;                 // private directory for sockets that fit nowhere else

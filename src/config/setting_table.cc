@@ -14,7 +14,11 @@ using enum SettingKind;
 
 constexpr SettingRow kTable[] = {
     {Setting::DashboardPort, "dashboard_port", "AGENT_RELAY_DASHBOARD_PORT", Integer, "3888", 0, kMaxPort, "",
-     "port of the dashboard on this machine; 0 switches it off; nothing is served there yet"},
+     "port of the HTTP API, or the next free one; 0 switches it off"},
+    {Setting::HttpAddress, "http.address", "AGENT_RELAY_HTTP_ADDRESS", Text, "127.0.0.1", 0, 0, "",
+     "where the HTTP API listens; beyond this machine only with AGENT_RELAY_API_TOKEN"},
+    {Setting::HttpOrigins, "http.origins", "AGENT_RELAY_API_ALLOWED_ORIGINS", Text, "", 0, 0, "",
+     "web sites whose pages may use the HTTP API, with commas between"},
     {Setting::StorageType, "storage.type", "AGENT_RELAY_STORAGE_TYPE", Choice, "sqlite", 0, 0, "sqlite|memory",
      "where messages are kept"},
     {Setting::StoragePath, "storage.path", "AGENT_RELAY_STORAGE_PATH", Text, "", 0, 0, "",

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "config/environment.h"
@@ -23,6 +24,8 @@ std::string_view describe(Errc code);
 
 enum class Setting : std::uint8_t {
   DashboardPort,
+  HttpAddress,
+  HttpOrigins,
   StorageType,
   StoragePath,
   StorageUrl,
@@ -43,7 +46,7 @@ enum class Setting : std::uint8_t {
   NotifyCommand,
   NotifyDesktop,
 };
-inline constexpr std::size_t kSettingCount = 20;
+inline constexpr std::size_t kSettingCount = 22;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -90,6 +93,9 @@ class Settings {
 
   // The same, by their types.
   [[nodiscard]] std::int64_t dashboard_port() const { return integer(Setting::DashboardPort); }
+  [[nodiscard]] std::string http_address() const { return text(Setting::HttpAddress); }
+  /// Empty, or as they were written, one by one.
+  [[nodiscard]] std::vector<std::string> http_origins() const;
   [[nodiscard]] StorageType storage_type() const;
   [[nodiscard]] std::string storage_path() const { return text(Setting::StoragePath); }
   [[nodiscard]] bool debug() const { return flag(Setting::Debug); }

@@ -38,6 +38,8 @@ TEST(Settings, EveryRowHasAValidDefaultAndAnEnvironmentVariable) {
 TEST(Settings, TheDefaultsAreTheDocumentedOnes) {
   const Settings settings;
   EXPECT_EQ(settings.dashboard_port(), 3888);
+  EXPECT_EQ(settings.http_address(), "127.0.0.1");
+  EXPECT_TRUE(settings.http_origins().empty());
   EXPECT_EQ(settings.storage_type(), StorageType::Sqlite);
   EXPECT_EQ(settings.durability(), Durability::Power);
   EXPECT_FALSE(settings.debug());
@@ -67,6 +69,12 @@ TEST(Settings, TablesAndDottedNamesAreTheSame) {
   EXPECT_EQ(tables.retention_max_age_days(), 3);
   EXPECT_EQ(dotted.retention_max_age_days(), 3);
   EXPECT_EQ(tables.storage_type(), StorageType::Memory);
+}
+
+TEST(Settings, OriginsAreOneByOne) {
+  Settings settings;
+  ASSERT_TRUE(settings.apply_file("http.origins = 'http://localhost:5173, https://board.example,,'", "f"));
+  EXPECT_EQ(settings.http_origins(), (std::vector<std::string>{"http://localhost:5173", "https://board.example"}));
 }
 
 TEST(Settings, RulesOfPermissionsAreNoSettings) {

@@ -29,6 +29,7 @@ struct DaemonOptions {
   std::function<Result<config::Settings>()> reload_settings;  // asked on SIGHUP; may be empty
   std::string version;
   std::vector<WorkspaceToOpen> open;
+  std::string api_token;  // of the HTTP API; empty: none
   LogTo log = LogTo::File;
   int ready_fd = -1;  // gets "ready\n" once it listens, or "error: <sentence>\n"; then it is closed
 };

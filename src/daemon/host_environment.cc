@@ -15,6 +15,9 @@ constexpr std::array<std::string_view, 7> kOfAnAgent = {
     pty::kMarkVariable,  "AGENT_RELAY_NAME",     "AGENT_RELAY_INBOX", "AGENT_RELAY_OUTBOX",
     host::kTaskVariable, host::kSpawnerVariable, host::kTeamVariable};
 
+/// Whoever has it may do everything to every agent; an agent needs it for nothing.
+constexpr std::array<std::string_view, 1> kSecrets = {"AGENT_RELAY_API_TOKEN"};
+
 constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                                                 "LISTEN_PID", "LISTEN_FDS"};
 
@@ -40,6 +43,7 @@ void leave_agent(std::vector<std::string>& environment) { remove(environment, kO
 
 void prepare_for_host(std::vector<std::string>& environment) {
   leave_agent(environment);
+  remove(environment, kSecrets);
   remove(environment, kOfAServiceManager);
   remove(environment, kOfATerminal);
   remove(environment, kOfACodingAgent);

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "daemon/daemon.h"
 #include "daemon/host_launcher.h"
+#include "daemon/http_api.h"
 #include "daemon/instance_lock.h"
 #include "daemon/notifier.h"
 #include "daemon/private_file.h"
@@ -82,12 +83,14 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .upbringing = upbringing}};
+  std::unique_ptr<HttpApi> http;  // its streams have their time while the loop drains
   std::unique_ptr<net::Signals> signals;
   Followers followers;
   Supervisor supervisor{options, loop, network, random, launcher, [&] {
                           signals.reset();
                           followers.rules.reset();
                           followers.notifier.reset();
+                          if (http) http->begin_stop();
                           launcher.abandon();
                           loop.finish();  // streams that still have something to say keep the loop running
                         }};
@@ -106,6 +109,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   followers.rules.emplace(loop, options.home, [&](auto policy) { supervisor.use_policy(std::move(policy)); });
 
   RELAY_TRY(supervisor.start());
+  http = RELAY_TRY(HttpApi::start(options));
   log::info("listening",
             {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});
   notify_ready();

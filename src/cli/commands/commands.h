@@ -45,6 +45,7 @@ extern const Command kMcp;
 extern const Command kExtract;
 extern const Command kHook;
 extern const Command kHooks;
+extern const Command kOpenApi;
 extern const Command kCompletion;
 
 }  // namespace relay::cli

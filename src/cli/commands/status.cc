@@ -73,9 +73,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto people = RELAY_CLI_TRY(presence(connection));
   const auto pid = peer_of(connection).value_or(0);
   const auto socket = config::socket_to_connect(context.project.socket);
+  const auto http = http_address(context, pid);
   if (invocation.has("--json")) {
     status["pid"] = pid;
     status["socket"] = socket;
+    if (!http.empty()) status["http"] = http;
     status["project"] = json::object{{"root", context.project.root}, {"id", context.project.id}};
     status["agents"] = json::object{{"here", people.here}, {"away", people.away}, {"waiting", people.waiting}};
     print(json::serialize(status) + "\n");
@@ -89,6 +91,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                        short_duration(uptime))});
   columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
   columns.add({"socket", socket});
+  if (!http.empty()) columns.add({"http", http});
   columns.add({"storage", storage_line(status)});
   const auto oldest = integer_member(status, "oldestPendingMs");
   columns.add(

@@ -60,6 +60,7 @@ ExitCode run_in_foreground(const Invocation& invocation, Context& context, confi
   options.settings = std::move(settings);
   options.reload_settings = [invocation, context] { return settings_of(invocation, context); };
   options.version = kVersion;
+  options.api_token = context.environment("AGENT_RELAY_API_TOKEN").value_or("");
   options.log = detached ? daemon::LogTo::File : daemon::LogTo::Stderr;
   options.ready_fd = static_cast<int>(ready_fd);
   if (detached && ::chdir("/") != 0) return complain(Error::from_errno("cannot leave this directory"));
@@ -73,6 +74,11 @@ void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) 
     if (workspace.root == context.project.root && !workspace.warning.empty()) remark(workspace.warning);
 }
 
+void tell_address(const Context& context, pid_t daemon) {
+  if (const auto url = http_address(context, daemon); !url.empty())
+    print(relay::format("the HTTP API is at {} (see {}/docs)\n", url, url));
+}
+
 Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& context,
                      const config::Settings& settings) {
   if (const auto alive = list_workspaces(daemon); !alive && is(alive.error(), Errc::TimedOut))
@@ -84,6 +90,7 @@ Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& 
                            flag));
   warn_about(open, context);
   print(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
+  tell_address(context, peer_of(daemon).value_or(0));
   return {};
 }
 
@@ -98,6 +105,7 @@ Result<void> start_in_background(const Invocation& invocation, Context& context,
   if (auto daemon = reach_daemon(context))
     if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
   print(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
+  tell_address(context, pid);
   return {};
 }
 
@@ -140,7 +148,7 @@ constexpr Option kOptions[] = {
      .description = "what an accepted message survives",
      .choices = "power|process"},
     {.name = "--storage", .value = "KIND", .description = "where messages are kept", .choices = "sqlite|memory"},
-    {.name = "--no-http", .description = "do not serve HTTP (nothing is served yet)"},
+    {.name = "--no-http", .description = "do not serve the HTTP API"},
     {.name = "--ready-fd", .value = "N", .description = "say there when ready", .hidden = true},
 };
 

@@ -1,0 +1,45 @@
+/// What handlers may use, and the way of a request from its bytes to its handler.
+///
+/// Threading: the API's loop thread.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/call.h"
+#include "api/counters.h"
+#include "api/doors.h"
+#include "api/security.h"
+#include "api/workspaces.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "events/cost_models.h"
+
+namespace relay::api {
+
+/// Who is behind the API when nobody says otherwise.
+inline constexpr std::string_view kPerson = "human";
+
+struct ApiFacts {
+  std::string version = {};
+  std::function<events::CostModels()> prices = [] { return events::CostModels{}; };  // asked for each report
+};
+
+class Api {
+ public:
+  /// All outlive it.
+  Api(Workspaces& open, Doors& hosts, const Clock& time, Random& chance, ApiFacts known)
+      : workspaces{open}, doors{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
+
+  Workspaces& workspaces;
+  Doors& doors;
+  const Clock& clock;
+  Random& random;
+  const ApiFacts facts;
+  Counters counters = {};
+};
+
+/// From where, which route, whose, what: in this order, and the first that is wrong is answered. Every answer passes `send`.
+void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Send send, Call::Yield yield);
+
+}  // namespace relay::api

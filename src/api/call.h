@@ -1,0 +1,81 @@
+/// One request that was understood, on its way through a handler to its answer.
+///
+/// Invariants: answered exactly once. One that is dropped unanswered tells the client 500 and the log which route forgot it.
+/// Threading: the API's loop thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/refusal.h"
+#include "net/http_answer.h"
+#include "net/request_target.h"
+#include "net/server_request.h"
+#include "schema/schema.h"
+
+namespace relay::api {
+
+struct Route;
+
+class Call {
+ public:
+  /// Whoever carries answers to the client, once.
+  using Send = std::move_only_function<void(net::ServerAnswer)>;
+  /// Gives up the right to answer, for streams; null where there is no connection (tests).
+  using Yield = std::move_only_function<net::HttpReply()>;
+
+  Call(const Route& route, net::ServerRequest request, net::Query query, std::vector<std::string> values, Send send,
+       Yield yield = nullptr);
+  Call(Call&& other) noexcept;
+  Call& operator=(Call&&) = delete;
+  ~Call();
+
+  [[nodiscard]] const Route& route() const { return *route_; }
+  [[nodiscard]] const net::ServerRequest& request() const { return request_; }
+  [[nodiscard]] const net::Query& query() const { return query_; }
+  /// The part of the path that `{name}` stands for.
+  [[nodiscard]] const std::string& value(std::string_view name) const;
+  /// Of the query; empty when it is absent.
+  [[nodiscard]] std::string text(std::string_view name) const;
+  /// A whole number within bounds, or a sentence; nothing when it is absent.
+  [[nodiscard]] Outcome<std::optional<std::int64_t>> number(std::string_view name, std::int64_t least,
+                                                            std::int64_t most) const;
+  /// The body as JSON; no body is an empty object.
+  [[nodiscard]] Outcome<json::object> body() const;
+  template <class T>
+  [[nodiscard]] Outcome<T> body_as() const {
+    auto object = body();
+    if (!object) return std::unexpected{std::move(object).error()};
+    auto value = schema::read<T>(*object);
+    if (!value) return std::unexpected{bad_request(value.error().message())};
+    return *std::move(value);
+  }
+
+  void answer(int status, const json::object& body);
+  template <class T>
+  void answer(int status, const T& value) {
+    answer(status, schema::write(value));
+  }
+  void answer_text(std::string_view content_type, std::string text);
+  void answer_nothing();  // 204
+  void refuse(const Refusal& refusal);
+  /// For an answer that goes on.
+  [[nodiscard]] std::optional<net::HttpReply> take_reply();
+
+ private:
+  void send(net::ServerAnswer answer);
+
+  const Route* route_;
+  net::ServerRequest request_;
+  net::Query query_;
+  std::vector<std::string> values_;  // in the order of the path
+  Send send_;
+  Yield yield_;
+};
+
+}  // namespace relay::api

@@ -1,0 +1,21 @@
+/// How often each operation was answered with each status, for /metrics.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace relay::api {
+
+class Counters {
+ public:
+  /// `operation` is one of the route table's, or empty for what is no route.
+  void count(std::string_view operation, int status) { ++answers_[{operation, status}]; }
+  [[nodiscard]] const std::map<std::pair<std::string_view, int>, std::uint64_t>& answers() const { return answers_; }
+
+ private:
+  std::map<std::pair<std::string_view, int>, std::uint64_t> answers_;  // bounded by the table
+};
+
+}  // namespace relay::api

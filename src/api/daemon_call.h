@@ -1,0 +1,65 @@
+/// One frame to a socket of the daemon's without a greeting, and its answer: workspaces at the control socket (wire.md 12),
+/// and a message that somebody who has no session sends (8.5).
+///
+/// Contract: `done` is called once, never from inside the constructor; the call may be destroyed inside it.
+/// Ownership: borrows loop and network, which outlive it; destroying it hangs up and calls nobody.
+/// Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "net/stream.h"
+#include "protocol/envelope.h"
+#include "protocol/frame.h"
+
+namespace relay::api {
+
+struct DaemonOrder {
+  protocol::MessageType type{};
+  std::string id = {};
+  std::string from = {}, to = {};  // of a SEND
+  std::string payload = "{}";
+  std::string payload_meta = {};
+  Millis patience{5'000};
+};
+
+struct DaemonAnswer {
+  protocol::MessageType type{};
+  json::object payload = {};
+};
+
+class DaemonCall final : private net::StreamListener {
+ public:
+  /// An error has a code of client::Errc: NoDaemon (nothing was said), Lost, TimedOut, Refused.
+  using Done = std::move_only_function<void(Result<DaemonAnswer>)>;
+
+  DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonOrder order, Done done);
+  ~DaemonCall() override;
+  DaemonCall(const DaemonCall&) = delete;
+  DaemonCall& operator=(const DaemonCall&) = delete;
+
+ private:
+  void on_connected(Result<std::unique_ptr<net::Stream>> stream);
+  void on_bytes(std::string_view bytes) override;
+  void on_written(std::size_t) override {}
+  void on_closed(const std::string& reason) override;
+  void on_frame(const protocol::Envelope& envelope);
+  void write(const protocol::OutEnvelope& envelope);
+  void finish(Result<DaemonAnswer> outcome);
+
+  net::EventLoop& loop_;
+  DaemonOrder order_;
+  Done done_;
+  protocol::FrameReader reader_;
+  std::unique_ptr<net::Timer> deadline_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Stream> stream_;
+};
+
+}  // namespace relay::api

@@ -1,0 +1,76 @@
+#include "api/api.h"
+#include "api/route.h"
+#include "base/format.h"
+
+namespace relay::api {
+namespace {
+
+/// What every answer carries, whoever gave it.
+void add_common_headers(net::ServerAnswer& answer, const std::vector<net::HttpHeader>& sharing) {
+  answer.headers.insert(answer.headers.end(), sharing.begin(), sharing.end());
+  answer.headers.push_back({"Cache-Control", "no-store"});
+  answer.headers.push_back({"X-Content-Type-Options", "nosniff"});
+}
+
+Refusal no_such_path() {
+  return not_found("there is no such path; GET /docs and GET /openapi.json list what there is");
+}
+
+void refuse_method(std::string_view method, const Match& match, Call::Send& send) {
+  const auto allowed = methods_in_words(match.others);
+  auto answer = answer_of({405, "METHOD_NOT_ALLOWED", format("{} is not possible here; {} is", method, allowed), {}});
+  answer.headers.push_back({"Allow", allowed});
+  send(std::move(answer));
+}
+
+void run(Api& api, Call call) {
+  const auto& route = call.route();
+  if (route.handler != nullptr) return route.handler(api, std::move(call));
+  const auto which = call.text("workspace");
+  api.workspaces.find(which, [&api, call = std::move(call)](Outcome<Workspace> workspace) mutable {
+    if (!workspace) return call.refuse(workspace.error());
+    call.route().in_workspace(api, *workspace, std::move(call));
+  });
+}
+
+}  // namespace
+
+void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Send send, Call::Yield yield) {
+  std::string_view operation;
+  if (const auto objection = objection_to_origin(request, guard)) {
+    api.counters.count({}, objection->status);
+    auto answer = answer_of(*objection);
+    add_common_headers(answer, {});
+    return send(std::move(answer));
+  }
+  const auto segments = net::path_segments(request.path);
+  auto match = segments ? match_route(request.method, *segments) : Match{};
+  if (match.route != nullptr) operation = match.route->operation;
+  auto counted = [&api, operation, sharing = sharing_headers(request),
+                  send = std::move(send)](net::ServerAnswer answer) mutable {
+    api.counters.count(operation, answer.status);
+    add_common_headers(answer, sharing);
+    send(std::move(answer));
+  };
+  Call::Send tell = std::move(counted);
+
+  if (!segments) return tell(answer_of(bad_request(segments.error().message())));
+  if (request.method == "OPTIONS") {
+    if (match.others.empty()) return tell(answer_of(no_such_path()));
+    auto answer = preflight_answer(request, methods_in_words(match.others));
+    std::erase_if(answer.headers, [](const auto& header) {  // they are added to every answer
+      return header.name == "Access-Control-Allow-Origin" || header.name == "Vary";
+    });
+    return tell(std::move(answer));
+  }
+  const auto access = match.route != nullptr ? match.route->access : Access::Guarded;
+  if (const auto objection = objection_to_asker(request, guard, access)) return tell(answer_of(*objection));
+  if (match.route == nullptr && match.others.empty()) return tell(answer_of(no_such_path()));
+  if (match.route == nullptr) return refuse_method(request.method, match, tell);
+  auto query = net::Query::parse(request.query);
+  if (!query) return tell(answer_of(bad_request(query.error().message())));
+  run(api, Call{*match.route, std::move(request), *std::move(query), std::move(match.values), std::move(tell),
+                std::move(yield)});
+}
+
+}  // namespace relay::api

@@ -1,0 +1,40 @@
+#include "api/doors.h"
+
+#include "host/door_call.h"
+#include "host/present_hosts.h"
+
+namespace relay::api {
+
+std::optional<host::HostRecord> host_named(const std::vector<host::HostRecord>& hosts, std::string_view name) {
+  for (auto host = hosts.rbegin(); host != hosts.rend(); ++host)
+    if (host->name == name) return *host;
+  return std::nullopt;
+}
+
+RealDoors::RealDoors(net::EventLoop& loop, net::Network& network) : loop_{loop}, network_{network} {}
+RealDoors::~RealDoors() = default;
+
+std::vector<host::HostRecord> RealDoors::hosts_in(const std::string& directory) {
+  return host::present_hosts(directory);
+}
+
+void RealDoors::ask(const host::HostRecord& host, json::object request, Answered answered) {
+  if (calls_.size() >= kMaxDoorCalls)
+    return loop_.post([answered = std::move(answered)]() mutable {
+      answered(std::unexpected{
+          Refusal{429, "BUSY", "too many agents are being spoken to at once; try again", Millis{1'000}}});
+    });
+  const auto number = ++last_;
+  auto done = [this, number, answered = std::move(answered)](Result<json::object> answer) mutable {
+    const auto call = calls_.extract(number);  // ends with this callback
+    if (answer) return answered(*std::move(answer));
+    answered(std::unexpected{conflict("FAILED", answer.error().message())});
+  };
+  calls_.emplace(number,
+                 std::make_unique<host::DoorCall>(
+                     loop_, network_,
+                     host::DoorRequest{.agent = host.name, .socket = host.socket, .body = json::serialize(request)},
+                     std::move(done)));
+}
+
+}  // namespace relay::api

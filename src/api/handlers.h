@@ -1,0 +1,91 @@
+/// One function for each row of the route table (route_table.cc), by topic.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/api.h"
+#include "api/call.h"
+#include "api/message_bodies.h"
+#include "protocol/message_type.h"
+
+namespace relay::api {
+
+// system_handlers.cc
+void tell_health(Api& api, Call call);
+void tell_openapi(Api& api, Call call);
+void show_docs(Api& api, Call call);
+void tell_metrics(Api& api, Call call);
+
+// workspace_handlers.cc
+void list_workspaces(Api& api, Call call);
+void open_workspace(Api& api, Call call);
+void get_workspace(Api& api, Call call);
+void close_workspace(Api& api, Call call);
+void switch_workspace(Api& api, Call call);
+
+// agent_handlers.cc
+void list_workspace_agents(Api& api, Call call);
+void list_all_agents(Api& api, Call call);
+void list_agents(Api& api, Workspace workspace, Call call);
+void get_agent(Api& api, Call call);
+void get_named_agent(Api& api, Workspace workspace, Call call);
+
+// control_handlers.cc
+void stop_agent(Api& api, Call call);
+void stop_named_agent(Api& api, Workspace workspace, Call call);
+void pause_agent(Api& api, Workspace workspace, Call call);
+void resume_agent(Api& api, Workspace workspace, Call call);
+void type_into_agent(Api& api, Call call);
+void type_into_named_agent(Api& api, Workspace workspace, Call call);
+void interrupt_agent(Api& api, Call call);
+void interrupt_named_agent(Api& api, Workspace workspace, Call call);
+void tell_output(Api& api, Call call);
+void tell_named_output(Api& api, Workspace workspace, Call call);
+
+// session_handlers.cc
+void spawn_in_workspace(Api& api, Call call);
+void create_session(Api& api, Workspace workspace, Call call);
+void get_session(Api& api, Workspace workspace, Call call);
+void message_session(Api& api, Workspace workspace, Call call);
+void end_session(Api& api, Workspace workspace, Call call);
+
+// prompt_handlers.cc
+void list_permissions(Api& api, Workspace workspace, Call call);
+void list_all_permissions(Api& api, Workspace workspace, Call call);
+void approve_permission(Api& api, Workspace workspace, Call call);
+void deny_permission(Api& api, Workspace workspace, Call call);
+void list_questions(Api& api, Workspace workspace, Call call);
+void list_all_questions(Api& api, Workspace workspace, Call call);
+void answer_question(Api& api, Workspace workspace, Call call);
+
+// message_handlers.cc
+void list_messages(Api& api, Workspace workspace, Call call);
+void send_message(Api& api, Workspace workspace, Call call);
+void message_agent(Api& api, Workspace workspace, Call call);
+void trace_message(Api& api, Workspace workspace, Call call);
+
+// report_handlers.cc
+void list_events(Api& api, Workspace workspace, Call call);
+void report_costs(Api& api, Workspace workspace, Call call);
+
+// What they share.
+
+using Then = std::move_only_function<void(Call call, json::object answer)>;
+/// Asks the workspace and goes on with its answer; a refusal is told to the client instead. Within `then`, and in
+/// whatever it asks next, the workspace is still there: answers come only while it is.
+void ask(Relay& relay, protocol::MessageType type, json::object payload, Call call, Then then);
+
+/// Goes through all open workspaces, one after the other, and then answers the call.
+using Next = std::move_only_function<void()>;
+using Each = std::function<void(Relay& relay, Next next)>;
+void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<void(Call call)> done);
+
+/// Hands the message over and answers the call with what became of it.
+void hand_over(Api& api, Workspace workspace, const std::string& to, const MessageToSend& message, Call call);
+
+/// The agent that `{id}` names: its workspace's id, a dot and its name, or the name alone.
+using WithAgent = std::move_only_function<void(Workspace workspace, std::string name, Call call)>;
+void with_agent(Api& api, Call call, WithAgent then);
+
+}  // namespace relay::api

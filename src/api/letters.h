@@ -1,0 +1,30 @@
+/// Messages as the API hands them to a workspace: durable when it is answered, once, with a ledger like any other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "api/refusal.h"
+
+namespace relay::api {
+
+struct Letter {
+  std::string id = {};  // on the wire; the same id again is the same message
+  std::string from = {};
+  std::string to = {};
+  json::object payload = {};
+  json::object meta = {};
+};
+
+class Letters {
+ public:
+  /// The payload of the ACK.
+  using Stored = std::move_only_function<void(Outcome<json::object>)>;
+
+  virtual ~Letters() = default;
+  /// Called once, never inside.
+  virtual void send(Letter letter, Stored stored) = 0;
+};
+
+}  // namespace relay::api

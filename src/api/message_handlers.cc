@@ -1,0 +1,99 @@
+#include "api/handlers.h"
+#include "base/format.h"
+#include "protocol/limits.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::int64_t kMaxRows = 1'000;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kIdBytes = 12;
+
+Letter letter_of(Api& api, const std::string& to, const MessageToSend& message) {
+  Letter letter{.id = api.random.hex(kIdBytes), .from = message.from.value_or(std::string{kPerson}), .to = to};
+  letter.payload = {{"kind", "message"}, {"body", message.message}};
+  if (message.thread) letter.payload["thread"] = *message.thread;
+  if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
+  if (message.ttl_ms) letter.meta["ttl_ms"] = *message.ttl_ms;
+  json::object delivery;
+  if (message.mode) delivery["mode"] = schema::name_of(*message.mode);
+  if (message.urgent.value_or(false)) delivery["priority"] = "urgent";
+  if (message.idempotency_key) delivery["idempotencyKey"] = *message.idempotency_key;
+  if (!delivery.empty()) letter.meta["delivery"] = std::move(delivery);
+  return letter;
+}
+
+MessageStored stored_in(const json::object& ack) {
+  return {.message_id = string_member(ack, "short_id").value_or(""),
+          .recipients = integer_member(ack, "recipients"),
+          .delivery_id = string_member(ack, "deliveryId"),
+          .state = string_member(ack, "state"),
+          .offline_since = integer_member(ack, "offlineSince"),
+          .waits = string_member(ack, "waits"),
+          .repeat = bool_member(ack, "repeat")};
+}
+
+}  // namespace
+
+void hand_over(Api& api, Workspace workspace, const std::string& to, const MessageToSend& message, Call call) {
+  workspace.letters.send(letter_of(api, to, message), [call = std::move(call)](Outcome<json::object> ack) mutable {
+    if (!ack) return call.refuse(ack.error());
+    call.answer(200, stored_in(*ack));
+  });
+}
+
+void send_message(Api& api, Workspace workspace, Call call) {
+  const auto addressee = call.body_as<AddressedMessage>();
+  if (!addressee) return call.refuse(addressee.error());
+  const auto message = call.body_as<MessageToSend>();
+  if (!message) return call.refuse(message.error());
+  hand_over(api, workspace, addressee->to, *message, std::move(call));
+}
+
+void message_agent(Api& api, Workspace workspace, Call call) {
+  const auto message = call.body_as<MessageToSend>();
+  if (!message) return call.refuse(message.error());
+  const auto name = call.value("name");
+  hand_over(api, workspace, name, *message, std::move(call));
+}
+
+void list_messages(Api&, Workspace workspace, Call call) {
+  json::object question;
+  struct Number {
+    std::string_view name, wire;
+    std::int64_t most;
+  };
+  for (const auto& [name, wire, most] :
+       {Number{"limit", "limit", kMaxRows}, Number{"since", "sinceTs", kLargest}, Number{"after", "afterKey", kLargest},
+        Number{"before", "beforeKey", kLargest}}) {
+    const auto number = call.number(name, name == "limit" ? 1 : 0, most);
+    if (!number) return call.refuse(number.error());
+    if (*number) question[wire] = **number;
+  }
+  for (const auto* name : {"from", "to", "thread", "search", "order"})
+    if (const auto text = call.text(name); !text.empty()) question[name] = text;
+  if (const auto order = call.text("order"); !order.empty() && order != "asc" && order != "desc")
+    return call.refuse(bad_request("\"order\" must be asc or desc"));
+  ask(workspace.relay, MessageType::MessagesQuery, std::move(question), std::move(call),
+      [](Call asked, const json::object& answer) {
+        json::object list;
+        const auto* rows = array_member(answer, "messages");
+        list["messages"] = rows == nullptr ? json::array{} : *rows;
+        if (const auto more = bool_member(answer, "more")) list["more"] = *more;
+        asked.answer(200, list);
+      });
+}
+
+void trace_message(Api&, Workspace workspace, Call call) {
+  const auto id = call.value("messageId");
+  workspace.relay.ask(MessageType::Trace, {{"id", id}},
+                      [id, call = std::move(call)](Result<json::object> answer) mutable {
+                        if (!answer) return call.refuse(refusal_of(answer.error()));
+                        if (const auto error = string_member(*answer, "error")) return call.refuse(not_found(*error));
+                        call.answer(200, *answer);
+                      });
+}
+
+}  // namespace relay::api

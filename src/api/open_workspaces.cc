@@ -1,0 +1,159 @@
+#include "api/open_workspaces.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+constexpr Millis kListPatience{5'000};
+constexpr Millis kOpenPatience{30'000};   // recovery of a large database takes its time
+constexpr Millis kClosePatience{15'000};  // what is under way is still committed
+constexpr std::size_t kMaxCalls = 64;
+constexpr std::size_t kIdBytes = 8;
+
+std::string text(const json::object& entry, std::string_view name) { return string_member(entry, name).value_or(""); }
+
+}  // namespace
+
+OpenWorkspaces::OpenWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
+                               HostsOf hosts_of)
+    : loop_{loop},
+      network_{network},
+      random_{random},
+      control_socket_{std::move(control_socket)},
+      hosts_of_{std::move(hosts_of)} {}
+
+OpenWorkspaces::~OpenWorkspaces() = default;
+
+std::vector<OpenWorkspace> OpenWorkspaces::listed() const {
+  std::vector<OpenWorkspace> all;
+  for (const auto& [root, entry] : open_) all.push_back(entry.told);
+  return all;
+}
+
+bool OpenWorkspaces::fresh() const { return known_ && loop_.now().steady - listed_at_ < kListFresh; }
+
+void OpenWorkspaces::command(MessageType type, json::object payload, Millis patience, Told told) {
+  if (calls_.size() >= kMaxCalls)
+    return loop_.post([told = std::move(told)]() mutable {
+      told(std::unexpected{refusal_by_code("BUSY", "too many workspaces are being opened or closed; try again")});
+    });
+  const auto number = ++last_call_;
+  DaemonOrder order{
+      .type = type, .id = random_.hex(kIdBytes), .payload = json::serialize(payload), .patience = patience};
+  calls_.emplace(
+      number, std::make_unique<DaemonCall>(loop_, network_, control_socket_, std::move(order),
+                                           [this, number, told = std::move(told)](Result<DaemonAnswer> answer) mutable {
+                                             const auto call = calls_.extract(number);
+                                             told(take(answer));
+                                           }));
+}
+
+/// Every answer of the control socket tells what is open now.
+Outcome<void> OpenWorkspaces::take(const Result<DaemonAnswer>& answer) {
+  if (!answer) return std::unexpected{refusal_of(answer.error())};
+  open_.clear();
+  if (const auto* all = array_member(answer->payload, "workspaces"))
+    for (const auto& value : *all) {
+      const auto* entry = value.if_object();
+      if (entry == nullptr) continue;
+      open_[text(*entry, "root")] = {.told = {.id = text(*entry, "projectId"),
+                                              .root = text(*entry, "root"),
+                                              .connected = integer_member(*entry, "connected").value_or(0),
+                                              .known = integer_member(*entry, "known").value_or(0),
+                                              .storage = text(*entry, "storage"),
+                                              .warning = text(*entry, "warning")},
+                                     .socket = text(*entry, "socket")};
+    }
+  known_ = true;
+  listed_at_ = loop_.now().steady;
+  std::erase_if(links_, [&](const auto& link) { return !open_.contains(link.second->root()); });
+  if (const auto error = string_member(answer->payload, "error")) return std::unexpected{conflict("FAILED", *error)};
+  return {};
+}
+
+void OpenWorkspaces::refresh(Told told) {
+  waiting_.push_back(std::move(told));
+  if (waiting_.size() > 1) return;
+  command(MessageType::WorkspaceList, {}, kListPatience, [this](const Outcome<void>& outcome) {
+    for (auto all = std::exchange(waiting_, {}); auto& each : all) each(outcome);
+  });
+}
+
+Workspace OpenWorkspaces::reach(const std::string& id) {
+  auto& link = links_[id];
+  const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.told.id == id; });
+  RELAY_ASSERT(entry != open_.end());
+  if (!link || link->socket() != entry->second.socket)
+    link = std::make_unique<WorkspaceLink>(
+        loop_, network_, random_,
+        WorkspacePlace{
+            .id = id, .root = entry->first, .socket = entry->second.socket, .hosts = hosts_of_(entry->first)});
+  return {*link, *link};
+}
+
+void OpenWorkspaces::find(std::string_view which, Found found) {
+  if (fresh())
+    if (const auto chosen = choose_workspace(listed(), which, switched_to_))
+      return loop_.post([this, id = chosen->id, which = std::string{which}, found = std::move(found)]() mutable {
+        if (const auto still = choose_workspace(listed(), id, {})) return found(reach(id));
+        found(std::unexpected{not_found("the workspace was closed")});
+      });
+  refresh([this, which = std::string{which}, found = std::move(found)](Outcome<void> outcome) mutable {
+    if (!outcome) return found(std::unexpected{outcome.error()});
+    const auto chosen = choose_workspace(listed(), which, switched_to_);
+    if (!chosen) return found(std::unexpected{chosen.error()});
+    found(reach(chosen->id));
+  });
+}
+
+void OpenWorkspaces::list(Listed told) {
+  refresh([this, told = std::move(told)](Outcome<void> outcome) mutable {
+    if (!outcome) return told(std::unexpected{outcome.error()});
+    told(listed());
+  });
+}
+
+void OpenWorkspaces::open(const std::string& root, Changed opened) {
+  command(
+      MessageType::WorkspaceOpen, {{"root", root}}, kOpenPatience,
+      [this, root, opened = std::move(opened)](Outcome<void> outcome) mutable {
+        if (!outcome && outcome.error().code == "FAILED")
+          return opened(std::unexpected{bad_request(outcome.error().message)});
+        if (!outcome) return opened(std::unexpected{outcome.error()});
+        if (const auto named = choose_workspace(listed(), root, {})) return opened(*named);
+        // Under another spelling: a link that leads there, a slash at the end.
+        for (const auto& workspace : listed())
+          if (root.starts_with(workspace.root)) return opened(workspace);
+        opened(std::unexpected{conflict("FAILED", "the workspace is open under another path; see GET /workspaces")});
+      });
+}
+
+void OpenWorkspaces::close(const std::string& id, Changed closed) {
+  refresh([this, id, closed = std::move(closed)](Outcome<void> outcome) mutable {
+    if (!outcome) return closed(std::unexpected{outcome.error()});
+    auto chosen = choose_workspace(listed(), id, {});
+    if (!chosen) return closed(std::unexpected{chosen.error()});
+    command(MessageType::WorkspaceClose, {{"root", chosen->root}}, kClosePatience,
+            [workspace = *chosen, closed = std::move(closed)](Outcome<void> done) mutable {
+              if (!done) return closed(std::unexpected{done.error()});
+              closed(workspace);
+            });
+  });
+}
+
+void OpenWorkspaces::switch_to(const std::string& id, Changed switched) {
+  refresh([this, id, switched = std::move(switched)](Outcome<void> outcome) mutable {
+    if (!outcome) return switched(std::unexpected{outcome.error()});
+    auto chosen = choose_workspace(listed(), id, {});
+    if (!chosen) return switched(std::unexpected{chosen.error()});
+    switched_to_ = chosen->id;
+    switched(*std::move(chosen));
+  });
+}
+
+}  // namespace relay::api

@@ -1,0 +1,68 @@
+/// The workspaces of this daemon, as its control socket tells them, each with a link that is made when it is first needed.
+///
+/// Invariants: a link is kept while its workspace is open, and dropped when a listing shows that it is not. The listing is
+///   asked for again when it is older than kListFresh, or does not have what is looked for; questions that come while it
+///   is under way share it.
+/// Ownership: borrows loop, network and random, which outlive it. Threading: the API's loop thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/daemon_call.h"
+#include "api/workspace_link.h"
+#include "api/workspaces.h"
+
+namespace relay::api {
+
+inline constexpr Millis kListFresh{250};
+
+class OpenWorkspaces final : public Workspaces {
+ public:
+  /// Where the hosts of the project at that root have their records.
+  using HostsOf = std::function<std::string(const std::string& root)>;
+
+  OpenWorkspaces(net::EventLoop& loop, net::Network& network, Random& random, std::string control_socket,
+                 HostsOf hosts_of);
+  ~OpenWorkspaces() override;
+
+  void find(std::string_view which, Found found) override;
+  void list(Listed listed) override;
+  void open(const std::string& root, Changed opened) override;
+  void close(const std::string& id, Changed closed) override;
+  void switch_to(const std::string& id, Changed switched) override;
+  [[nodiscard]] const std::string& switched_to() const override { return switched_to_; }
+
+ private:
+  struct Entry {
+    OpenWorkspace told;
+    std::string socket;
+  };
+  using Told = std::move_only_function<void(Outcome<void>)>;
+
+  void refresh(Told told);
+  void command(protocol::MessageType type, json::object payload, Millis patience, Told told);
+  Outcome<void> take(const Result<DaemonAnswer>& answer);
+  [[nodiscard]] std::vector<OpenWorkspace> listed() const;
+  [[nodiscard]] bool fresh() const;
+  Workspace reach(const std::string& id);
+
+  net::EventLoop& loop_;
+  net::Network& network_;
+  Random& random_;
+  std::string control_socket_;
+  HostsOf hosts_of_;
+  std::map<std::string, Entry> open_;                            // by root
+  std::map<std::string, std::unique_ptr<WorkspaceLink>> links_;  // by id
+  std::string switched_to_;
+  SteadyTime listed_at_{};
+  bool known_ = false;
+  std::vector<Told> waiting_;  // for the listing that is under way
+  std::unordered_map<std::uint64_t, std::unique_ptr<DaemonCall>> calls_;
+  std::uint64_t last_call_ = 0;
+};
+
+}  // namespace relay::api

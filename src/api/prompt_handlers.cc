@@ -1,0 +1,83 @@
+#include "api/handlers.h"
+#include "api/prompt_bodies.h"
+#include "api/workspace_bodies.h"
+#include "base/format.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+/// One of the two lists, as the daemon told it.
+void list_prompts(Relay& relay, std::string_view list, json::object which, Call call) {
+  ask(relay, MessageType::Prompts, std::move(which), std::move(call), [list](Call asked, const json::object& answer) {
+    const auto* rows = array_member(answer, list);
+    asked.answer(200, json::object{{list, rows == nullptr ? json::array{} : *rows}});
+  });
+}
+
+/// A list of an agent that was never here is a mistake, not an empty list.
+void list_prompts_of(Relay& relay, std::string_view list, Call call) {
+  const auto name = call.value("name");
+  ask(relay, MessageType::Prompts, {{"agent", name}}, std::move(call),
+      [&relay, list, name](Call asked, const json::object& answer) {
+        const auto* rows = array_member(answer, list);
+        if (rows != nullptr && !rows->empty()) return asked.answer(200, json::object{{list, *rows}});
+        ask(relay, MessageType::ListAgents, {{"includeIdle", true}}, std::move(asked),
+            [list, name](Call told, const json::object& listing) {
+              if (const auto* agents = array_member(listing, "agents"))
+                for (const auto& agent : *agents)
+                  if (const auto* object = agent.if_object(); object && string_member(*object, "name") == name)
+                    return told.answer(200, json::object{{list, json::array{}}});
+              told.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
+            });
+      });
+}
+
+void answer_prompt(Relay& relay, json::object payload, Call call) {
+  payload["agent"] = call.value("name");
+  payload["request"] = call.value("requestId");
+  ask(relay, MessageType::Answer, std::move(payload), std::move(call),
+      [](Call asked, const json::object&) { asked.answer(200, DoneBody{}); });
+}
+
+void decide(Relay& relay, std::string_view decision, Call call) {
+  const auto word = call.body_as<Decision>();
+  if (!word) return call.refuse(word.error());
+  json::object payload = {{"decision", decision}};
+  if (word->reason) payload["reason"] = *word->reason;
+  if (word->by) payload["by"] = *word->by;
+  answer_prompt(relay, std::move(payload), std::move(call));
+}
+
+}  // namespace
+
+void list_permissions(Api&, Workspace workspace, Call call) {
+  list_prompts_of(workspace.relay, "permissions", std::move(call));
+}
+void list_all_permissions(Api&, Workspace workspace, Call call) {
+  list_prompts(workspace.relay, "permissions", {}, std::move(call));
+}
+void approve_permission(Api&, Workspace workspace, Call call) { decide(workspace.relay, "approve", std::move(call)); }
+void deny_permission(Api&, Workspace workspace, Call call) { decide(workspace.relay, "deny", std::move(call)); }
+
+void list_questions(Api&, Workspace workspace, Call call) {
+  list_prompts_of(workspace.relay, "questions", std::move(call));
+}
+void list_all_questions(Api&, Workspace workspace, Call call) {
+  list_prompts(workspace.relay, "questions", {}, std::move(call));
+}
+
+void answer_question(Api&, Workspace workspace, Call call) {
+  const auto said = call.body_as<QuestionAnswer>();
+  if (!said) return call.refuse(said.error());
+  if (said->answer.has_value() == said->answers.has_value())
+    return call.refuse(bad_request("give one of \"answer\" and \"answers\""));
+  json::object payload;
+  payload["answers"] = said->answers ? json::array(said->answers->begin(), said->answers->end())
+                                     : json::array{json::value(*said->answer)};
+  if (said->by) payload["by"] = *said->by;
+  answer_prompt(workspace.relay, std::move(payload), std::move(call));
+}
+
+}  // namespace relay::api

@@ -1,0 +1,92 @@
+#include "api/route.h"
+
+#include <algorithm>
+
+namespace relay::api {
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const auto end = std::min(path.find('/'), path.size());
+    if (end > 0) parts.push_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+  return parts;
+}
+
+bool is_name(std::string_view part) { return part.starts_with('{'); }
+
+/// The values of its names when it fits.
+std::optional<std::vector<std::string>> fit(std::string_view path, const std::vector<std::string>& segments) {
+  const auto parts = parts_of(path);
+  if (parts.size() != segments.size()) return std::nullopt;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_name(parts[i]))
+      values.push_back(segments[i]);
+    else if (parts[i] != segments[i])
+      return std::nullopt;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string_view name_of(Method method) {
+  switch (method) {
+    case Method::Get: return "GET";
+    case Method::Post: return "POST";
+    case Method::Delete: return "DELETE";
+  }
+  return "";
+}
+
+std::vector<std::string_view> names_in(std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const auto part : parts_of(path))
+    if (is_name(part)) names.push_back(part.substr(1, part.size() - 2));
+  return names;
+}
+
+std::vector<int> errors_of(const Route& route) {
+  std::vector<int> errors = {400, 401, 403};
+  if (!names_in(route.path).empty()) errors.push_back(404);
+  if (route.in_workspace != nullptr) errors.insert(errors.end(), {404, 409, 429, 503, 504});
+  if (route.method != Method::Get) errors.insert(errors.end(), {409, 415, 429, 503});
+  if (route.takes_body()) errors.push_back(413);
+  if (route.access == Access::Stream) errors.push_back(503);
+  std::sort(errors.begin(), errors.end());
+  errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
+  return errors;
+}
+
+Match match_route(std::string_view method, const std::vector<std::string>& segments) {
+  Match match;
+  std::size_t fewest = SIZE_MAX;
+  for (const auto& route : route_table()) {
+    auto values = fit(route.path, segments);
+    if (!values) continue;
+    const bool same = method == name_of(route.method) || (method == "HEAD" && route.method == Method::Get);
+    if (!same) {
+      match.others.push_back(route.method);
+    } else if (values->size() < fewest) {
+      fewest = values->size();
+      match.route = &route;
+      match.values = *std::move(values);
+    }
+  }
+  return match;
+}
+
+std::string methods_in_words(std::span<const Method> methods) {
+  std::string words;
+  for (const auto method : methods) {
+    words += (words.empty() ? "" : ", ") + std::string{name_of(method)};
+    if (method == Method::Get) words += ", HEAD";
+  }
+  return words;
+}
+
+}  // namespace relay::api

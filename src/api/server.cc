@@ -1,0 +1,126 @@
+#include "api/server.h"
+
+#include <signal.h>
+
+#include <exception>
+
+#include "api/open_workspaces.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "net/asio_loop.h"
+#include "net/unix_network.h"
+
+namespace relay::api {
+namespace {
+
+constexpr std::uint16_t kLastPort = 65'535;
+
+/// Signals are for the thread that waits for them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+struct Server::Parts {
+  explicit Parts(ServerOptions made)
+      : options{std::move(made)},
+        doors{loop, network},
+        workspaces{loop, network, random, options.control_socket, options.hosts_of},
+        api{workspaces, doors, loop, random, options.facts} {}
+
+  Result<void> listen() {
+    auto& guard = options.guard;
+    const auto first = guard.port;
+    for (int tried = 0;; ++tried) {
+      auto made = net::HttpServer::listen(
+          loop, {.address = guard.address, .port = guard.port}, options.limits,
+          [this](net::ServerRequest request, net::HttpReply reply) { serve(std::move(request), std::move(reply)); });
+      if (made) {
+        server = *std::move(made);
+        guard.port = server->port();
+        return {};
+      }
+      const bool more = first != 0 && tried + 1 < kPortsTried && guard.port < kLastPort;
+      if (!is(made.error(), net::HttpServerErrc::PortTaken) || !more) return Failure{std::move(made).error()};
+      ++guard.port;
+    }
+  }
+
+  void serve(net::ServerRequest request, net::HttpReply reply) {
+    const auto held = std::make_shared<net::HttpReply>(std::move(reply));
+    dispatch(
+        api, options.guard, std::move(request), [held](net::ServerAnswer answer) { held->send(std::move(answer)); },
+        [held] { return std::move(*held); });
+  }
+
+  void run() {
+    for (bool again = true; again;) {
+      again = false;
+      try {
+        loop.run();
+      } catch (const std::exception& problem) {
+        log::error("something went wrong in the HTTP API; it goes on", {{"reason", problem.what()}});
+        again = true;
+      }
+    }
+    server.reset();
+  }
+
+  void begin_stop() {
+    if (std::exchange(stopping, true)) return;
+    server->close([this] { loop.stop(); });
+  }
+
+  ServerOptions options;
+  SystemRandom random;
+  net::AsioLoop loop;
+  net::UnixNetwork network{loop};
+  RealDoors doors;
+  OpenWorkspaces workspaces;
+  Api api;
+  std::unique_ptr<net::HttpServer> server;  // ends first: it holds replies that nobody answers any more
+  bool stopping = false;
+};
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  RELAY_TRY(check_guard(options.guard));
+  auto parts = std::make_unique<Parts>(std::move(options));
+  RELAY_TRY(parts->listen());
+  return std::unique_ptr<Server>{new Server{std::move(parts)}};
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
+  const SignalsBlocked while_it_begins;
+  thread_ = std::thread{[this] { parts_->run(); }};
+}
+
+Server::~Server() {
+  begin_stop();
+  thread_.join();
+}
+
+std::uint16_t Server::port() const { return parts_->options.guard.port; }
+
+std::string Server::url() const {
+  const auto& address = parts_->options.guard.address;
+  const bool six = address.find(':') != std::string::npos;
+  return six ? format("http://[{}]:{}", address, port()) : format("http://{}:{}", address, port());
+}
+
+void Server::begin_stop() {
+  parts_->loop.post([parts = parts_.get()] { parts->begin_stop(); });
+}
+
+}  // namespace relay::api

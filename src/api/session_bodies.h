@@ -1,0 +1,102 @@
+/// Sessions, as clients read and write them: one life of an agent from its greeting to its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "schema/schema.h"
+
+namespace relay::api {
+
+struct SessionToCreate {
+  std::string agent = {};
+  std::string cli = {};
+  std::optional<std::vector<std::string>> args = {};
+  std::optional<std::string> task = {};
+  std::optional<std::string> cwd = {};
+  std::optional<std::string> model = {};
+  std::optional<std::string> team = {};
+  std::optional<std::string> from = {};
+};
+struct SessionCreated {
+  std::string session_id = {};
+  std::string agent_name = {};
+  std::string status = "starting";
+  std::optional<std::int64_t> pid = {};
+  std::optional<std::string> task_id = {};
+};
+
+struct SessionBody {
+  std::string session_id = {};
+  std::string agent_name = {};
+  WallMs started_at = 0;
+  WallMs last_seen = 0;
+  std::optional<WallMs> ended_at = {};
+  bool connected = false;
+  std::int64_t item_count = 0;
+  std::int64_t commands_run = 0;
+  std::vector<std::string> files_modified = {};
+};
+
+struct SessionSummary {
+  std::int64_t duration = 0;
+  std::int64_t item_count = 0;
+  std::int64_t commands_run = 0;
+  std::vector<std::string> files_modified = {};
+};
+struct SessionEnded {
+  bool success = true;
+  SessionSummary summary = {};
+};
+
+}  // namespace relay::api
+
+namespace relay::schema {
+
+template <>
+inline constexpr auto kObject<api::SessionToCreate> = object(
+    "SessionToCreate", "An agent to start.",
+    member<&api::SessionToCreate::agent>("agent", "its name; nobody who is here has it", {.least = 1, .most = 128}),
+    member<&api::SessionToCreate::cli>("cli", "its program: claude, codex, gemini, …; cut at blanks, no shell",
+                                       {.least = 1, .most = 4096}),
+    member<&api::SessionToCreate::args>("args", "further words for it, as they are", {.most = 64}),
+    member<&api::SessionToCreate::task>("task", "said to it once it runs, as a message with a ledger"),
+    member<&api::SessionToCreate::cwd>("cwd", "where it works; the project's root when absent", {.most = 4096}),
+    member<&api::SessionToCreate::model>("model", "for people to read", {.most = 4096}),
+    member<&api::SessionToCreate::team>("team", "for people to read", {.most = 4096}),
+    member<&api::SessionToCreate::from>("from", "who asks; `human` when absent", {.most = 128}));
+template <>
+inline constexpr auto kObject<api::SessionCreated> =
+    object("SessionCreated", "A new session.", member<&api::SessionCreated::session_id>("sessionId", "its id"),
+           member<&api::SessionCreated::agent_name>("agentName", "as asked"),
+           member<&api::SessionCreated::status>("status", "`starting`"),
+           member<&api::SessionCreated::pid>("pid", "of its host"),
+           member<&api::SessionCreated::task_id>("taskId", "the message that its task became"));
+
+template <>
+inline constexpr auto kObject<api::SessionBody> =
+    object("Session", "One life of an agent.", member<&api::SessionBody::session_id>("sessionId", "its id"),
+           member<&api::SessionBody::agent_name>("agentName", "whose"),
+           member<&api::SessionBody::started_at>("startedAt", "milliseconds since 1970"),
+           member<&api::SessionBody::last_seen>("lastSeen", "likewise"),
+           member<&api::SessionBody::ended_at>("endedAt", "likewise; absent while it can go on"),
+           member<&api::SessionBody::connected>("connected", "it is here now"),
+           member<&api::SessionBody::item_count>("itemCount", "what it did, counted"),
+           member<&api::SessionBody::commands_run>("commandsRun", "of these, commands"),
+           member<&api::SessionBody::files_modified>("filesModified", "what it wrote"));
+template <>
+inline constexpr auto kObject<api::SessionSummary> =
+    object("SessionSummary", "What a session came to.",
+           member<&api::SessionSummary::duration>("duration", "milliseconds from its greeting to its end"),
+           member<&api::SessionSummary::item_count>("itemCount", "what it did, counted"),
+           member<&api::SessionSummary::commands_run>("commandsRun", "of these, commands"),
+           member<&api::SessionSummary::files_modified>("filesModified", "what it wrote"));
+template <>
+inline constexpr auto kObject<api::SessionEnded> =
+    object("SessionEnded", "The agent is gone.", member<&api::SessionEnded::success>("success", "true"),
+           member<&api::SessionEnded::summary>("summary", "what it came to"));
+
+}  // namespace relay::schema

@@ -1,0 +1,86 @@
+#include <map>
+#include <memory>
+
+#include "api/docs_page.h"
+#include "api/handlers.h"
+#include "api/openapi.h"
+#include "api/workspace_bodies.h"
+#include "base/format.h"
+
+namespace relay::api {
+namespace {
+
+using protocol::MessageType;
+
+/// One metric of the text format of Prometheus, with a value for each set of labels.
+struct Metric {
+  std::string_view kind, about;
+  std::map<std::string, std::int64_t> values = {};
+};
+
+struct Metrics {
+  std::map<std::string_view, Metric> all = {
+      {"agent_relay_agents_connected", {"gauge", "Agents that are here now."}},
+      {"agent_relay_agents_known", {"gauge", "Agents that were ever here."}},
+      {"agent_relay_messages_stored", {"gauge", "Messages that are kept."}},
+      {"agent_relay_deliveries_pending", {"gauge", "Deliveries that wait for their recipient."}},
+      {"agent_relay_deliveries_dead", {"gauge", "Deliveries that were given up and wait for a person."}},
+      {"agent_relay_events_total", {"counter", "The number of the newest event."}},
+      {"agent_relay_http_answers_total", {"counter", "Answers of this server, by operation and status."}},
+  };
+
+  void set(std::string_view name, const std::string& labels, std::optional<std::int64_t> value) {
+    if (value) all.at(name).values[labels] = *value;
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto& [name, metric] : all) {
+      out += format("# HELP {} {}\n# TYPE {} {}\n", name, metric.about, name, metric.kind);
+      for (const auto& [labels, value] : metric.values) out += format("{}{{{}}} {}\n", name, labels, value);
+    }
+    return out;
+  }
+};
+
+void take_status(Metrics& metrics, const std::string& labels, const json::object& status) {
+  metrics.set("agent_relay_agents_connected", labels, integer_member(status, "agentCount"));
+  metrics.set("agent_relay_agents_known", labels, integer_member(status, "knownAgents"));
+  metrics.set("agent_relay_deliveries_pending", labels, integer_member(status, "pending"));
+  metrics.set("agent_relay_deliveries_dead", labels, integer_member(status, "dead"));
+  if (const auto* storage = object_member(status, "storage"))
+    metrics.set("agent_relay_messages_stored", labels, integer_member(*storage, "messages"));
+}
+
+}  // namespace
+
+void tell_health(Api& api, Call call) { call.answer(200, HealthBody{.version = api.facts.version}); }
+
+void tell_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.facts.version)); }
+
+void show_docs(Api& api, Call call) { call.answer_text("text/html; charset=utf-8", docs_page(api.facts.version)); }
+
+void tell_metrics(Api& api, Call call) {
+  const auto metrics = std::make_shared<Metrics>();
+  for (const auto& [key, count] : api.counters.answers())
+    metrics->set("agent_relay_http_answers_total",
+                 format("operation=\"{}\",status=\"{}\"", key.first.empty() ? "none" : key.first, key.second),
+                 static_cast<std::int64_t>(count));
+  for_each_workspace(
+      api, std::move(call),
+      [metrics](Relay& relay, Next next) {
+        const auto labels = format("workspace=\"{}\"", relay.id());
+        relay.ask(MessageType::Status, {},
+                  [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
+                    if (status) take_status(*metrics, labels, *status);
+                    relay.ask(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
+                              [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
+                                if (page)
+                                  metrics->set("agent_relay_events_total", labels, integer_member(*page, "newest"));
+                                next();
+                              });
+                  });
+      },
+      [metrics](Call asked) { asked.answer_text("text/plain; version=0.0.4; charset=utf-8", metrics->text()); });
+}
+
+}  // namespace relay::api

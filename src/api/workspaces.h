@@ -1,0 +1,58 @@
+/// The open workspaces as handlers see them; abstract, so that tests can play them.
+///
+/// Which one a request means: the one it names (by id or by root), else the one that was switched to, else the only one.
+/// Threading: the API's loop thread. Callbacks are called once, and never inside the call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/letters.h"
+#include "api/refusal.h"
+#include "api/relay.h"
+
+namespace relay::api {
+
+class Feed;
+
+struct OpenWorkspace {
+  std::string id = {};
+  std::string root = {};
+  std::int64_t connected = 0;  // agents
+  std::int64_t known = 0;
+  std::string storage = {};
+  std::string warning = {};
+};
+
+/// One that can be spoken to. Borrowed: good until the callback it was given to returns; asked for again later.
+struct Workspace {
+  Relay& relay;
+  Letters& letters;
+};
+
+class Workspaces {
+ public:
+  using Found = std::move_only_function<void(Outcome<Workspace>)>;
+  using Listed = std::move_only_function<void(Outcome<std::vector<OpenWorkspace>>)>;
+  using Changed = std::move_only_function<void(Outcome<OpenWorkspace>)>;
+
+  virtual ~Workspaces() = default;
+
+  /// An id, a root, or nothing.
+  virtual void find(std::string_view which, Found found) = 0;
+  virtual void list(Listed listed) = 0;
+  virtual void open(const std::string& root, Changed opened) = 0;
+  virtual void close(const std::string& id, Changed closed) = 0;
+  /// For requests that name none.
+  virtual void switch_to(const std::string& id, Changed switched) = 0;
+  [[nodiscard]] virtual const std::string& switched_to() const = 0;
+};
+
+/// Of those that are open, the one that is meant; a sentence that lists them when nobody can tell.
+Outcome<OpenWorkspace> choose_workspace(const std::vector<OpenWorkspace>& open, std::string_view which,
+                                        std::string_view switched_to);
+
+}  // namespace relay::api

@@ -1,0 +1,30 @@
+/// `agent-relay openapi`
+#include "api/openapi.h"
+
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/invocation.h"
+#include "cli/version.h"
+
+namespace relay::cli {
+namespace {
+
+ExitCode run(const Invocation&, Context&) {
+  print(api::openapi_text(kVersion));
+  return ExitCode::Yes;
+}
+
+}  // namespace
+
+const Command kOpenApi = {
+    .name = "openapi",
+    .group = Group::Plumbing,
+    .usage = "openapi",
+    .summary = "print the HTTP API as an OpenAPI 3.1 document",
+    .example = "agent-relay openapi > openapi.json",
+    .details = "The same as /openapi.json of a running daemon; needs none.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,69 @@
+#include "daemon/http_api.h"
+
+#include <unistd.h>
+
+#include "api/server.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "daemon/private_file.h"
+
+namespace relay::daemon {
+namespace {
+
+/// Those of the program, and what the person wrote down; a file that cannot be used is logged and passed over.
+events::CostModels prices_in(const std::string& path) {
+  const events::CostModels ours;
+  bool exists = false;
+  const auto text = read_small_file(path, exists);
+  if (text && !exists) return ours;
+  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
+  if (models) return *std::move(models);
+  log::warn("the prices that come with the program are used", {{"file", path}, {"reason", models.error().message()}});
+  return ours;
+}
+
+api::ServerOptions options_for(const DaemonOptions& options) {
+  api::ServerOptions made;
+  made.guard = {.address = options.settings.http_address(),
+                .port = static_cast<std::uint16_t>(options.settings.dashboard_port()),
+                .token = options.api_token,
+                .owner = ::geteuid(),
+                .origins = options.settings.http_origins()};
+  made.control_socket = config::socket_to_connect(options.home.daemon_socket);
+  made.hosts_of = [home = options.home](const std::string& root) { return config::project_at(root, home).hosts; };
+  made.facts = {.version = options.version,
+                .prices = [path = options.home.root + "/cost-models.json"] { return prices_in(path); }};
+  return made;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpApi>> HttpApi::start(const DaemonOptions& options) {
+  std::unique_ptr<HttpApi> http{new HttpApi};
+  ::unlink(options.home.http_file.c_str());  // of a daemon that was killed
+  if (options.settings.dashboard_port() == 0) return http;
+  auto wanted = options_for(options);
+  RELAY_TRY(api::check_guard(wanted.guard));
+  auto server = api::Server::start(std::move(wanted));
+  if (!server) {
+    log::warn("the HTTP API is not served", {{"reason", server.error().message()}});
+    return http;
+  }
+  http->server_ = *std::move(server);
+  http->file_ = options.home.http_file;
+  const json::object told = {{"url", http->server_->url()}, {"pid", ::getpid()}, {"token", !options.api_token.empty()}};
+  if (auto written = replace_private_file(http->file_, json::serialize(told) + "\n"); !written)
+    log::warn(written.error().message());
+  log::info("the HTTP API is served", {{"url", http->server_->url()}});
+  return http;
+}
+
+HttpApi::~HttpApi() {
+  if (!file_.empty()) ::unlink(file_.c_str());
+}
+
+void HttpApi::begin_stop() {
+  if (server_) server_->begin_stop();
+}
+
+}  // namespace relay::daemon
