@@ -123,7 +123,9 @@ void Core::handle(Connection& connection, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (envelope) {
     const std::size_t before = saved_bytes_;
+    answering_ = envelope->id;
     dispatch(connection, *envelope, frame);
+    answering_ = {};
     // Frames that are no SEND can make us remember much, too (a long list of topics, saved anew for each of them).
     const std::size_t remembered = saved_bytes_ - before;
     if (remembered == 0 || connection.phase == Phase::Closing) return;
@@ -292,7 +294,10 @@ void Core::say(Connection& connection, MessageType type, std::string_view payloa
 }
 
 void Core::error(Connection& connection, ErrorCode code, std::string_view message, Fatal fatal) {
-  say(connection, MessageType::Error, protocol::write_error(code, message, fatal));
+  const auto payload = protocol::write_error(code, message, fatal);
+  if (connection.query_only && !answering_.empty())  // many questions may be open: which of them was wrong?
+    return respond(connection, MessageType::Error, answering_, payload);
+  say(connection, MessageType::Error, payload);
 }
 
 void Core::close(Connection& connection, std::string reason) {

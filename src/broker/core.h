@@ -525,6 +525,7 @@ class Core {
   std::string store_id_;
   Key newest_;
   records::EventNumber newest_event_;  // known to be committed
+  std::string_view answering_ = {};    // the id of the frame that is being handled, while it is
 
   Effects effects_;
   Timers timers_;

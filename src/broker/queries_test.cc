@@ -38,6 +38,26 @@ TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
   EXPECT_EQ(payload(world.heard(alice).at(0)).at("agents").as_array().size(), 2u);
 }
 
+TEST(Broker, TellsTheSessionOfWhoIsHere) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.leave(world.join("Bob"));
+  world.request(alice, "LIST_AGENTS", R"({"includeIdle":true})");
+  const auto listing = payload(world.heard(alice, "LIST_AGENTS_RESPONSE").at(0));
+  const auto& agents = listing.at("agents").as_array();
+  EXPECT_FALSE(text(agents.at(0).as_object(), "sessionId").empty());
+  EXPECT_FALSE(agents.at(1).as_object().contains("sessionId"));
+}
+
+TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
+  World world;
+  const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
+  world.request(cli, "MESSAGES_QUERY", R"({"limit":"many"})", "q1");
+  const auto frames = world.heard(cli, "ERROR");
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(text(frames[0], "id"), "q1");
+}
+
 TEST(Broker, RemovesAnAgentThatIsAway) {
   World world;
   const auto alice = world.join_ours("Alice");

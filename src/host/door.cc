@@ -153,6 +153,10 @@ class Door::Visitor final : public net::StreamListener {
     door_.keeper_.visitor_types(bytes);
     send(granted().take());
   }
+  void carry_out(const Interrupt&) {
+    door_.keeper_.visitor_interrupts();
+    send(granted().take());
+  }
   void carry_out(const HookCall& wish) {
     hook_ = true;
     door_.keeper_.hook_called(wish.event, id_, [later = later()](const hooks::Answer& answer) mutable {

@@ -43,6 +43,7 @@ class DoorKeeper {
   /// Only `state` and `evidence`.
   virtual void describe_state(protocol::JsonWriter& answer) const = 0;
   virtual void visitor_types(std::string_view bytes) = 0;
+  virtual void visitor_interrupts() = 0;
   /// Words to be pasted and entered now; told once, when it is done or why it is not.
   using Said = std::move_only_function<void(Result<void>)>;
   virtual void visitor_says(const std::string& text, Said done) = 0;

@@ -89,6 +89,7 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
   }
   if (what == "resize") return Resize{.size = RELAY_TRY(size_in(object))};
   if (what == "input") return input_in(object);
+  if (what == "interrupt") return Interrupt{};
   if (what == "hook") return hook_in(object);
   if (what == "mail") return mail_in(object);
   if (what == "prompts") return ListPrompts{};

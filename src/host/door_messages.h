@@ -41,6 +41,8 @@ struct Input {
   std::vector<terminal::Key> keys = {};  // pressed as the program wants them
   std::string text = {};                 // words: pasted and entered
 };
+/// The key by which this program stops what it does, whichever that is.
+struct Interrupt {};
 struct EndAgent {
   std::string reason = {};
 };
@@ -63,8 +65,8 @@ struct AnswerPrompt {
   bool timed_out = false;    // denied because nobody answered
 };
 
-using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, EndAgent, HookCall, FetchMail,
-                          ListPrompts, AnswerPrompt>;
+using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, Interrupt, EndAgent, HookCall,
+                          FetchMail, ListPrompts, AnswerPrompt>;
 
 struct Request {
   std::string what;  // `do`

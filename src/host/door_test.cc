@@ -51,6 +51,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void explain(protocol::JsonWriter& answer) const override { describe_state(answer); }
   void describe_state(protocol::JsonWriter& answer) const override { answer.field("state", "idle"); }
   void visitor_types(std::string_view bytes) override { typed += bytes; }
+  void visitor_interrupts() override { typed += "interrupt"; }
   void visitor_says(const std::string& text, Said done) override {
     if (text == "no") return done(fail("not now"));
     typed += "says " + text;
@@ -169,6 +170,13 @@ TEST_F(DoorTest, TheLastWhoDroveSetsTheSizeAndTheOneBeforeAfterwards) {
   first.door->on_closed("gone");
   loop.run_now();
   EXPECT_EQ(screen_.size(), (terminal::Size{51, 9}));
+}
+
+TEST_F(DoorTest, AnInterruptIsTheAgentsOwnKey) {
+  auto& guest = come();
+  say(guest, R"({"do":"interrupt","id":"1"})");
+  EXPECT_EQ(heard(guest), std::vector<std::string>{R"({"re":"interrupt","id":"1","ok":true})"});
+  EXPECT_EQ(typed, "interrupt");
 }
 
 TEST_F(DoorTest, EveryQuestionGetsOneAnswer) {

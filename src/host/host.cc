@@ -202,6 +202,7 @@ class Host::Core final : public pty::ProgramListener,
     keyboard_.person_types(bytes, now());
     look();
   }
+  void visitor_interrupts() override { visitor_types(options_.profile.typing.interrupt); }
   void visitor_says(const std::string& text, Said done) override {
     look();
     if (desk_.busy()) return done(fail("something else is being typed at this moment; try again in a second"));
