@@ -18,9 +18,19 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 bool is_name(std::string_view part) { return part.starts_with('{'); }
 
+/// The table's paths, cut once.
+const std::vector<std::vector<std::string_view>>& patterns() {
+  static const auto all = [] {
+    std::vector<std::vector<std::string_view>> cut;
+    for (const auto& route : route_table()) cut.push_back(parts_of(route.path));
+    return cut;
+  }();
+  return all;
+}
+
 /// The values of its names when it fits.
-std::optional<std::vector<std::string>> fit(std::string_view path, const std::vector<std::string>& segments) {
-  const auto parts = parts_of(path);
+std::optional<std::vector<std::string>> fit(const std::vector<std::string_view>& parts,
+                                            const std::vector<std::string>& segments) {
   if (parts.size() != segments.size()) return std::nullopt;
   std::vector<std::string> values;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -65,8 +75,10 @@ std::vector<int> errors_of(const Route& route) {
 Match match_route(std::string_view method, const std::vector<std::string>& segments) {
   Match match;
   std::size_t fewest = SIZE_MAX;
-  for (const auto& route : route_table()) {
-    auto values = fit(route.path, segments);
+  const auto routes = route_table();
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const auto& route = routes[i];
+    auto values = fit(patterns()[i], segments);
     if (!values) continue;
     const bool same = method == name_of(route.method) || (method == "HEAD" && route.method == Method::Get);
     if (!same) {

@@ -155,8 +155,8 @@ struct PlayedApi {
     for (auto& header : more) request.headers.add(header.name, header.value);
     request.peer.uid = 1000;
     std::vector<net::ServerAnswer> answers;
-    dispatch(api, guard, std::move(request), [&](net::ServerAnswer told) { answers.push_back(std::move(told)); },
-             nullptr);
+    dispatch(
+        api, guard, std::move(request), [&](net::ServerAnswer told) { answers.push_back(std::move(told)); }, nullptr);
     later.run();
     if (answers.size() != 1) return {.status = 0, .body = format("{} answers", answers.size())};
     return std::move(answers.front());
