@@ -182,8 +182,8 @@ TEST_F(ApiTest, AMessageToASessionHasALedger) {
   EXPECT_EQ(letter.to, "Bob");
   EXPECT_EQ(letter.from, "human");
   EXPECT_EQ(string_member(letter.payload, "body"), "hello");
-  EXPECT_EQ(letter.meta.at("delivery"),
-            (json::object{{"mode", "immediate"}, {"priority", "urgent"}, {"idempotencyKey", "k"}}));
+  EXPECT_EQ(letter.meta.at("delivery"), (json::object{{"mode", "immediate"}, {"priority", "urgent"}}));
+  EXPECT_EQ(letter.id, "key-k");
   EXPECT_EQ(refusal(400, "POST", "/api/v1/sessions/s1/messages", "{}"), "BAD_REQUEST");
   EXPECT_EQ(refusal(400, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x","mode":"soon"})"), "BAD_REQUEST");
   relay.answers["SESSION_QUERY"] = {

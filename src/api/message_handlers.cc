@@ -12,7 +12,10 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kIdBytes = 12;
 
 Letter letter_of(Api& api, const std::string& to, const MessageToSend& message) {
-  Letter letter{.id = api.random.hex(kIdBytes), .from = message.from.value_or(std::string{kPerson}), .to = to};
+  // The same id of the same sender again is answered with the first one's number.
+  Letter letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
+                .from = message.from.value_or(std::string{kPerson}),
+                .to = to};
   letter.payload = {{"kind", "message"}, {"body", message.message}};
   if (message.thread) letter.payload["thread"] = *message.thread;
   if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
@@ -20,7 +23,6 @@ Letter letter_of(Api& api, const std::string& to, const MessageToSend& message) 
   json::object delivery;
   if (message.mode) delivery["mode"] = schema::name_of(*message.mode);
   if (message.urgent.value_or(false)) delivery["priority"] = "urgent";
-  if (message.idempotency_key) delivery["idempotencyKey"] = *message.idempotency_key;
   if (!delivery.empty()) letter.meta["delivery"] = std::move(delivery);
   return letter;
 }

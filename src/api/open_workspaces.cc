@@ -84,6 +84,11 @@ void OpenWorkspaces::refresh(Told told) {
   });
 }
 
+bool OpenWorkspaces::is_cut(const std::string& id) const {
+  const auto link = links_.find(id);
+  return link != links_.end() && link->second->is_cut();
+}
+
 Workspace OpenWorkspaces::reach(const std::string& id) {
   auto& link = links_[id];
   const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.told.id == id; });
@@ -98,7 +103,7 @@ Workspace OpenWorkspaces::reach(const std::string& id) {
 
 void OpenWorkspaces::find(std::string_view which, Found found) {
   if (fresh())
-    if (const auto chosen = choose_workspace(listed(), which, switched_to_))
+    if (const auto chosen = choose_workspace(listed(), which, switched_to_); chosen && !is_cut(chosen->id))
       return loop_.post([this, id = chosen->id, which = std::string{which}, found = std::move(found)]() mutable {
         if (const auto still = choose_workspace(listed(), id, {})) return found(reach(id));
         found(std::unexpected{not_found("the workspace was closed")});

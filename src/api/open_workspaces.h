@@ -48,6 +48,7 @@ class OpenWorkspaces final : public Workspaces {
   Outcome<void> take(const Result<DaemonAnswer>& answer);
   [[nodiscard]] std::vector<OpenWorkspace> listed() const;
   [[nodiscard]] bool fresh() const;
+  [[nodiscard]] bool is_cut(const std::string& id) const;
   Workspace reach(const std::string& id);
 
   net::EventLoop& loop_;

@@ -112,11 +112,23 @@ void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
     this->answer(number, fail(Errc::TimedOut, "the daemon did not answer in time; try again"));
   });
   waiting_.push_back(number);
+  if (asking_ && cut_) (*asking_)->retry_now();  // somebody is there who would rather not wait
   if (!asking_)
     asking_ = std::make_unique<Line>(
-        loop_, network_, random_, place_.socket, [this] { put_waiting(); }, [](const std::string&) {},
-        [](const protocol::Envelope&) {});
+        loop_, network_, random_, place_.socket, [this] { on_ready(); },
+        [this](const std::string& why) { on_cut(why); }, [](const protocol::Envelope&) {});
   put_waiting();
+}
+
+void WorkspaceLink::on_ready() {
+  cut_ = false;
+  put_waiting();
+}
+
+void WorkspaceLink::on_cut(const std::string& why) {
+  cut_ = true;
+  for (const auto number : std::exchange(waiting_, {}))
+    answer(number, fail(Errc::Lost, format("the workspace cannot be reached ({}); try again", why)));
 }
 
 void WorkspaceLink::put_waiting() {

@@ -2,7 +2,8 @@
 ///
 /// Why two links: a feed that catches up with a day of events must not stand before an answer.
 /// Invariants: each question and each message is answered exactly once, also when the workspace goes away. At most
-///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). A message
+///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). Nobody waits
+///   for a daemon that has gone. A message
 ///   whose answer was lost is sent once more under the same id, which stores it once.
 /// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
 /// Threading: the API's loop thread.
@@ -42,6 +43,9 @@ class WorkspaceLink final : public Relay, public Letters {
   [[nodiscard]] const std::string& hosts() const override { return place_.hosts; }
   [[nodiscard]] const std::string& socket() const { return place_.socket; }
 
+  /// The daemon does not hear us: it ends, or the workspace is closed.
+  [[nodiscard]] bool is_cut() const { return cut_; }
+
   void ask(protocol::MessageType type, json::object payload, Answer answer) override;
   void follow(std::uint64_t after, Follower* follower) override;
   void send(Letter letter, Stored stored) override;
@@ -62,6 +66,8 @@ class WorkspaceLink final : public Relay, public Letters {
     bool again = false;
   };
 
+  void on_ready();
+  void on_cut(const std::string& why);
   void put_waiting();
   void put(std::uint64_t number);
   void answer(std::uint64_t number, Result<json::object> outcome);
@@ -78,6 +84,7 @@ class WorkspaceLink final : public Relay, public Letters {
   std::unordered_map<std::uint64_t, Question> questions_;
   std::deque<std::uint64_t> waiting_;  // of questions_, not put yet
   std::size_t open_ = 0;               // put and not answered
+  bool cut_ = false;
   std::unordered_map<std::uint64_t, Sending> letters_;
   Follower* follower_ = nullptr;
   std::uint64_t reached_ = 0;

@@ -1,0 +1,380 @@
+// The HTTP API of the real daemon with real agents, by the acceptance lines of its specification.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "api/http.h"
+#include "api/openapi.h"
+#include "api/route.h"
+#include "base/format.h"
+#include "cli/connection.h"
+#include "cli/sandbox.h"
+#include "cli/terminal.h"
+
+namespace relay::api_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using cli_tests::eventually;
+using cli_tests::Sandbox;
+
+struct Served : ::testing::Test {
+  Sandbox box;
+  std::unique_ptr<Http> http;
+
+  void up() {
+    box.ok({"up"});
+    fs::create_directories(box.home() + "/profiles");
+    fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
+    http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
+  }
+  void SetUp() override { up(); }
+  ~Served() override {  // hosts are nobody's children: what a failed test left is ended here
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
+      if (entry.path().extension() == ".json")
+        if (const auto record = parse_json_object(text_of(entry.path())))
+          ::kill(static_cast<pid_t>(*integer_member(*record, "pid")), SIGKILL);
+  }
+
+  static std::string text_of(const fs::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+  std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
+  std::string program_of(const std::string& name) const {
+    return format("{} --status --work-ms 50 --log {}", SCRIPTED_AGENT, log_of(name));
+  }
+  /// What the agent was given by Enter contains the words, so often.
+  std::size_t heard(const std::string& name, const std::string& words) const {
+    std::ifstream file{log_of(name)};
+    std::size_t count = 0;
+    for (std::string line; std::getline(file, line);) {
+      const auto event = parse_json_object(line);
+      if (event && string_member(*event, "event") == "submit" &&
+          string_member(*event, "text").value_or("").find(words) != std::string::npos)
+        ++count;
+    }
+    return count;
+  }
+  bool hears(const std::string& name, const std::string& words) const {
+    return eventually([&] { return heard(name, words) > 0; });
+  }
+
+  /// With the status, and a body as the route says it is.
+  json::object expect(int status, const std::string& method, const std::string& target, const std::string& body = {},
+                      const Headers& more = {}) {
+    const auto answer = http->ask(method, target, body, more);
+    EXPECT_EQ(answer.status, status) << method << " " << target << "\n" << answer.body;
+    const auto object = answer.object();
+    const auto segments = net::path_segments(target.substr(0, target.find('?'))).value();
+    const auto* route = api::match_route(method, segments).route;
+    if (route != nullptr && answer.status == route->status && route->answer.check != nullptr) {
+      const auto fits = route->answer.check(object);
+      EXPECT_TRUE(fits.has_value()) << target << ": " << fits.error().message() << "\n" << answer.body;
+    }
+    return object;
+  }
+  std::string session(const std::string& name, const std::string& task = {}) {
+    json::object wish = {{"agent", name}, {"cli", program_of(name)}};
+    if (!task.empty()) wish["task"] = task;
+    return string_member(expect(201, "POST", "/api/v1/sessions", json::serialize(wish)), "sessionId").value_or("");
+  }
+};
+
+// --- sessions and agents
+
+TEST_F(Served, PostSessionsSpawnsAnAgentAndReturnsItsSessionId) {
+  const auto id = session("Bob", "count the stars");
+  EXPECT_FALSE(id.empty());
+  EXPECT_TRUE(hears("Bob", "count the stars"));
+  const auto told = expect(200, "GET", "/api/v1/sessions/" + id);
+  EXPECT_EQ(string_member(told, "agentName"), "Bob");
+  const auto agent = expect(200, "GET", "/api/v1/agents/Bob");
+  EXPECT_EQ(string_member(agent, "sessionId"), id);
+  EXPECT_EQ(bool_member(agent, "spawned"), true);
+  EXPECT_EQ(http->ask("POST", "/api/v1/sessions", R"({"agent":"Bob","cli":"cat"})").status, 409) << "the name is taken";
+  expect(200, "POST", "/api/v1/agents/Bob/stop");
+}
+
+TEST_F(Served, PostSessionMessagesBringsTheTextToTheAgent) {
+  const auto id = session("Bob");
+  const auto stored =
+      expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"look at the moon"})");
+  EXPECT_TRUE(hears("Bob", "look at the moon"));
+  const auto message = *string_member(stored, "messageId");
+  EXPECT_TRUE(eventually([&] {
+    const auto trace = expect(200, "GET", "/api/v1/messages/" + message);
+    return string_member(trace.at("deliveries").as_array().at(0).as_object(), "state") == "delivered";
+  }));
+  EXPECT_EQ(expect(200, "GET", "/api/v1/messages?to=Bob").at("messages").as_array().size(), 1u);
+  EXPECT_EQ(heard("Bob", "look at the moon"), 1u);
+}
+
+TEST_F(Served, TheSameKeyAgainIsTheSameMessage) {
+  const auto id = session("Bob");
+  const auto body = R"({"message":"only once","idempotencyKey":"k1"})";
+  const auto first = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
+  const auto again = expect(200, "POST", format("/api/v1/sessions/{}/messages", id), body);
+  EXPECT_EQ(bool_member(again, "repeat"), true);
+  EXPECT_EQ(string_member(again, "messageId"), string_member(first, "messageId"));
+  expect(200, "POST", format("/api/v1/sessions/{}/messages", id), R"({"message":"and then this"})");
+  EXPECT_TRUE(hears("Bob", "and then this"));
+  EXPECT_EQ(heard("Bob", "only once"), 1u);
+}
+
+TEST_F(Served, DeleteSessionReleasesTheAgentAndReturnsASummary) {
+  const auto id = session("Bob");
+  const auto ended = expect(200, "DELETE", "/api/v1/sessions/" + id);
+  EXPECT_EQ(bool_member(ended, "success"), true);
+  const auto* summary = object_member(ended, "summary");
+  ASSERT_NE(summary, nullptr);
+  EXPECT_GE(integer_member(*summary, "duration").value_or(-1), 0);
+  EXPECT_TRUE(summary->contains("itemCount"));
+  EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped");
+  EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/" + id).code(), "STALE");
+  EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/nowhere").status, 404);
+}
+
+TEST_F(Served, PauseQueuesMessagesAndResumeFlushesThem) {
+  session("Bob");
+  expect(200, "POST", "/api/v1/agents/Bob/pause", R"({"reason":"lunch"})");
+  EXPECT_EQ(bool_member(expect(200, "GET", "/api/v1/agents/Bob"), "paused"), true);
+  expect(200, "POST", "/api/v1/agents/Bob/messages", R"({"message":"after lunch"})");
+  EXPECT_EQ(integer_member(expect(200, "GET", "/api/v1/agents/Bob"), "pending"), 1);
+  EXPECT_EQ(heard("Bob", "after lunch"), 0u);
+  expect(200, "POST", "/api/v1/agents/Bob/resume");
+  EXPECT_TRUE(hears("Bob", "after lunch"));
+}
+
+TEST_F(Served, StopGracefullyReleasesTheAgent) {
+  session("Bob");
+  const auto pid = static_cast<pid_t>(*integer_member(expect(200, "GET", "/agents/Bob"), "pid"));
+  expect(200, "POST", "/api/v1/agents/Bob/stop", R"({"reason":"done"})");
+  EXPECT_FALSE(cli_tests::is_running(pid));
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").status, 404);
+}
+
+TEST_F(Served, InputWritesRawTextToTheTerminal) {
+  const auto script = box.write(box.project() + "/agent.sh", "exec cat > got\n");
+  expect(201, "POST", "/api/v1/sessions", json::serialize(json::object{{"agent", "Bob"}, {"cli", "sh " + script}}));
+  expect(200, "POST", "/api/v1/agents/Bob/input", R"({"input":"typed as it is\n"})");
+  EXPECT_TRUE(eventually([&] { return text_of(box.project() + "/got") == "typed as it is\n"; }));
+}
+
+TEST_F(Served, OutputIsTheScreenAndInterruptIsTheAgentsKey) {
+  session("Bob");
+  EXPECT_TRUE(eventually([&] {
+    return json::serialize(expect(200, "GET", "/agents/Bob/output")).find("Scripted agent") != std::string::npos;
+  }));
+  EXPECT_EQ(expect(200, "GET", "/api/v1/agents/Bob/output?limit=1").at("output").as_array().size(), 1u);
+  const auto script =
+      box.write(box.project() + "/agent.sh", "trap 'echo stopped > interrupted' INT; while :; do sleep 0.05; done\n");
+  expect(201, "POST", "/api/v1/sessions", json::serialize(json::object{{"agent", "Ann"}, {"cli", "sh " + script}}));
+  const auto ids = expect(200, "GET", "/agents/Ann");
+  expect(200, "POST", format("/agents/{}/interrupt", *string_member(ids, "id")));
+  expect(200, "POST", "/agents/by-name/Ann/interrupt");
+}
+
+TEST_F(Served, AnAgentAPersonStartedIsTheirs) {
+  cli_tests::Terminal bob{box, {"-n", "Bob", SCRIPTED_AGENT, "--status", "--log", log_of("Bob")}};
+  ASSERT_TRUE(bob.shows("Scripted agent"));
+  ASSERT_TRUE(eventually([&] { return http->ask("GET", "/agents/Bob").status == 200; }));
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").code(), "UNSUPPORTED");
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/input", R"({"input":"x"})").code(), "UNSUPPORTED");
+}
+
+TEST_F(Served, TheOlderRoutesOfAgentsDoTheSame) {
+  const auto id = *string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId");
+  const auto wish = json::serialize(json::object{{"name", "Bob"}, {"provider", program_of("Bob")}, {"task", "begin"}});
+  const auto made = expect(201, "POST", format("/workspaces/{}/agents", id), wish);
+  EXPECT_EQ(string_member(made, "id"), id + ".Bob");
+  EXPECT_TRUE(hears("Bob", "begin"));
+  EXPECT_EQ(expect(200, "GET", format("/workspaces/{}/agents", id)).at("agents").as_array().size(), 2u) << "and human";
+  expect(200, "GET", "/agents");
+  EXPECT_EQ(http->ask("DELETE", format("/agents/{}.Bob", id)).status, 204);
+}
+
+// --- workspaces
+
+TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
+  fs::create_directories(box.project() + "/other");
+  const auto made = expect(201, "POST", "/workspaces",
+                           json::serialize(json::object{{"path", fs::canonical(box.project() + "/other").string()}}));
+  const auto id = *string_member(made, "id");
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "WHICH_WORKSPACE");
+  expect(200, "GET", "/api/v1/agents?workspace=" + id);
+  expect(200, "POST", format("/workspaces/{}/switch", id));
+  EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents"), "workspaceId"), id);
+  EXPECT_EQ(http->ask("DELETE", "/workspaces/" + id).status, 204);
+  EXPECT_EQ(http->ask("GET", "/workspaces/" + id).status, 404);
+  expect(200, "GET", "/api/v1/agents");
+  EXPECT_EQ(http->ask("POST", "/workspaces", R"({"path":"/no/such/place"})").status, 400);
+}
+
+// --- costs
+
+TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
+  auto agent = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value();
+  ASSERT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
+  ASSERT_TRUE(agent.receive(cli::in(cli::kAnswerTimeout)));
+  ASSERT_TRUE(
+      agent.send({.type = protocol::MessageType::AgentEvent,
+                  .id = "e-1",
+                  .payload = R"({"event":{"type":"tokens.used","agentName":"Counter",)"
+                             R"("model":"claude-sonnet-4-5-20250929","inputTokens":1000,"outputTokens":500}})"}));
+  ASSERT_TRUE(eventually([&] {
+    const auto report = expect(200, "GET", "/api/v1/costs");
+    return integer_member(*object_member(report, "total"), "totalTokens") == 1'500;
+  }));
+  const auto report = expect(200, "GET", "/api/v1/costs?agent=Counter");
+  EXPECT_TRUE(object_member(report, "byAgent")->contains("Counter"));
+  EXPECT_TRUE(object_member(report, "byModel")->contains("claude-sonnet-4-5-20250929"));
+  EXPECT_GT(number_member(*object_member(report, "total"), "estimatedCostUsd").value_or(0), 0);
+  const auto total = [&](const std::string& query) {
+    const auto told = expect(200, "GET", "/api/v1/costs?" + query);
+    return integer_member(*object_member(told, "total"), "totalTokens");
+  };
+  EXPECT_EQ(total("agent=Nobody"), 0);
+  EXPECT_EQ(total("since=32503680000000"), 0);
+  EXPECT_EQ(total("until=1"), 0);
+  box.write(box.home() + "/cost-models.json",
+            R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":0}})");
+  const auto dear = expect(200, "GET", "/api/v1/costs");
+  EXPECT_EQ(number_member(*object_member(dear, "total"), "estimatedCostUsd"), 1.0)
+      << "prices of the file are in force";
+}
+
+// --- the document
+
+TEST_F(Served, TheServedDocumentIsTheOneTheProgramPrints) {
+  const auto served = http->ask("GET", "/openapi.json");
+  EXPECT_EQ(served.status, 200);
+  EXPECT_EQ(served.object(), parse_json_object(box.ok({"openapi"})).value());
+  EXPECT_NE(http->ask("GET", "/docs").body.find("/api/v1/sessions"), std::string::npos);
+  EXPECT_NE(http->ask("GET", "/metrics").body.find("agent_relay_agents_connected{"), std::string::npos);
+}
+
+TEST_F(Served, EveryRouteAnswersAndBadRequestsAreNeverTheServersFault) {
+  for (const auto& route : api::route_table()) {
+    std::string target{route.path};
+    while (target.find('{') != std::string::npos)
+      target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "nowhere");
+    for (const auto* body : {"", "{", "[]", "{}", R"({"message":1,"input":[],"path":{},"agent":"a b","cli":"x"})"}) {
+      if (route.method == api::Method::Get && *body != 0) continue;
+      const auto answer = http->ask(std::string{api::name_of(route.method)}, target, body);
+      EXPECT_GE(answer.status, 200) << target;
+      EXPECT_LT(answer.status, 500) << target << " " << body << " " << answer.body;
+      EXPECT_EQ(answer.status >= 400, !answer.code().empty()) << target << " " << body;
+    }
+  }
+}
+
+// --- security, with real requests
+
+TEST_F(Served, ANameThatWasPointedAtUsIsRefused) {
+  const auto rebound = http->ask("GET", "/api/v1/agents", {}, {{"Host", format("evil.example:{}", http->port())}});
+  EXPECT_EQ(rebound.status, 403);
+  EXPECT_EQ(rebound.code(), "HOST_NOT_ALLOWED");
+  EXPECT_EQ(rebound.head.find("Access-Control"), std::string::npos);
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents", {}, {{"Host", format("localhost:{}", http->port())}}).status, 200);
+  EXPECT_NE(http->raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").find(" 400 "), std::string::npos) << "no host";
+}
+
+TEST_F(Served, AFormOfAnotherSiteChangesNothing) {
+  session("Bob");
+  const auto form = http->ask("POST", "/api/v1/agents/Bob/stop", "reason=x",
+                              {{"Content-Type", "application/x-www-form-urlencoded"},
+                               {"Origin", "https://evil.example"},
+                               {"Sec-Fetch-Site", "cross-site"}});
+  EXPECT_EQ(form.code(), "ORIGIN_NOT_ALLOWED");
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", "{}", {{"Content-Type", "text/plain"}}).status, 415)
+      << "an old browser that tells no origin";
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop", {}, {{"Sec-Fetch-Site", "cross-site"}}).code(), "CROSS_SITE");
+  EXPECT_EQ(http->ask("OPTIONS", "/api/v1/agents/Bob/stop", {}, {{"Origin", "https://evil.example"}}).status, 403);
+  EXPECT_NE(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped") << "it is still there";
+}
+
+struct Guarded : Served {
+  void SetUp() override {
+    box.set("AGENT_RELAY_API_TOKEN", "s3cret");
+    up();
+  }
+};
+
+TEST_F(Guarded, TheBearerTokenIsEnforced) {
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents").status, 401);
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents", {}, {{"Authorization", "Bearer wrong"}}).status, 401);
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents?token=s3cret").status, 401) << "not in the address";
+  const Headers token = {{"Authorization", "Bearer s3cret"}};
+  expect(200, "GET", "/api/v1/agents", {}, token);
+  EXPECT_EQ(http->ask("GET", "/healthz").status, 200);
+  EXPECT_EQ(text_of(box.home() + "/daemon.log").find("s3cret"), std::string::npos);
+  EXPECT_EQ(text_of(box.home() + "/http.json").find("s3cret"), std::string::npos);
+  const auto script = box.write(box.project() + "/agent.sh", "env > seen.new; mv seen.new seen; exec cat\n");
+  expect(201, "POST", "/api/v1/sessions", json::serialize(json::object{{"agent", "Bob"}, {"cli", "sh " + script}}),
+         token);
+  ASSERT_TRUE(eventually([&] { return fs::exists(box.project() + "/seen"); }));
+  EXPECT_EQ(text_of(box.project() + "/seen").find("s3cret"), std::string::npos) << "an agent does not get it";
+}
+
+struct Unserved : Served {
+  void SetUp() override {}
+};
+
+TEST_F(Unserved, ListeningToOtherMachinesWithoutATokenIsRefused) {
+  box.set("AGENT_RELAY_HTTP_ADDRESS", "0.0.0.0");
+  const auto refused = box.run({"up"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("AGENT_RELAY_API_TOKEN"), std::string::npos) << refused.err;
+}
+
+TEST_F(Unserved, ATakenPortIsPassedOverAndTheAddressIsTold) {
+  up();
+  Sandbox other;
+  other.set("AGENT_RELAY_DASHBOARD_PORT", format("{}", http->port()));
+  const auto said = other.ok({"up"});
+  const auto url = *string_member(other.ok_json({"status"}), "http");
+  EXPECT_NE(said.find(url), std::string::npos) << said;
+  EXPECT_GT(Http{url}.port(), http->port());
+  EXPECT_EQ(Http{url}.ask("GET", "/healthz").status, 200);
+  struct stat file{};
+  ASSERT_EQ(::stat((other.home() + "/http.json").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777U, 0600U);
+  other.ok({"down", "--all"});
+  EXPECT_FALSE(fs::exists(other.home() + "/http.json"));
+}
+
+TEST_F(Unserved, WithoutHttpThereIsNoAddress) {
+  box.ok({"up", "--no-http"});
+  EXPECT_FALSE(box.ok_json({"status"}).contains("http"));
+  EXPECT_FALSE(fs::exists(box.home() + "/http.json"));
+}
+
+TEST_F(Served, ADaemonThatEndsFinishesWhatIsUnderWayAndABadPortHurtsNobody) {
+  std::string heard;
+  std::thread asking{[&] { heard = http->ask("GET", "/metrics").body; }};
+  asking.join();
+  EXPECT_FALSE(heard.empty());
+  box.ok({"down", "--all"});
+  EXPECT_EQ(http->ask("GET", "/healthz").status, 0);
+  box.set("AGENT_RELAY_HTTP_ADDRESS", "127.99.99.999");
+  box.ok({"up"});
+  EXPECT_FALSE(box.ok_json({"status"}).contains("http"));
+  EXPECT_NE(text_of(box.home() + "/daemon.log").find("the HTTP API is not served"), std::string::npos);
+}
+
+TEST_F(Served, ClosedAndOpenedAgainAWorkspaceIsReachedAgain) {
+  expect(200, "GET", "/api/v1/agents");
+  box.ok({"down"});
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "NO_WORKSPACE");
+  box.ok({"up"});
+  expect(200, "GET", "/api/v1/agents");
+}
+
+}  // namespace
+}  // namespace relay::api_tests

@@ -1,0 +1,38 @@
+/// HTTP as a test speaks it: one connection per request, or bytes as they are.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+namespace relay::api_tests {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpAnswer {
+  int status = 0;
+  std::string head;  // status line and headers
+  std::string body;
+  [[nodiscard]] json::object object() const { return parse_json_object(body).value_or(json::object{}); }
+  [[nodiscard]] std::string code() const;  // of an error
+};
+
+class Http {
+ public:
+  explicit Http(const std::string& url);  // "http://127.0.0.1:3888"
+
+  /// JSON when there is a body. `more` replaces what would be sent.
+  [[nodiscard]] HttpAnswer ask(const std::string& method, const std::string& target, const std::string& body = {},
+                               const Headers& more = {}) const;
+  /// All that is heard until the server closes or is silent for long.
+  [[nodiscard]] std::string raw(std::string_view bytes) const;
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  int port_ = 0;
+};
+
+}  // namespace relay::api_tests
