@@ -38,13 +38,16 @@ api::ServerOptions options_for(const DaemonOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpApi>> HttpApi::start(const DaemonOptions& options) {
+Result<void> HttpApi::check(const DaemonOptions& options) {
+  if (options.settings.dashboard_port() == 0) return {};
+  return api::check_guard(options_for(options).guard);
+}
+
+std::unique_ptr<HttpApi> HttpApi::start(const DaemonOptions& options) {
   std::unique_ptr<HttpApi> http{new HttpApi};
   ::unlink(options.home.http_file.c_str());  // of a daemon that was killed
   if (options.settings.dashboard_port() == 0) return http;
-  auto wanted = options_for(options);
-  RELAY_TRY(api::check_guard(wanted.guard));
-  auto server = api::Server::start(std::move(wanted));
+  auto server = api::Server::start(options_for(options));
   if (!server) {
     log::warn("the HTTP API is not served", {{"reason", server.error().message()}});
     return http;

@@ -18,7 +18,9 @@ namespace relay::daemon {
 
 class HttpApi {
  public:
-  static Result<std::unique_ptr<HttpApi>> start(const DaemonOptions& options);
+  /// May it be served as it is configured?
+  static Result<void> check(const DaemonOptions& options);
+  static std::unique_ptr<HttpApi> start(const DaemonOptions& options);
   ~HttpApi();
   HttpApi(const HttpApi&) = delete;
   HttpApi& operator=(const HttpApi&) = delete;

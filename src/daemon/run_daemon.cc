@@ -108,8 +108,9 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   });
   followers.rules.emplace(loop, options.home, [&](auto policy) { supervisor.use_policy(std::move(policy)); });
 
+  RELAY_TRY(HttpApi::check(options));
   RELAY_TRY(supervisor.start());
-  http = RELAY_TRY(HttpApi::start(options));
+  http = HttpApi::start(options);
   log::info("listening",
             {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});
   notify_ready();
