@@ -242,11 +242,9 @@ TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
   EXPECT_EQ(total("agent=Nobody"), 0);
   EXPECT_EQ(total("since=32503680000000"), 0);
   EXPECT_EQ(total("until=1"), 0);
-  box.write(box.home() + "/cost-models.json",
-            R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":0}})");
+  box.write(box.home() + "/cost-models.json", R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":0}})");
   const auto dear = expect(200, "GET", "/api/v1/costs");
-  EXPECT_EQ(number_member(*object_member(dear, "total"), "estimatedCostUsd"), 1.0)
-      << "prices of the file are in force";
+  EXPECT_EQ(number_member(*object_member(dear, "total"), "estimatedCostUsd"), 1.0) << "prices of the file are in force";
 }
 
 // --- the document

@@ -1,0 +1,110 @@
+// Permissions and questions over HTTP: the real daemon, host and hook program against a stand-in for Claude Code.
+#include "api/http.h"
+#include "api/prompt_bodies.h"
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::api_tests {
+namespace {
+
+using api::PermissionBody;
+using api::PermissionList;
+using api::QuestionList;
+
+struct Prompts : cli_tests::Agents {
+  std::unique_ptr<Http> http;
+
+  Prompts() {
+    script(R"({"rules": [{"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
+      {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"}]})");
+    box.set("CLAUDE_CONFIG_DIR", box.project() + "/claude");
+    box.ok({"down", "--all"});
+    box.ok({"up"});
+    http = std::make_unique<Http>(*string_member(box.ok_json({"status"}), "http"));
+  }
+  cli_tests::Terminal& start_claude() {
+    auto& terminal =
+        start_program("Bob", {CLAUDE_STAND_IN, "--script", box.project() + "/script.json", "--log", log_of("Bob")},
+                      "Claude stand-in");
+    EXPECT_TRUE(until([&] {
+      const auto all = box.ok_json({"explain", "Bob"});
+      const auto* ways = object_member(all, "ways");
+      return ways != nullptr && string_member(*ways, "hear") == "transcript";
+    }));
+    return terminal;
+  }
+  std::string target(const std::string& rest) const { return "/api/v1/agents/Bob/" + rest; }
+  template <class List>
+  List listed(const std::string& list) {
+    const auto answer = http->ask("GET", target(list));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    auto read = schema::read<List>(answer.object());
+    EXPECT_TRUE(read.has_value()) << read.error().message() << answer.body;
+    return read.value_or(List{});
+  }
+  PermissionBody permission() {
+    PermissionList list;
+    EXPECT_TRUE(until([&] { return (list = listed<PermissionList>("permissions")).permissions.size() == 1; }));
+    return list.permissions.empty() ? PermissionBody{} : list.permissions.front();
+  }
+  bool ends_as(const std::string& resolution) {
+    return until([&] {
+      const auto page = http->ask("GET", "/api/v1/events?types=permission.resolved&agent=Bob").object();
+      const auto* events = array_member(page, "events");
+      return events != nullptr && !events->empty() &&
+             string_member(events->back().as_object(), "resolution") == resolution;
+    });
+  }
+};
+
+TEST_F(Prompts, GetPermissionsListsWhatIsAskedAndApproveLetsItGoOn) {
+  auto& bob = start_claude();
+  EXPECT_TRUE(listed<PermissionList>("permissions").permissions.empty());
+  bob.type("deploy\r");
+  const auto asked = permission();
+  EXPECT_EQ(asked.command, "make deploy");
+  EXPECT_EQ(asked.agent, "Bob");
+  EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
+  const auto answer =
+      http->ask("POST", target(format("permissions/{}/approve", asked.request_id)), R"({"reason":"fine"})");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
+  EXPECT_TRUE(ends_as("approved"));
+  const auto again = http->ask("POST", target(format("permissions/{}/approve", asked.request_id)));
+  EXPECT_EQ(again.status, 409) << again.body;
+  EXPECT_EQ(again.code(), "STALE");
+}
+
+TEST_F(Prompts, DenyIsToldToTheAgent) {
+  auto& bob = start_claude();
+  bob.type("deploy\r");
+  const auto asked = permission();
+  EXPECT_EQ(
+      http->ask("POST", target(format("permissions/{}/deny", asked.request_id)), R"({"reason":"not today"})").status,
+      200);
+  EXPECT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "it went on";
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+  EXPECT_TRUE(ends_as("denied"));
+}
+
+TEST_F(Prompts, QuestionsWorkTheSameWay) {
+  auto& bob = start_claude();
+  bob.type("which database?\r");
+  QuestionList list;
+  ASSERT_TRUE(until([&] { return (list = listed<QuestionList>("questions")).questions.size() == 1; }));
+  EXPECT_EQ(list.questions[0].question, "Which one?");
+  const auto answer =
+      http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)), R"({"answer":"SQLite"})");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_TRUE(until([&] { return listed<QuestionList>("questions").questions.empty(); }));
+}
+
+TEST_F(Prompts, WhatNobodyAsksCannotBeAnswered) {
+  start_claude();
+  EXPECT_EQ(http->ask("POST", target("permissions/nothing/approve")).code(), "STALE");
+  EXPECT_EQ(http->ask("POST", "/api/v1/agents/Nobody/permissions/nothing/approve").status, 404);
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Nobody/permissions").status, 404);
+}
+
+}  // namespace
+}  // namespace relay::api_tests
