@@ -16,9 +16,9 @@ Refusal no_such_path() {
   return not_found("there is no such path; GET /docs and GET /openapi.json list what there is");
 }
 
-void refuse_method(std::string_view method, const Match& match, Call::Send& send) {
+void refuse_method(const Match& match, Call::Send& send) {
   const auto allowed = methods_in_words(match.others);
-  auto answer = answer_of({405, "METHOD_NOT_ALLOWED", format("{} is not possible here; {} is", method, allowed), {}});
+  auto answer = answer_of({405, "METHOD_NOT_ALLOWED", format("this path can do {} and nothing else", allowed), {}});
   answer.headers.push_back({"Allow", allowed});
   send(std::move(answer));
 }
@@ -66,7 +66,7 @@ void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Se
   const auto access = match.route != nullptr ? match.route->access : Access::Guarded;
   if (const auto objection = objection_to_asker(request, guard, access)) return tell(answer_of(*objection));
   if (match.route == nullptr && match.others.empty()) return tell(answer_of(no_such_path()));
-  if (match.route == nullptr) return refuse_method(request.method, match, tell);
+  if (match.route == nullptr) return refuse_method(match, tell);
   auto query = net::Query::parse(request.query);
   if (!query) return tell(answer_of(bad_request(query.error().message())));
   run(api, Call{*match.route, std::move(request), *std::move(query), std::move(match.values), std::move(tell),
