@@ -108,7 +108,9 @@ void NativeSide::on_agent_gone() {
 }
 
 std::optional<SteadyTime> NativeSide::look(profiles::State state, const speech::Findings& findings) {
-  const auto settle = can().answer.empty() ? Asked::kSettle : Asked::kLateDoor;
+  const auto possible = can();
+  const bool door_may_open = !possible.answer.empty() || possible.hears_soon;
+  const auto settle = door_may_open ? Asked::kLateDoor : Asked::kSettle;
   tell(asked_.look(state, findings, loop_->now(), settle));
   return asked_.due();
 }

@@ -28,7 +28,7 @@ class Asking {
 
   async listed() {
     const { prompts = [] } = (await this.seat.relay.json(`${this.kind}s`)) ?? {};
-    return prompts.find((each) => each.agent === 'Alice' && each.kind === this.kind);
+    return prompts.find((each) => each.agent === 'Alice' && each.kind === this.kind && each.canAnswer !== false);
   }
 
   async open() {
