@@ -1,5 +1,7 @@
 #include <memory>
 
+#include <algorithm>
+
 #include "api/handlers.h"
 
 namespace relay::api {
@@ -43,7 +45,8 @@ void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<
   api.workspaces.list([&api, call = std::move(call), each = std::move(each),
                        done = std::move(done)](Outcome<std::vector<OpenWorkspace>> open) mutable {
     if (!open) return call.refuse(open.error());
-    std::vector left(open->rbegin(), open->rend());
+    auto left = *std::move(open);
+    std::ranges::reverse(left);
     std::make_shared<Round>(api, std::move(call), std::move(left), std::move(each), std::move(done))->go_on();
   });
 }

@@ -9,16 +9,16 @@
 namespace relay::host {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 200;
+constexpr std::size_t kMaxNoticeBytes = 200;
 
-struct Asked {
+struct Ring {
   std::string id, text;
 };
-std::optional<Asked> asked_in(const events::Event& event) {
+std::optional<Ring> ring_for(const events::Event& event) {
   if (const auto* permission = std::get_if<events::PermissionRequested>(&event))
-    return Asked{permission->request_id, "asks for permission: " + permission->description};
+    return Ring{permission->request_id, "asks for permission: " + permission->description};
   if (const auto* question = std::get_if<events::QuestionRequested>(&event))
-    return Asked{question->question_id, "asks: " + question->question};
+    return Ring{question->question_id, "asks: " + question->question};
   return std::nullopt;
 }
 
@@ -35,7 +35,7 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
   std::map<std::string, Request> still;
   std::string says;
   for (const auto& event : open) {
-    const auto asked = asked_in(event);
+    const auto asked = ring_for(event);
     if (!asked) continue;
     const auto known = requests_.find(asked->id);
     auto request = known == requests_.end() ? Request{now} : known->second;
@@ -48,7 +48,7 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
   requests_ = std::move(still);
   if (says.empty()) return {};
   const auto line = speech::harmless_line(says);
-  return sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxTextBytes)});
+  return sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxNoticeBytes)});
 }
 
 std::optional<SteadyTime> Bell::due() const {
