@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <algorithm>
-
 #include "api/handlers.h"
 
 namespace relay::api {
@@ -43,10 +41,9 @@ void ask(Relay& relay, protocol::MessageType type, json::object payload, Call ca
 
 void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<void(Call call)> done) {
   api.workspaces.list([&api, call = std::move(call), each = std::move(each),
-                       done = std::move(done)](Outcome<std::vector<OpenWorkspace>> open) mutable {
+                       done = std::move(done)](const Outcome<std::vector<OpenWorkspace>>& open) mutable {
     if (!open) return call.refuse(open.error());
-    auto left = *std::move(open);
-    std::ranges::reverse(left);
+    std::vector left(open->rbegin(), open->rend());
     std::make_shared<Round>(api, std::move(call), std::move(left), std::move(each), std::move(done))->go_on();
   });
 }
