@@ -82,6 +82,17 @@ const Kind* kind_named(std::string_view type) {
   return kind == kKinds.end() ? nullptr : kind;
 }
 
+Result<void> check_type(std::string_view wanted) {
+  std::string groups, last;
+  for (const auto& kind : kKinds) {
+    const auto group = kind.type.substr(0, kind.type.find('.'));
+    if (wanted == kind.type || wanted == group) return {};
+    if (group != std::exchange(last, std::string{group})) groups += format("{}{}", groups.empty() ? "" : ", ", group);
+  }
+  return fail(
+      format("\"{}\" is no type of event; there are {}, and those in them, such as item.started", wanted, groups));
+}
+
 std::string_view type_of(const Event& event) { return kKinds[event.index()].type; }
 
 json::object members_of(const Event& event) {

@@ -41,6 +41,8 @@ struct Kind {
 /// All of them, in the order of the specification.
 std::span<const Kind> kinds();
 const Kind* kind_named(std::string_view type);
+/// Is it a type, or a group of them: `item.started`, `item`? The error is a sentence that names the groups.
+Result<void> check_type(std::string_view wanted);
 
 std::string_view type_of(const Event& event);
 /// The members of its table, as an object.

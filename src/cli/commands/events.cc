@@ -36,19 +36,6 @@ json::array split_at_commas(std::string_view text) {
   return parts;
 }
 
-/// A type, or a group of them.
-Result<void> check_type(std::string_view wanted) {
-  std::string groups, last;
-  for (const auto& kind : events::kinds()) {
-    const auto group = kind.type.substr(0, kind.type.find('.'));
-    if (wanted == kind.type || wanted == group) return {};
-    if (group != std::exchange(last, std::string{group}))
-      groups += relay::format("{}{}", groups.empty() ? "" : ", ", group);
-  }
-  return fail(relay::format("\"{}\" is no type of event; there are {}, and those in them, such as item.started", wanted,
-                            groups));
-}
-
 /// `#42`: after that number; else a time ago, as in `10m`.
 struct Since {
   std::int64_t number = -1;
@@ -155,7 +142,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   json::object wanted;
   if (const auto types = invocation.value("--types")) {
     wanted["types"] = split_at_commas(*types);
-    for (const auto& type : wanted["types"].as_array()) RELAY_CLI_USAGE(check_type(type.as_string()));
+    for (const auto& type : wanted["types"].as_array()) RELAY_CLI_USAGE(events::check_type(type.as_string()));
   }
   if (const auto agent = invocation.value("--agent")) wanted["agents"] = json::array{*agent};
   if (const auto session = invocation.value("--session")) wanted["sessions"] = json::array{*session};
