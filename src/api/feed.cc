@@ -1,0 +1,366 @@
+#include "api/feed.h"
+
+#include <algorithm>
+
+#include "api/sse_reader.h"
+#include "base/format.h"
+#include "base/log.h"
+
+namespace relay::api {
+namespace {
+
+constexpr std::string_view kRetryAfterSeconds = "5";
+
+void refuse(net::HttpReply& reply, std::string_view code, std::string_view sentence) {
+  auto answer = net::error_answer(503, code, sentence);
+  answer.headers.push_back({"Retry-After", std::string{kRetryAfterSeconds}});
+  reply.send(std::move(answer));
+}
+
+}  // namespace
+
+FeedReader::~FeedReader() { feed_.forget(*this); }
+
+void FeedReader::on_drained() { feed_.serve(*this); }
+
+Feed::Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits)
+    : loop_{loop},
+      relay_{relay},
+      limits_{limits},
+      ring_{limits.ring_events, limits.ring_bytes},
+      self_{std::make_shared<Feed*>(this)} {}
+
+Feed::~Feed() {
+  if (known_) relay_.follow(0, nullptr);
+  sse_.clear();
+}
+
+// ---- who reads
+
+void Feed::open_sse(EventWish wish, net::HttpReply reply, std::vector<net::HttpHeader> headers) {
+  if (readers_.size() + waiting_.size() >= limits_.readers) {
+    ++counts_.refused;
+    return refuse(reply, "BUSY", format("{} read events already; try again later", limits_.readers));
+  }
+  when_known([this, wish = std::move(wish), reply = std::move(reply),
+              headers = std::move(headers)](const Result<std::uint64_t>& newest) mutable {
+    if (!newest) return refuse(reply, "UNAVAILABLE", newest.error().message());
+    begin_sse(wish, *newest, std::move(reply), std::move(headers));
+  });
+}
+
+void Feed::begin_sse(const EventWish& wish, std::uint64_t newest, net::HttpReply reply,
+                     std::vector<net::HttpHeader> headers) {
+  auto reader = std::make_unique<SseReader>(*this);
+  if (!reader->open(std::move(reply), std::move(headers))) return;
+  auto& opened = *reader;
+  sse_.emplace(&opened, std::move(reader));
+  const auto after = wish.after.value_or(wish.since ? 0 : newest);
+  auto place = read(wish, after, Dialect::Sse, opened);
+  if (!place) return opened.end(after, "too many read events already; come back later");
+  opened.read(std::move(place));
+}
+
+void Feed::when_known(Known known) {
+  if (known_) {
+    if (readers_.empty()) linger();
+    return known(ring_.newest());
+  }
+  waiting_.push_back(std::move(known));
+  if (waiting_.size() > 1) return;
+  relay_.ask(protocol::MessageType::EventsQuery, {{"newest", true}, {"limit", 1}},
+             [weak = std::weak_ptr{self_}](Result<json::object> answer) {
+               if (const auto self = weak.lock()) (*self)->on_newest(std::move(answer));
+             });
+}
+
+void Feed::on_newest(Result<json::object> answer) {
+  auto waiting = std::exchange(waiting_, {});
+  if (answer && answer->contains("error")) answer = fail(string_member(*answer, "error").value_or("it was refused"));
+  if (!answer) {
+    const auto why = format("the events of this workspace cannot be read now: {}", answer.error().message());
+    for (auto& known : waiting) known(fail(why));
+    return;
+  }
+  ring_.begin_at(static_cast<std::uint64_t>(integer_member(*answer, "newest").value_or(0)));
+  shown_ = ring_.newest();
+  known_ = true;
+  relay_.follow(shown_, this);
+  linger();
+  for (auto& known : waiting) known(shown_);
+}
+
+std::unique_ptr<FeedReader> Feed::read(const EventWish& wish, std::uint64_t after, Dialect dialect,
+                                       FeedOutlet& outlet) {
+  RELAY_ASSERT(known_);
+  if (readers_.size() >= limits_.readers) {
+    ++counts_.refused;
+    return nullptr;
+  }
+  std::unique_ptr<FeedReader> reader{new FeedReader{*this, next_reader_++, audience_for(wish, dialect), outlet}};
+  reader->cursor_ = after;
+  reader->minds_gaps_ = wish.after.has_value() || !wish.since;
+  if (after >= ring_.base() && after <= ring_.newest()) reader->mode_ = Mode::Live;
+  readers_.emplace(reader->id_, reader.get());
+  linger_timer_.reset();
+  if (!beat_timer_) beat_timer_ = loop_.after(limits_.heartbeat, [this] { beat(); });
+  serve(*reader);
+  return reader;
+}
+
+std::shared_ptr<FeedAudience> Feed::audience_for(const EventWish& wish, Dialect dialect) {
+  std::erase_if(audiences_, [](const auto& audience) { return audience.expired(); });
+  for (const auto& weak : audiences_)
+    if (auto audience = weak.lock(); audience && audience->is_for(wish, dialect)) return audience;
+  auto made = std::make_shared<FeedAudience>(wish, dialect);
+  audiences_.push_back(made);
+  return made;
+}
+
+void Feed::forget(const SseReader& reader) {
+  const auto node = sse_.extract(&reader);  // which may be what calls us: it dies when this returns
+  (void)node;
+}
+
+void Feed::forget(const FeedReader& reader) {
+  if (readers_.erase(reader.id_) == 0) return;
+  if (readers_.empty()) linger();
+}
+
+void Feed::linger() {
+  beat_timer_.reset();
+  linger_timer_ = loop_.after(limits_.linger, [this] { stop_following(); });
+}
+
+void Feed::stop_following() {
+  relay_.follow(0, nullptr);
+  known_ = false;
+  ring_.begin_at(0);
+  shown_ = 0;
+  unshown_bytes_ = 0;
+  show_timer_.reset();
+}
+
+void Feed::close(const std::string& reason) {
+  std::vector<std::uint64_t> all;
+  for (const auto& [id, reader] : readers_) all.push_back(id);
+  for (const auto id : all)
+    if (const auto found = readers_.find(id); found != readers_.end()) let_go(*found->second, reason);
+}
+
+FeedCounts Feed::counts() const {
+  auto counts = counts_;
+  counts.readers = readers_.size();
+  return counts;
+}
+
+// ---- what happens
+
+void Feed::on_event(std::uint64_t number, std::string_view json) {
+  auto event = read_feed_event(number, json);
+  if (!event) {  // still a number: readers go past it
+    log::warn("an event cannot be told", {{"reason", event.error().message()}});
+    event = FeedEvent{.number = number, .at = 0, .type = "relay.unreadable", .agent = {}, .session = {}, .json = "{}"};
+  }
+  if (number > ring_.base() && number <= ring_.newest() && ring_.at(number).json == event->json)
+    return;  // heard before
+  if (number <= ring_.newest()) begin_anew(number - 1);
+  if (number > ring_.newest() + 1) {  // what is missing here is in the past: who has not seen it is replayed
+    show();
+    ring_.begin_at(number - 1);
+    shown_ = number - 1;
+    for (const auto& [id, reader] : readers_)
+      if (reader->cursor_ < shown_ && reader->mode_ == Mode::Live) {
+        reader->mode_ = Mode::Replaying;
+        want_page(*reader);
+      }
+  }
+  unshown_bytes_ += event->json.size();
+  ring_.push(*std::move(event));
+  if (unshown_bytes_ >= limits_.waiting_bytes)
+    show();
+  else
+    show_soon();
+}
+
+void Feed::on_cut(const std::string& why) {
+  log::info("the feed of a workspace was cut; it goes on by itself", {{"workspace", relay_.id()}, {"reason", why}});
+}
+
+void Feed::show_soon() {
+  if (!show_timer_) show_timer_ = loop_.after(limits_.batch, [this] { show(); });
+}
+
+void Feed::show() {
+  show_timer_.reset();
+  unshown_bytes_ = 0;
+  shown_ = ring_.newest();
+  std::vector<std::uint64_t> slow;
+  for (const auto& [id, reader] : readers_) {
+    if (reader->mode_ != Mode::Live) continue;
+    if (fell_behind(*reader))
+      slow.push_back(id);
+    else
+      serve(*reader);
+  }
+  for (const auto id : slow)
+    if (const auto found = readers_.find(id); found != readers_.end()) {
+      ++counts_.let_go;
+      let_go(*found->second, "you read more slowly than things happen; come back and go on behind that number");
+    }
+}
+
+/// Its place has left the ring and it still has bytes to take. One that took all it was given is not to blame.
+bool Feed::fell_behind(FeedReader& reader) const {
+  return reader.cursor_ < ring_.base() && reader.outlet_.waiting_bytes() > 0;
+}
+
+void Feed::serve(FeedReader& reader) {
+  if (reader.mode_ == Mode::LetGo) return;
+  if (reader.cursor_ < ring_.base()) reader.mode_ = Mode::Replaying;
+  if (reader.mode_ == Mode::Replaying) return want_page(reader);
+  while (reader.cursor_ < shown_ && reader.outlet_.waiting_bytes() < limits_.waiting_bytes) {
+    const auto given = reader.audience_->give(ring_, reader.cursor_, shown_, limits_.waiting_bytes, reader.outlet_);
+    reader.cursor_ = given.to;
+    counts_.told += given.events;
+  }
+}
+
+void Feed::let_go(FeedReader& reader, const std::string& reason) {
+  reader.mode_ = Mode::LetGo;
+  reader.outlet_.end(reader.cursor_, reason);
+}
+
+void Feed::beat() {
+  static const auto heartbeat = net::make_piece(std::string{kSseHeartbeat});
+  for (const auto& [id, reader] : readers_)
+    if (reader->audience_->dialect() == Dialect::Sse && reader->outlet_.waiting_bytes() == 0)
+      reader->outlet_.write(heartbeat);
+  beat_timer_ = loop_.after(limits_.heartbeat, [this] { beat(); });
+}
+
+void Feed::begin_anew(std::uint64_t newest) {
+  log::warn("the log of events began anew", {{"workspace", relay_.id()}});
+  ring_.begin_at(newest);
+  shown_ = newest;
+  unshown_bytes_ = 0;
+  for (const auto& weak : audiences_)
+    if (const auto audience = weak.lock()) audience->forget();
+  net::Piece told[] = {net::make_piece(reset_text(Dialect::Sse, newest)),
+                       net::make_piece(reset_text(Dialect::Socket, newest))};
+  for (const auto& [id, reader] : readers_) {
+    if (reader->mode_ == Mode::LetGo) continue;
+    reader->outlet_.write(told[static_cast<std::size_t>(reader->audience_->dialect())]);
+    reader->cursor_ = newest;
+    reader->mode_ = Mode::Live;
+  }
+}
+
+// ---- what happened before
+
+void Feed::want_page(FeedReader& reader) {
+  if (reader.asking_ || reader.outlet_.waiting_bytes() >= limits_.waiting_bytes) return;
+  reader.asking_ = true;
+  want_pages_.push_back(reader.id_);
+  ask_pages();
+}
+
+void Feed::ask_pages() {
+  while (open_pages_ < limits_.open_pages && !want_pages_.empty()) {
+    const auto found = readers_.find(want_pages_.front());
+    want_pages_.pop_front();
+    if (found == readers_.end()) continue;
+    auto& reader = *found->second;
+    if (reader.mode_ != Mode::Replaying) {  // the log began anew meanwhile
+      reader.asking_ = false;
+      continue;
+    }
+    const auto& wish = reader.audience_->wish();
+    json::object query{{"after", reader.cursor_}, {"limit", limits_.page_rows}};
+    const auto add = [&](std::string_view name, const std::vector<std::string>& words) {
+      if (!words.empty()) query[name] = json::array(words.begin(), words.end());
+    };
+    add("types", wish.types);
+    add("agents", wish.agents);
+    add("sessions", wish.sessions);
+    if (wish.since) query["sinceTs"] = *wish.since;
+    ++open_pages_;
+    relay_.ask(protocol::MessageType::EventsQuery, std::move(query),
+               [weak = std::weak_ptr{self_}, id = reader.id_, newest = ring_.newest()](Result<json::object> answer) {
+                 if (const auto self = weak.lock()) (*self)->on_page(id, newest, answer);
+               });
+  }
+}
+
+void Feed::on_page(std::uint64_t id, std::uint64_t newest_then, const Result<json::object>& answer) {
+  --open_pages_;
+  if (const auto found = readers_.find(id); found != readers_.end()) {
+    auto& reader = *found->second;
+    reader.asking_ = false;
+    const auto newest = answer ? integer_member(*answer, "newest") : std::nullopt;
+    if (!newest) {
+      retry_soon(reader);
+    } else if (static_cast<std::uint64_t>(*newest) < newest_then && newest_then <= ring_.newest()) {
+      begin_anew(static_cast<std::uint64_t>(*newest));
+      relay_.follow(ring_.newest(), this);
+    } else if (reader.mode_ == Mode::Replaying) {
+      take_page(reader, *answer);
+    }
+  }
+  ask_pages();
+}
+
+void Feed::take_page(FeedReader& reader, const json::object& page) {
+  const auto number = [&](std::string_view name) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(integer_member(page, name).value_or(0), 0));
+  };
+  const auto dialect = reader.audience_->dialect();
+  const auto newest = number("newest"), oldest = number("oldest");
+  const auto before = reader.cursor_;
+  if (newest < reader.cursor_) {
+    reader.outlet_.write(net::make_piece(reset_text(dialect, newest)));
+    reader.cursor_ = newest;
+    reader.mode_ = Mode::Live;
+    return serve(reader);
+  }
+  const auto lost = oldest == 0 ? newest : oldest - 1;
+  if (lost > reader.cursor_) {
+    if (reader.minds_gaps_) reader.outlet_.write(net::make_piece(gap_text(dialect, reader.cursor_ + 1, lost)));
+    reader.cursor_ = lost;
+  }
+  reader.minds_gaps_ = true;
+
+  BlockWriter writer{dialect};
+  bool all = true;
+  const auto* events = array_member(page, "events");
+  for (std::size_t i = 0; events != nullptr && all && i < events->size(); ++i) {
+    const auto* object = (*events)[i].if_object();
+    const auto told = object != nullptr ? integer_member(*object, "_seq").value_or(0) : 0;
+    if (told <= 0 || static_cast<std::uint64_t>(told) <= reader.cursor_) continue;
+    reader.cursor_ = static_cast<std::uint64_t>(told);
+    if (const auto event = read_feed_event(reader.cursor_, json::serialize(*object))) writer.add(*event);
+    all = reader.outlet_.waiting_bytes() + writer.bytes() < limits_.waiting_bytes;
+  }
+  counts_.told += writer.events();
+  for (auto& piece : writer.take()) reader.outlet_.write(std::move(piece));
+  if (all) reader.cursor_ = std::max(reader.cursor_, number("reached"));
+  if (reader.cursor_ >= ring_.base()) reader.mode_ = Mode::Live;
+  if (reader.mode_ == Mode::Replaying && reader.cursor_ == before) return retry_soon(reader);
+  serve(reader);
+}
+
+void Feed::retry_soon(FeedReader& reader) {
+  reader.asking_ = true;
+  retries_.push_back(reader.id_);
+  if (retry_timer_) return;
+  retry_timer_ = loop_.after(limits_.retry, [this] {
+    retry_timer_.reset();
+    for (const auto id : std::exchange(retries_, {}))
+      if (const auto found = readers_.find(id); found != readers_.end()) {
+        found->second->asking_ = false;
+        serve(*found->second);
+      }
+  });
+}
+
+}  // namespace relay::api
