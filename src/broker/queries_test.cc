@@ -90,6 +90,19 @@ TEST(Broker, ShowsAWatcherThePastAndThenThePresentWithoutGapOrRepeat) {
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], format("{}", i));
 }
 
+TEST(Broker, ShowsWhatComesToAWatcherWhoseNumberIsBeyondTheLog) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.join_ours("Bob");
+  world.send(alice, "a", "Bob", "before");
+  const auto cli = world.join("cli", R"("_isSystemComponent":true)");
+  world.request(cli, "EVENTS_SUBSCRIBE", R"({"types":["message"],"since":1000000})");
+  world.send(alice, "b", "Bob", "after");
+  const auto heard = world.heard(cli, "AGENT_EVENT");
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(text(testing::event_in(heard[0]), "body"), "after");
+}
+
 TEST(Broker, AnnouncesNewcomersToPublishedClients) {
   World world;
   const auto alice = world.join("Alice");

@@ -30,10 +30,11 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
   if (!request) return error(connection, ErrorCode::BadRequest, request.error().message());
   const auto& types = request->wanted.types;
   const bool from_now = request->since < 0 && request->since_ts == 0;
+  const auto since = static_cast<records::EventNumber>(std::max<std::int64_t>(request->since, 0));
   connection.watch = Watch{
       .filter = filter_of(request->wanted),
       .since = request->since_ts,
-      .cursor = from_now ? newest_event_ : static_cast<records::EventNumber>(std::max<std::int64_t>(request->since, 0)),
+      .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
       .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
       .request_id = std::string{envelope.id}};
   watchers_.insert(connection.id);
@@ -70,6 +71,7 @@ void Core::show_watchers() {
 
 void Core::events(QueryId id, Result<records::EventPage> page) {
   const auto asked = take_asked(id);
+  if (page) newest_event_ = std::max(newest_event_, page->newest);  // a page may know of a commit before we hear of it
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   if (asked->answer == MessageType::EventsResponse) return answer_events(*connection, *asked, page);
