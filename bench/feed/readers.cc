@@ -1,0 +1,146 @@
+#include "feed/readers.h"
+
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+#include "base/format.h"
+
+namespace relay::bench {
+
+Readers::Readers(std::uint16_t port, std::string path, const ReaderPlan& plan)
+    : port_{port}, path_{std::move(path)}, plan_{plan}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, buffer_(1 << 20, '\0') {
+  const auto add = [&](std::size_t count, Kind kind) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (kind == Kind::Wandering) wandering_.push_back(readers_.size());
+      if (kind == Kind::Slow) slow_.push_back(readers_.size());
+      readers_.push_back({.kind = kind});
+    }
+  };
+  add(plan.steady, Kind::Steady);
+  add(plan.wandering, Kind::Wandering);
+  add(plan.slow, Kind::Slow);
+}
+
+double Readers::now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Result<void> Readers::open(Reader& reader) {
+  reader.fd = UniqueFd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (reader.kind == Kind::Slow) {
+    const int small = 4'096;
+    ::setsockopt(reader.fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  }
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port_);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(reader.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return fail_errno("connect");
+  const auto last = reader.heard > 0 ? format("Last-Event-ID: {}\r\n", reader.heard) : std::string{};
+  const auto request = format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n", path_, port_, last);
+  if (::send(reader.fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+    return fail_errno("send");
+  reader.line.clear();
+  reader.id = 0;
+  reader.resume = false;
+  std::exponential_distribution<double> stay{1.0 / plan_.stay_seconds};
+  reader.leaves = now() + stay(random_);
+  if (reader.kind == Kind::Slow) return {};
+  epoll_event wish{.events = EPOLLIN, .data = {.u64 = static_cast<std::uint64_t>(&reader - readers_.data())}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, reader.fd.get(), &wish);
+  return {};
+}
+
+Result<void> Readers::connect_all() {
+  for (auto& reader : readers_) RELAY_TRY(open(reader));
+  return {};
+}
+
+void Readers::run(double seconds) {
+  const auto end = now() + seconds;
+  std::vector<epoll_event> ready(1'024);
+  for (auto moment = now(); moment < end; moment = now()) {
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 10);
+    for (int i = 0; i < count; ++i) read_some(readers_[ready[static_cast<std::size_t>(i)].data.u64], buffer_.size());
+    for (const auto one : wandering_)
+      if (readers_[one].leaves < moment) come_back(readers_[one]);
+    for (const auto one : slow_)
+      if (auto& reader = readers_[one]; reader.reads < moment) {
+        reader.reads = moment + 0.1;
+        read_some(reader, plan_.slow_bytes / 10);
+      }
+  }
+}
+
+void Readers::read_some(Reader& reader, std::size_t most) {
+  if (!reader.fd) return;
+  const auto count = ::recv(reader.fd.get(), buffer_.data(), most, MSG_DONTWAIT);
+  if (count > 0) return take(reader, {buffer_.data(), static_cast<std::size_t>(count)});
+  if (count < 0 && errno == EAGAIN) return;
+  if (!reader.resume) ++counts_.cut;
+  reader.fd.reset();
+}
+
+void Readers::take(Reader& reader, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto end = bytes.find('\n');
+    if (end == std::string_view::npos) {
+      reader.line.append(bytes);
+      return;
+    }
+    auto line = bytes.substr(0, end);
+    if (!reader.line.empty()) line = reader.line.append(line);
+    if (line.starts_with("id: "))
+      std::from_chars(line.data() + 4, line.data() + line.size(), reader.id);
+    else if (line == "event: relay.resume")
+      reader.resume = true;
+    else if (line.empty())
+      end_event(reader);
+    reader.line.clear();
+    bytes.remove_prefix(end + 1);
+    if (!reader.fd) return;
+  }
+}
+
+void Readers::end_event(Reader& reader) {
+  const auto id = std::exchange(reader.id, 0);
+  if (id == 0) return;  // a comment, a wish
+  if (reader.resume) {
+    ++counts_.resumed;
+    return come_back(reader);
+  }
+  if (reader.heard > 0 && id > reader.heard + 1) counts_.lost += id - reader.heard - 1;
+  if (id <= reader.heard) {
+    ++counts_.repeated;
+    return;
+  }
+  reader.heard = id;
+  newest_ = std::max(newest_, id);
+  if (reader.kind != Kind::Slow) ++counts_.events;
+}
+
+void Readers::come_back(Reader& reader) {
+  if (reader.kind == Kind::Wandering) ++counts_.returns;
+  if (!open(reader)) ++counts_.cut;
+}
+
+ReaderCounts Readers::counts() const {
+  auto counts = counts_;
+  for (const auto& reader : readers_)
+    if (reader.kind == Kind::Steady) counts.behind = std::max(counts.behind, newest_ - std::min(newest_, reader.heard));
+  return counts;
+}
+
+bool Readers::all_heard(std::uint64_t number) const {
+  return std::ranges::all_of(readers_,
+                             [&](const Reader& one) { return one.kind == Kind::Slow || one.heard >= number; });
+}
+
+}  // namespace relay::bench
