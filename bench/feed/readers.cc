@@ -34,7 +34,7 @@ double Readers::now() {
 Result<void> Readers::open(Reader& reader) {
   reader.fd = UniqueFd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (reader.kind == Kind::Slow) {
-    const int small = 4'096;
+    const int small = 32'768;
     ::setsockopt(reader.fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
   }
   sockaddr_in address{};
@@ -52,10 +52,21 @@ Result<void> Readers::open(Reader& reader) {
   reader.resume = false;
   std::exponential_distribution<double> stay{1.0 / plan_.stay_seconds};
   reader.leaves = now() + stay(random_);
-  if (reader.kind == Kind::Slow) return {};
+  if (reader.kind != Kind::Slow) watch(reader);
+  return {};
+}
+
+void Readers::watch(Reader& reader) {
   epoll_event wish{.events = EPOLLIN, .data = {.u64 = static_cast<std::uint64_t>(&reader - readers_.data())}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, reader.fd.get(), &wish);
-  return {};
+}
+
+void Readers::hurry() {
+  for (const auto one : slow_) {
+    readers_[one].kind = Kind::Steady;
+    if (readers_[one].fd) watch(readers_[one]);
+  }
+  slow_.clear();
 }
 
 Result<void> Readers::connect_all() {

@@ -37,6 +37,8 @@ class Readers {
   Result<void> connect_all();
   /// Reads for so long.
   void run(double seconds);
+  /// From now on slow readers read all they can.
+  void hurry();
   [[nodiscard]] ReaderCounts counts() const;
   /// Every reader that is no slow one has heard up to that number.
   [[nodiscard]] bool all_heard(std::uint64_t number) const;
@@ -59,6 +61,7 @@ class Readers {
   void take(Reader& reader, std::string_view bytes);
   void end_event(Reader& reader);
   void come_back(Reader& reader);
+  void watch(Reader& reader);
   [[nodiscard]] static double now();
 
   std::uint16_t port_;

@@ -67,23 +67,29 @@ void Feed::when_known(Known known) {
     return known(ring_.newest());
   }
   waiting_.push_back(std::move(known));
-  if (waiting_.size() > 1) return;
+  if (waiting_.size() == 1) ask_newest([this](const Result<std::uint64_t>& newest) { on_newest(newest); });
+}
+
+void Feed::ask_newest(std::move_only_function<void(Result<std::uint64_t>)> told) {
   relay_.ask(protocol::MessageType::EventsQuery, {{"newest", true}, {"limit", 1}},
-             [weak = std::weak_ptr{self_}](Result<json::object> answer) {
-               if (const auto self = weak.lock()) (*self)->on_newest(std::move(answer));
+             [weak = std::weak_ptr{self_}, told = std::move(told)](Result<json::object> answer) mutable {
+               if (weak.expired()) return;
+               if (!answer) return told(Failure{std::move(answer).error()});
+               const auto newest = integer_member(*answer, "newest");
+               if (!newest) return told(fail(string_member(*answer, "error").value_or("it was not understood")));
+               told(static_cast<std::uint64_t>(*newest));
              });
 }
 
-void Feed::on_newest(Result<json::object> answer) {
+void Feed::on_newest(const Result<std::uint64_t>& newest) {
   auto waiting = std::exchange(waiting_, {});
-  if (answer && answer->contains("error")) answer = fail(string_member(*answer, "error").value_or("it was refused"));
-  if (!answer) {
-    const auto why = format("the events of this workspace cannot be read now: {}", answer.error().message());
+  if (!newest) {
+    const auto why = format("the events of this workspace cannot be read now: {}", newest.error().message());
     for (auto& known : waiting) known(fail(why));
     return;
   }
-  ring_.begin_at(static_cast<std::uint64_t>(integer_member(*answer, "newest").value_or(0)));
-  shown_ = ring_.newest();
+  ring_.begin_at(*newest);
+  shown_ = *newest;
   known_ = true;
   relay_.follow(shown_, this);
   linger();
@@ -139,6 +145,7 @@ void Feed::stop_following() {
   shown_ = 0;
   unshown_bytes_ = 0;
   show_timer_.reset();
+  check_timer_.reset();
 }
 
 void Feed::close(const std::string& reason) {
@@ -185,6 +192,20 @@ void Feed::on_event(std::uint64_t number, std::string_view json) {
 
 void Feed::on_cut(const std::string& why) {
   log::info("the feed of a workspace was cut; it goes on by itself", {{"workspace", relay_.id()}, {"reason", why}});
+  check_log();
+}
+
+void Feed::check_log() {
+  if (!known_ || std::exchange(checking_, true)) return;
+  ask_newest([this, then = ring_.newest()](const Result<std::uint64_t>& newest) {
+    checking_ = false;
+    if (!newest) {
+      check_timer_ = loop_.after(limits_.retry, [this] { check_log(); });
+    } else if (known_ && *newest < then && then <= ring_.newest()) {
+      begin_anew(*newest);
+      relay_.follow(*newest, this);
+    }
+  });
 }
 
 void Feed::show_soon() {

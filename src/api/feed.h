@@ -114,7 +114,11 @@ class Feed final : private Relay::Follower {
   void on_event(std::uint64_t number, std::string_view json) override;
   void on_cut(const std::string& why) override;
 
-  void on_newest(Result<json::object> answer);
+  /// Where the log ends.
+  void ask_newest(std::move_only_function<void(Result<std::uint64_t>)> told);
+  void on_newest(const Result<std::uint64_t>& newest);
+  /// Is it still the log we knew? After the connection was lost.
+  void check_log();
   void begin_sse(const EventWish& wish, std::uint64_t newest, net::HttpReply reply,
                  std::vector<net::HttpHeader> headers);
   void forget(const SseReader& reader);
@@ -153,8 +157,9 @@ class Feed final : private Relay::Follower {
   std::deque<std::uint64_t> want_pages_;
   std::vector<std::uint64_t> retries_;
   std::size_t open_pages_ = 0;
+  bool checking_ = false;
   FeedCounts counts_;
-  std::unique_ptr<net::Timer> show_timer_, beat_timer_, linger_timer_, retry_timer_;
+  std::unique_ptr<net::Timer> show_timer_, beat_timer_, linger_timer_, retry_timer_, check_timer_;
   std::shared_ptr<Feed*> self_;  // gone with us, for answers that come late
   std::map<const SseReader*, std::unique_ptr<SseReader>> sse_;
 };

@@ -214,12 +214,26 @@ TEST_F(FeedTest, WaitsForAnEventThatSomebodyElseHeardOfFirst) {
 TEST_F(FeedTest, GoesOnWhenTheLogBeginsAnew) {
   happen(8);
   auto& ear = listen();
-  relay.cut();
   relay.begin_anew();
   happen(2);
   settle();
   EXPECT_TRUE(ear.heard.starts_with("event: relay.reset\nid: 0\n")) << ear.heard;
   EXPECT_EQ(told_in(ear.heard).numbers, from_to(1, 2));
+}
+
+TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
+  happen(8);
+  auto& ear = listen();
+  relay.trouble = "nobody is there";
+  relay.cut();
+  loop.advance(Millis{100});
+  relay.begin_anew();
+  relay.trouble.clear();
+  settle();
+  EXPECT_TRUE(ear.heard.starts_with("event: relay.reset\nid: 0\n")) << ear.heard;
+  happen(1);
+  settle();
+  EXPECT_EQ(told_in(ear.heard).numbers, from_to(1, 1));
 }
 
 TEST_F(FeedTest, NoticesByAPageThatTheLogBeganAnew) {

@@ -17,9 +17,10 @@
 namespace relay::net {
 namespace {
 
-constexpr int kWaitingClients = 512;       // in the kernel, until they are accepted
-constexpr int kClientsPerTurn = 64;        // a storm of newcomers does not starve those who are here
-constexpr Millis kNoDescriptorPause{100};  // until accepting is tried again
+constexpr int kWaitingClients = 512;         // in the kernel, until they are accepted
+constexpr int kClientsPerTurn = 64;          // a storm of newcomers does not starve those who are here
+constexpr int kUnsentInKernel = 128 * 1024;  // for a client that does not read; without it the kernel takes megabytes
+constexpr Millis kNoDescriptorPause{100};    // until accepting is tried again
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -90,6 +91,7 @@ class HttpServer::Door {
       short_ = false;
       const int yes = 1;
       ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // without it answers only come later
+      ::setsockopt(client.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentInKernel, sizeof kUnsentInKernel);
       auto [address, port] = written_address(from);
       const auto uid = peer_uid(client.get());
       core_.add(std::move(client), {std::move(address), port, uid});
