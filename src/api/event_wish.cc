@@ -39,8 +39,8 @@ Result<void> check_list(std::string_view name, const std::vector<std::string>& w
 
 Result<void> check_event_wish(const EventWish& wish) {
   RELAY_TRY(check_list("types", wish.types, protocol::kMaxKindBytes));
-  RELAY_TRY(check_list("agents", wish.agents, protocol::kMaxNameBytes));
-  RELAY_TRY(check_list("sessions", wish.sessions, protocol::kMaxIdBytes));
+  RELAY_TRY(check_list("agent", wish.agents, protocol::kMaxNameBytes));
+  RELAY_TRY(check_list("session", wish.sessions, protocol::kMaxIdBytes));
   for (const auto& type : wish.types) RELAY_TRY(events::check_type(type));
   return {};
 }
@@ -49,8 +49,8 @@ Result<EventWish> read_event_wish(const net::Query& query, const net::HttpHeader
   EventWish wish;
   for (const auto& [name, value] : query.pairs()) {
     if (name == "types") add_words(wish.types, value);
-    if (name == "agents") add_words(wish.agents, value);
-    if (name == "sessions") add_words(wish.sessions, value);
+    if (name == "agent") add_words(wish.agents, value);
+    if (name == "session") add_words(wish.sessions, value);
   }
   if (const auto since = query.find("since"); since && !since->empty())
     wish.since = RELAY_TRY(number_in("since", *since));

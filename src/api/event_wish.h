@@ -1,6 +1,6 @@
 /// Which events somebody wants, and from where on, as a query string and the headers of a request say it. Pure.
 ///
-///     ?types=item.started,message&agents=Alice&since=1707523200000      offset=42      Last-Event-ID: 42
+///     ?types=item.started,message&agent=Alice&since=1707523200000      offset=42      Last-Event-ID: 42
 ///
 /// `offset` and `Last-Event-ID` mean the same: everything with a larger number. The header wins, because a browser that
 ///   comes back repeats the address it began with and knows better by then. 0 is the beginning; none: from now on.

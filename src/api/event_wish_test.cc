@@ -15,7 +15,7 @@ TEST(EventWish, IsFromNowOnAndEverythingWhenNothingIsSaid) { EXPECT_EQ(wish("").
 
 TEST(EventWish, NamesTypesAgentsAndSessionsByCommas) {
   EXPECT_EQ(
-      wish("types=item.started,message&agents=Alice&types=,session.ended,&workspace=p&sessions=s-1").value(),
+      wish("types=item.started,message&agent=Alice&types=,session.ended,&workspace=p&session=s-1").value(),
       (EventWish{.types = {"item.started", "message", "session.ended"}, .agents = {"Alice"}, .sessions = {"s-1"}}));
 }
 
@@ -37,10 +37,10 @@ TEST(EventWish, RefusesWithASentence) {
   EXPECT_FALSE(wish("offset=99999999999999999999"));
   EXPECT_FALSE(wish("", "4x"));
   EXPECT_TRUE(wish("types=item.begun").error().message().starts_with("\"item.begun\" is no type of event; there are "));
-  EXPECT_FALSE(wish("agents=" + std::string(200, 'a')));
-  std::string many = "agents=a";
+  EXPECT_FALSE(wish("agent=" + std::string(200, 'a')));
+  std::string many = "agent=a";
   for (int i = 0; i < 256; ++i) many += ",a";
-  EXPECT_EQ(wish(many).error().message(), "agents may name 256 things, these are 257");
+  EXPECT_EQ(wish(many).error().message(), "agent may name 256 things, these are 257");
 }
 
 }  // namespace

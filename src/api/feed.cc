@@ -31,8 +31,8 @@ Feed::Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits)
       self_{std::make_shared<Feed*>(this)} {}
 
 Feed::~Feed() {
+  close("the workspace was closed");
   if (known_) relay_.follow(0, nullptr);
-  sse_.clear();
 }
 
 // ---- who reads

@@ -192,7 +192,7 @@ void LiveSocket::say(std::string json) { write(net::make_piece(std::move(json)))
 LiveSockets::LiveSockets(net::Network& network, Relay& relay, Feed& feed, SocketLimits limits)
     : network_{network}, relay_{relay}, feed_{feed}, limits_{limits} {}
 
-LiveSockets::~LiveSockets() = default;
+LiveSockets::~LiveSockets() { close("the workspace was closed"); }
 
 void LiveSockets::open(net::HttpReply reply) {
   if (sockets_.size() >= limits_.sockets) {
