@@ -1,8 +1,9 @@
 /// relay_feed_bench [--readers 1000] [--wandering 100] [--slow 10] [--rate 1000] [--seconds 60]
-///                  [--port N --pid N [--path /api/v1/events/sse]]
+///                  [--port N --pid N --socket PATH [--path /api/v1/events/sse]]
 ///
 /// Readers of server-sent events by the thousand: what they miss, and what it costs the process that tells them. Without a
-/// port it runs a server of its own; with one, somebody else's, whose process is measured.
+/// port it runs a server of its own; with one, a daemon's, whose process is measured, and a session tells the events at the
+/// workspace's socket.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "feed/readers.h"
+#include "feed/teller.h"
 #include "feed/ticking_server.h"
 #include "figures.h"
 
@@ -44,6 +46,7 @@ Cost cost_of(pid_t pid) {
 struct Options {
   ReaderPlan plan = {.steady = 1'000, .wandering = 100, .slow = 10};
   int rate = 1'000, seconds = 60, port = 0, pid = 0;
+  std::string socket = {};
   std::string path = "/api/v1/events/sse";
 };
 
@@ -68,6 +71,8 @@ Result<Options> options_in(int count, char** words) {
       options.pid = static_cast<int>(number);
     else if (name == "--path")
       options.path = words[i + 1];
+    else if (name == "--socket")
+      options.socket = words[i + 1];
     else
       return fail("unknown option " + name);
   }
@@ -79,6 +84,8 @@ Result<void> run(const Options& options) {
   if (options.port == 0) server = RELAY_TRY(TickingServer::start(options.rate));
   Readers readers{server.port, options.path, options.plan};
   RELAY_TRY(readers.connect_all());
+  Teller teller;
+  if (!options.socket.empty()) teller = RELAY_TRY(Teller::start(options.socket, options.rate));
   std::printf("%s\n%zu readers, %zu that come and go, %zu slow ones\n", machine().c_str(), options.plan.steady,
               options.plan.wandering, options.plan.slow);
   std::printf("%6s %12s %8s %8s %9s %8s %8s %8s %7s %8s\n", "second", "heard/s", "lost", "twice", "returns", "resumed",
@@ -98,12 +105,13 @@ Result<void> run(const Options& options) {
   }
   readers.hurry();
   const auto last = readers.newest();
-  for (int i = 0; i < 100 && !readers.all_heard(last); ++i) readers.run(0.1);
+  for (int i = 0; i < 300 && !readers.all_heard(last); ++i) readers.run(0.1);
   const auto counts = readers.counts();
   std::printf("slow readers that were told where to resume: %lu; lost in all: %lu, twice: %lu\n", counts.resumed,
               counts.lost, counts.repeated);
   std::printf("%s\n", readers.all_heard(last) ? "every reader, also the slow ones, heard every number up to the last"
                                               : "somebody is still behind");
+  if (teller.pid != 0) teller.stop();
   if (options.port == 0) server.stop();
   return {};
 }

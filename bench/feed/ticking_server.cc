@@ -47,7 +47,7 @@ class TickingRelay final : public api::Relay {
  private:
   static std::string event(std::uint64_t number) {
     return format(
-        R"({{"type":"item.delta","sessionId":"s-4f2a","itemId":"i-{0}","content":"another few words of what it thinks","_seq":{0},"_ts":17340000{0:08},"_sessionId":"s-4f2a","_agentName":"Alice"}})",
+        R"({{"type":"item.delta","sessionId":"s-4f2a","itemId":"i-{0}","delta":{{"type":"text","content":"another few words of what it thinks"}},"_seq":{0},"_ts":17340000{0:08},"_sessionId":"s-4f2a","_agentName":"Alice"}})",
         number);
   }
   void tick() {
