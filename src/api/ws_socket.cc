@@ -99,9 +99,7 @@ void LiveSocket::on_agents(const Result<json::object>& answer) {
   snapshot_ = {{"type", "snapshot"},
                {"workspace", json::object{{"id", owner_.relay_.id()}, {"root", owner_.relay_.root()}}},
                {"agents", list_in(*answer, "agents")}};
-  const auto prompts = protocol::message_type_named("PROMPTS");
-  if (!prompts) return on_prompts(json::object{});
-  owner_.relay_.ask(*prompts, {}, later(&LiveSocket::on_prompts));
+  owner_.relay_.ask(protocol::MessageType::Prompts, {}, later(&LiveSocket::on_prompts));
 }
 
 /// Whoever cannot say what is asked has nothing to show of it.

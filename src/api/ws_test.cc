@@ -59,14 +59,20 @@ struct LiveSocketTest : net::HttpServerTest {
 
 TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
   relay.happen("item.started");
+  relay.answers["PROMPTS"] = {{"permissions", json::array{json::object{{"requestId", "r-1"}}}}, {"questions", {}}};
   auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("permissions":[{"requestId":"r-1"}],"questions":[],"newest":1})"));
   EXPECT_TRUE(talking.heard().contains(
       R"({"type":"snapshot","workspace":{"id":"p-1","root":"/home/me/project"},"agents":[{"name":"Bob"}],)"))
       << talking.heard();
-  EXPECT_TRUE(talking.heard().contains(R"("questions":[],"newest":1})"));
   relay.happen("item.completed");
   ASSERT_TRUE(talking.hears(R"({"type":"event","event":{"type":"item.completed")"));
   EXPECT_FALSE(talking.heard().contains(R"("event":{"type":"item.started")"));
+}
+
+TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
+  auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << talking.heard();
 }
 
 TEST_F(LiveSocketTest, MissesNothingThatHappensWhileTheSnapshotIsMade) {
