@@ -69,6 +69,12 @@ void trace_message(Api& api, Workspace workspace, Call call);
 void list_events(Api& api, Workspace workspace, Call call);
 void report_costs(Api& api, Workspace workspace, Call call);
 
+// stream_handlers.cc
+void stream_events(Api& api, Workspace workspace, Call call);
+void stream_agent_events(Api& api, Workspace workspace, Call call);
+void stream_session_events(Api& api, Workspace workspace, Call call);
+void open_live_socket(Api& api, Workspace workspace, Call call);
+
 // What they share.
 
 using Then = std::move_only_function<void(Call call, json::object answer)>;

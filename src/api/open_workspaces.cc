@@ -71,7 +71,7 @@ Outcome<void> OpenWorkspaces::take(const Result<DaemonAnswer>& answer) {
     }
   known_ = true;
   listed_at_ = loop_.now().steady;
-  std::erase_if(links_, [&](const auto& link) { return !open_.contains(link.second->root()); });
+  std::erase_if(links_, [&](const auto& link) { return !open_.contains(link.second.link->root()); });
   if (const auto error = string_member(answer->payload, "error")) return std::unexpected{conflict("FAILED", *error)};
   return {};
 }
@@ -86,19 +86,27 @@ void OpenWorkspaces::refresh(Told told) {
 
 bool OpenWorkspaces::is_cut(const std::string& id) const {
   const auto link = links_.find(id);
-  return link != links_.end() && link->second->is_cut();
+  return link != links_.end() && link->second.link->is_cut();
 }
 
 Workspace OpenWorkspaces::reach(const std::string& id) {
-  auto& link = links_[id];
+  auto& [link, live] = links_[id];
   const auto entry = std::ranges::find_if(open_, [&](const auto& each) { return each.second.told.id == id; });
   RELAY_ASSERT(entry != open_.end());
-  if (!link || link->socket() != entry->second.socket)
+  if (!link || link->socket() != entry->second.socket) {
+    live.reset();
     link = std::make_unique<WorkspaceLink>(
         loop_, network_, random_,
         WorkspacePlace{
             .id = id, .root = entry->first, .socket = entry->second.socket, .hosts = hosts_of_(entry->first)});
-  return {*link, *link};
+    live = std::make_unique<Live>(loop_, network_, *link);
+  }
+  return {*link, *link, live.get()};
+}
+
+void OpenWorkspaces::end_streams(const std::string& reason) {
+  for (const auto& [id, reached] : links_)
+    if (reached.live) reached.live->end(reason);
 }
 
 void OpenWorkspaces::find(std::string_view which, Found found) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/daemon_call.h"
+#include "api/live.h"
 #include "api/workspace_link.h"
 #include "api/workspaces.h"
 
@@ -34,12 +35,18 @@ class OpenWorkspaces final : public Workspaces {
   void open(const std::string& root, Changed opened) override;
   void close(const std::string& id, Changed closed) override;
   void switch_to(const std::string& id, Changed switched) override;
+  /// Streams and sockets are told where to go on, and end.
+  void end_streams(const std::string& reason);
   [[nodiscard]] const std::string& switched_to() const override { return switched_to_; }
 
  private:
   struct Entry {
     OpenWorkspace told;
     std::string socket;
+  };
+  struct Reached {
+    std::unique_ptr<WorkspaceLink> link;
+    std::unique_ptr<Live> live;  // ends first
   };
   using Told = std::move_only_function<void(Outcome<void>)>;
 
@@ -56,8 +63,8 @@ class OpenWorkspaces final : public Workspaces {
   Random& random_;
   std::string control_socket_;
   HostsOf hosts_of_;
-  std::map<std::string, Entry> open_;                            // by root
-  std::map<std::string, std::unique_ptr<WorkspaceLink>> links_;  // by id
+  std::map<std::string, Entry> open_;     // by root
+  std::map<std::string, Reached> links_;  // by id
   std::string switched_to_;
   SteadyTime listed_at_{};
   bool known_ = false;

@@ -77,7 +77,8 @@ json::object answer_of_success(const Route& route, schema::Components& component
   json::object answer = {{"description", route.status == 201   ? "Made."
                                          : route.status == 204 ? "Done; there is nothing to read."
                                                                : "Done."}};
-  if (route.status == 204) return answer;
+  if (route.status == 101) answer["description"] = "It goes on as a WebSocket.";
+  if (route.status == 204 || route.status == 101) return answer;
   json::object schema = {{"type", "string"}};
   if (route.answer.describe != nullptr) schema = route.answer.describe(components);
   answer["content"] = json::object{{route.content_type, json::object{{"schema", std::move(schema)}}}};

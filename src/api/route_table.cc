@@ -64,11 +64,23 @@ constexpr Parameter kEvents[] = {{"types", "names of types or of groups (`item`)
                                  {"until", "only before; milliseconds since 1970", Kind::Number},
                                  {"limit", "at most so many (100; 1000 at most)", Kind::Number},
                                  {"newest", "`true`: the newest of them, not the oldest", Kind::Flag}};
+constexpr Parameter kStream[] = {{"types", "names of types or of groups (`item`), with commas between"},
+                                 {"agent", "names of agents, with commas between"},
+                                 {"session", "ids of sessions, with commas between"},
+                                 {"offset", "everything behind this number first; 0: from the beginning", Kind::Number},
+                                 {"since", "everything from then on first; milliseconds since 1970", Kind::Number},
+                                 {"Last-Event-ID", "the same as `offset`, and wins", Kind::Number, true}};
 constexpr Parameter kCosts[] = {{"since", "only from then on; milliseconds since 1970", Kind::Number},
                                 {"until", "only before; milliseconds since 1970", Kind::Number},
                                 {"agent", "only of this agent"},
                                 {"session", "only of this session"}};
 
+constexpr std::string_view kStreamed =
+    "`event:` is the type, `id:` the number, `data:` the event. Without a place to begin: from now on. Past and "
+    "present are "
+    "one stream, without gap or repetition. `relay.gap`, `relay.reset` and `relay.resume` tell of the stream itself; "
+    "the last "
+    "one says where to go on, and ends it.";
 constexpr std::string_view kEndsOnlyOurs = "Those that a person started are ended by that person.";
 constexpr std::string_view kAnsweredOnce =
     "Success means that the agent was told. What it does not ask any more is never answered: 409 `STALE`.";
@@ -433,6 +445,46 @@ constexpr Route kRoutes[] = {
      .parameters = kEvents,
      .answer = kEventPage,
      .in_workspace = list_events},
+    {.method = Get,
+     .path = "/api/v1/events/sse",
+     .operation = "streamEvents",
+     .tag = "events",
+     .summary = "Everything that happens, as it happens",
+     .details = kStreamed,
+     .parameters = kStream,
+     .content_type = "text/event-stream",
+     .access = Access::Stream,
+     .in_workspace = stream_events},
+    {.method = Get,
+     .path = "/api/v1/agents/{name}/events/sse",
+     .operation = "streamAgentEvents",
+     .tag = "events",
+     .summary = "What happens to one agent",
+     .details = kStreamed,
+     .parameters = kStream,
+     .content_type = "text/event-stream",
+     .access = Access::Stream,
+     .in_workspace = stream_agent_events},
+    {.method = Get,
+     .path = "/api/v1/sessions/{sessionId}/events/sse",
+     .operation = "streamSessionEvents",
+     .tag = "events",
+     .summary = "What happens in one session",
+     .details = kStreamed,
+     .parameters = kStream,
+     .content_type = "text/event-stream",
+     .access = Access::Stream,
+     .in_workspace = stream_session_events},
+    {.method = Get,
+     .path = "/ws",
+     .operation = "openLiveSocket",
+     .tag = "events",
+     .summary = "A WebSocket: a snapshot, then every event, and terminals to look at",
+     .details =
+         "JSON objects in text messages, told apart by `type`. The client may say `subscribe`, `watch`, `unwatch`.",
+     .status = 101,
+     .access = Access::Stream,
+     .in_workspace = open_live_socket},
     {.method = Get,
      .path = "/api/v1/costs",
      .operation = "getCosts",

@@ -80,6 +80,7 @@ struct Server::Parts {
 
   void begin_stop() {
     if (std::exchange(stopping, true)) return;
+    workspaces.end_streams("the daemon ends; come back when it is there again");
     server->close([this] { loop.stop(); });
   }
 

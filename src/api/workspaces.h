@@ -16,7 +16,7 @@
 
 namespace relay::api {
 
-class Feed;
+struct Live;
 
 struct OpenWorkspace {
   std::string id = {};
@@ -31,6 +31,7 @@ struct OpenWorkspace {
 struct Workspace {
   Relay& relay;
   Letters& letters;
+  Live* live = nullptr;  // always there behind a real server
 };
 
 class Workspaces {

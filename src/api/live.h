@@ -1,0 +1,24 @@
+/// What goes on in one workspace, live: its feed of events and its sockets, which end together.
+///
+/// Ownership: borrows loop, network and relay, which outlive it. Threading: the API's loop thread.
+#pragma once
+
+#include "api/feed.h"
+#include "api/ws_sockets.h"
+
+namespace relay::api {
+
+struct Live {
+  Live(net::EventLoop& loop, net::Network& network, Relay& relay) : feed{loop, relay}, sockets{network, relay, feed} {}
+
+  /// Everybody hears where to go on, and is let go.
+  void end(const std::string& reason) {
+    sockets.close(reason);
+    feed.close(reason);
+  }
+
+  Feed feed;
+  LiveSockets sockets;  // they read the feed
+};
+
+}  // namespace relay::api
