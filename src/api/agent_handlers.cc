@@ -76,7 +76,8 @@ void list_all_agents(Api& api, Call call) {
   const auto list = std::make_shared<AgentList>();
   for_each_workspace(
       api, std::move(call),
-      [&api, list](Relay& relay, Next next) {
+      [&api, list](Workspace workspace, Next next) {
+        auto& relay = workspace.relay;
         relay.ask(MessageType::ListAgents, everybody(),
                   [&api, list, &relay, next = std::move(next)](Result<json::object> answer) mutable {
                     if (answer) append_agents(*list, *answer, relay, api.doors);

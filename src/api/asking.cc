@@ -17,7 +17,7 @@ struct Round : std::enable_shared_from_this<Round> {
     left.pop_back();
     api.workspaces.find(id, [self = shared_from_this()](Outcome<Workspace> workspace) {
       if (!workspace) return self->go_on();  // closed meanwhile
-      self->each(workspace->relay, [self] { self->go_on(); });
+      self->each(*workspace, [self] { self->go_on(); });
     });
   }
 

@@ -84,7 +84,7 @@ void ask(Relay& relay, protocol::MessageType type, json::object payload, Call ca
 
 /// Goes through all open workspaces, one after the other, and then answers the call.
 using Next = std::move_only_function<void()>;
-using Each = std::function<void(Relay& relay, Next next)>;
+using Each = std::function<void(Workspace workspace, Next next)>;
 void for_each_workspace(Api& api, Call call, Each each, std::move_only_function<void(Call call)> done);
 
 /// Hands the message over and answers the call with what became of it.

@@ -3,6 +3,7 @@
 
 #include "api/docs_page.h"
 #include "api/handlers.h"
+#include "api/live.h"
 #include "api/openapi.h"
 #include "api/workspace_bodies.h"
 #include "base/format.h"
@@ -25,6 +26,11 @@ struct Metrics {
       {"agent_relay_messages_stored", {"gauge", "Messages that are kept."}},
       {"agent_relay_deliveries_pending", {"gauge", "Deliveries that wait for their recipient."}},
       {"agent_relay_deliveries_dead", {"gauge", "Deliveries that were given up and wait for a person."}},
+      {"agent_relay_event_readers", {"gauge", "Readers of events over HTTP, sockets among them."}},
+      {"agent_relay_event_sockets", {"gauge", "Live sockets of dashboards."}},
+      {"agent_relay_events_told_total", {"counter", "Events told, each for each reader."}},
+      {"agent_relay_event_readers_let_go_total", {"counter", "Readers that were too slow."}},
+      {"agent_relay_event_readers_refused_total", {"counter", "Readers that were too many."}},
       {"agent_relay_events_total", {"counter", "The number of the newest event."}},
       {"agent_relay_http_answers_total", {"counter", "Answers of this server, by operation and status."}},
   };
@@ -51,6 +57,18 @@ void take_status(Metrics& metrics, const std::string& labels, const json::object
     metrics.set("agent_relay_messages_stored", labels, integer_member(*storage, "messages"));
 }
 
+void take_readers(Metrics& metrics, const std::string& labels, const Live& live) {
+  const auto counts = live.feed.counts();
+  const auto set = [&](std::string_view name, std::uint64_t value) {
+    metrics.set(name, labels, static_cast<std::int64_t>(value));
+  };
+  set("agent_relay_event_readers", counts.readers);
+  set("agent_relay_event_sockets", live.sockets.count());
+  set("agent_relay_events_told_total", counts.told);
+  set("agent_relay_event_readers_let_go_total", counts.let_go);
+  set("agent_relay_event_readers_refused_total", counts.refused);
+}
+
 }  // namespace
 
 void tell_health(Api& api, Call call) { call.answer(200, HealthBody{.version = api.facts.version}); }
@@ -67,8 +85,10 @@ void tell_metrics(Api& api, Call call) {
                  static_cast<std::int64_t>(count));
   for_each_workspace(
       api, std::move(call),
-      [metrics](Relay& relay, Next next) {
+      [metrics](Workspace workspace, Next next) {
+        auto& relay = workspace.relay;
         const auto labels = format("workspace=\"{}\"", relay.id());
+        if (workspace.live != nullptr) take_readers(*metrics, labels, *workspace.live);
         relay.ask(MessageType::Status, {},
                   [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
                     if (status) take_status(*metrics, labels, *status);
