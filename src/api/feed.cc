@@ -31,6 +31,7 @@ Feed::Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits)
       self_{std::make_shared<Feed*>(this)} {}
 
 Feed::~Feed() {
+  on_newest(fail("the workspace was closed"));  // nobody waits for an answer that does not come
   close("the workspace was closed");
   if (known_) relay_.follow(0, nullptr);
 }

@@ -148,6 +148,23 @@ TEST_F(SseTest, TellsWhenTheWorkspaceDoesNotAnswer) {
   EXPECT_TRUE(reading.heard().contains("cannot be read now: nobody is there"));
 }
 
+TEST_F(SseTest, NobodyIsLeftWaitingWhenTheWorkspaceIsClosed) {
+  relay.delay = [] { return Millis{60'000}; };
+  auto waiting = client();
+  waiting.say(get("/api/v1/events/sse"));
+  ASSERT_TRUE(run_until(loop, [&] { return relay.open_questions == 1; }));
+  feed.reset();
+  EXPECT_TRUE(waiting.hears("cannot be read now: the workspace was closed"));
+}
+
+TEST_F(SseTest, AReaderHearsWhereToGoOnWhenTheWorkspaceIsClosed) {
+  relay.happen("item.started");
+  auto reading = reader("/api/v1/events/sse");
+  feed.reset();
+  EXPECT_TRUE(reading.hears("event: relay.resume\nid: 1\n"));
+  EXPECT_FALSE(relay.followed());
+}
+
 TEST_F(SseTest, AHeadIsAnsweredAndNobodyReads) {
   auto reading = client();
   reading.say("HEAD /api/v1/events/sse HTTP/1.1\r\nHost: a\r\n\r\n");
