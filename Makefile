@@ -50,12 +50,13 @@ uninstall:
 
 bench: build
 	@scripts/setup bench
-	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_terminal_bench relay_pipeline_bench relay_pty_bench relay_fairness_bench
+	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_terminal_bench relay_pipeline_bench relay_pty_bench relay_fairness_bench relay_http_hello
 	@build/bench/bench/relay_bench build/release/agent-relay
 	@build/bench/bench/relay_terminal_bench
 	@build/bench/bench/relay_pipeline_bench
 	@build/bench/bench/relay_pty_bench
 	@build/bench/bench/relay_fairness_bench build/release/agent-relay
+	@bench/http/run
 
 fuzz:
 	@scripts/setup fuzz
