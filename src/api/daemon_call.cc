@@ -37,8 +37,12 @@ void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
 void DaemonCall::write(const protocol::OutEnvelope& envelope) {
   auto stamped = envelope;
   stamped.ts = loop_.now().wall;
+  const auto frame = protocol::write_envelope(stamped);
+  if (frame.size() > protocol::kMaxFrameBytes)
+    return finish(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
+                                              protocol::kMaxFrameBytes)));
   std::string bytes;
-  protocol::append_frame(bytes, reader_.style(), protocol::write_envelope(stamped));
+  protocol::append_frame(bytes, reader_.style(), frame);
   stream_->write(bytes);
 }
 

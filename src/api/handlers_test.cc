@@ -225,10 +225,12 @@ TEST_F(ApiTest, PermissionsAreListedAndDecidedOnce) {
 
 TEST_F(ApiTest, WhoIsUnknownHasNoListOfPermissions) {
   tell("PROMPTS", R"({"permissions":[],"questions":[]})");
-  tell("LIST_AGENTS", R"({"agents":[{"name":"Bob","idle":true}]})");
   EXPECT_TRUE(expect(200, "GET", "/api/v1/agents/Bob/permissions").at("permissions").as_array().empty());
   EXPECT_TRUE(expect(200, "GET", "/api/v1/agents/Bob/questions").at("questions").as_array().empty());
-  EXPECT_EQ(refusal(404, "GET", "/api/v1/agents/Zoe/permissions"), "NOT_FOUND");
+  relay.answers["PROMPTS"].clear();
+  tell("PROMPTS",
+       R"({"error":"nobody here is called 'Zoe'","code":"UNKNOWN_RECIPIENT","permissions":[],"questions":[]})");
+  EXPECT_EQ(refusal(404, "GET", "/api/v1/agents/Zoe/permissions"), "UNKNOWN_RECIPIENT");
 }
 
 TEST_F(ApiTest, QuestionsAreAnsweredInWords) {

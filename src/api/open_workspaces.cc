@@ -1,6 +1,7 @@
 #include "api/open_workspaces.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/format.h"
 
@@ -15,6 +16,17 @@ constexpr Millis kClosePatience{15'000};  // what is under way is still committe
 constexpr std::size_t kMaxCalls = 64;
 constexpr std::size_t kIdBytes = 8;
 
+std::vector<std::string> spellings_of(const std::string& root) {
+  namespace fs = std::filesystem;
+  const auto without_slash = [](std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+  };
+  std::error_code unreadable;
+  return {root, without_slash(fs::path{root}.lexically_normal().string()),
+          without_slash(fs::weakly_canonical(root, unreadable).string())};
+}
+
 std::string text(const json::object& entry, std::string_view name) { return string_member(entry, name).value_or(""); }
 
 }  // namespace
@@ -27,7 +39,9 @@ OpenWorkspaces::OpenWorkspaces(net::EventLoop& loop, net::Network& network, Rand
       control_socket_{std::move(control_socket)},
       hosts_of_{std::move(hosts_of)} {}
 
-OpenWorkspaces::~OpenWorkspaces() = default;
+OpenWorkspaces::~OpenWorkspaces() {
+  const auto links = std::exchange(links_, {});  // first: who waits there is answered, and may ask for the next one
+}
 
 std::vector<OpenWorkspace> OpenWorkspaces::listed() const {
   std::vector<OpenWorkspace> all;
@@ -138,10 +152,9 @@ void OpenWorkspaces::open(const std::string& root, Changed opened) {
         if (!outcome && outcome.error().code == "FAILED")
           return opened(std::unexpected{bad_request(outcome.error().message)});
         if (!outcome) return opened(std::unexpected{outcome.error()});
-        if (const auto named = choose_workspace(listed(), root, {})) return opened(*named);
-        // Under another spelling: a link that leads there, a slash at the end.
-        for (const auto& workspace : listed())
-          if (root.starts_with(workspace.root)) return opened(workspace);
+        // Perhaps under another spelling: a slash at the end, a link that leads there.
+        for (const auto& spelling : spellings_of(root))
+          if (const auto named = choose_workspace(listed(), spelling, {})) return opened(*named);
         opened(std::unexpected{conflict("FAILED", "the workspace is open under another path; see GET /workspaces")});
       });
 }

@@ -1,7 +1,6 @@
 #include "api/handlers.h"
 #include "api/prompt_bodies.h"
 #include "api/workspace_bodies.h"
-#include "base/format.h"
 
 namespace relay::api {
 namespace {
@@ -16,22 +15,10 @@ void list_prompts(Relay& relay, std::string_view list, json::object which, Call 
   });
 }
 
-/// A list of an agent that was never here is a mistake, not an empty list.
+/// An agent that was never here is a mistake, which the daemon tells, not an empty list.
 void list_prompts_of(Relay& relay, std::string_view list, Call call) {
-  const auto name = call.value("name");
-  ask(relay, MessageType::Prompts, {{"agent", name}}, std::move(call),
-      [&relay, list, name](Call asked, const json::object& answer) {
-        const auto* rows = array_member(answer, list);
-        if (rows != nullptr && !rows->empty()) return asked.answer(200, json::object{{list, *rows}});
-        ask(relay, MessageType::ListAgents, {{"includeIdle", true}}, std::move(asked),
-            [list, name](Call told, const json::object& listing) {
-              if (const auto* agents = array_member(listing, "agents"))
-                for (const auto& agent : *agents)
-                  if (const auto* object = agent.if_object(); object && string_member(*object, "name") == name)
-                    return told.answer(200, json::object{{list, json::array{}}});
-              told.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
-            });
-      });
+  json::object which = {{"agent", call.value("name")}};
+  list_prompts(relay, list, std::move(which), std::move(call));
 }
 
 void answer_prompt(Relay& relay, json::object payload, Call call) {

@@ -36,9 +36,9 @@ class SignalsBlocked {
 struct Server::Parts {
   explicit Parts(ServerOptions made)
       : options{std::move(made)},
+        api{workspaces, doors, loop, random, options.facts},
         doors{loop, network},
-        workspaces{loop, network, random, options.control_socket, options.hosts_of},
-        api{workspaces, doors, loop, random, options.facts} {}
+        workspaces{loop, network, random, options.control_socket, options.hosts_of} {}
 
   Result<void> listen() {
     auto& guard = options.guard;
@@ -88,9 +88,9 @@ struct Server::Parts {
   SystemRandom random;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
+  Api api;  // outlives those below, which may hold requests: even one that nobody answers is counted
   RealDoors doors;
   OpenWorkspaces workspaces;
-  Api api;
   std::unique_ptr<net::HttpServer> server;  // ends first: it holds replies that nobody answers any more
   bool stopping = false;
 };

@@ -1,4 +1,4 @@
-// Seed 002 section 3.4, line by line, on a real server; the feed alone is in feed_test.cc.
+// What docs/acceptance.md says of streams, line by line, on a real server; the feed alone is in feed_test.cc.
 #include <gtest/gtest.h>
 
 #include "api/feed.h"

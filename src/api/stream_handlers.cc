@@ -19,6 +19,7 @@ void stream(Api& api, Workspace workspace, Call call, void (*narrow)(EventWish& 
   auto wish = read_event_wish(call.query(), call.request().headers);
   if (!wish) return call.refuse(bad_request(wish.error().message()));
   narrow(*wish, call);
+  if (const auto fits = check_event_wish(*wish); !fits) return call.refuse(bad_request(fits.error().message()));
   auto headers = sharing_headers(call.request());
   headers.push_back({"X-Content-Type-Options", "nosniff"});
   if (auto reply = let_go(api, workspace, call))

@@ -91,7 +91,8 @@ void tell_metrics(Api& api, Call call) {
         if (workspace.live != nullptr) take_readers(*metrics, labels, *workspace.live);
         relay.ask(MessageType::Status, {},
                   [metrics, labels, &relay, next = std::move(next)](Result<json::object> status) mutable {
-                    if (status) take_status(*metrics, labels, *status);
+                    if (!status) return next();
+                    take_status(*metrics, labels, *status);
                     relay.ask(MessageType::EventsQuery, {{"limit", 1}, {"newest", true}},
                               [metrics, labels, next = std::move(next)](Result<json::object> page) mutable {
                                 if (page)

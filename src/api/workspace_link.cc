@@ -11,6 +11,7 @@ using client::Errc;
 using protocol::MessageType;
 
 constexpr Millis kUsualPatience{5'000};
+constexpr Millis kFeedAgain{1'000};  // after the daemon told it to go
 
 /// The daemon's own limits (wire.md 10.4), and a little more, so that its sentence is the one that is heard.
 Millis patience_for(MessageType type) {
@@ -43,12 +44,14 @@ class WorkspaceLink::Line final : private client::LinkListener {
   using Ready = std::function<void()>;
   using Lost = std::function<void(const std::string&)>;
   using Frame = std::function<void(const protocol::Envelope&)>;
+  using Stopped = std::function<void()>;
 
   Line(net::EventLoop& loop, net::Network& network, Random& random, const std::string& socket, Ready ready, Lost lost,
-       Frame frame)
+       Frame frame, Stopped stopped)
       : ready_{std::move(ready)},
         lost_{std::move(lost)},
         frame_{std::move(frame)},
+        stopped_{std::move(stopped)},
         outbox_{client::Numbering::RandomIds, {}, random},
         link_{loop, network, random, outbox_, options_for(socket), *this} {
     link_.start();
@@ -68,6 +71,7 @@ class WorkspaceLink::Line final : private client::LinkListener {
   void on_stopped(const Error& why) override {
     ended_ = true;
     lost_(why.message());
+    stopped_();
   }
   client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }
   void on_sent(const std::string&) override {}
@@ -77,6 +81,7 @@ class WorkspaceLink::Line final : private client::LinkListener {
   Ready ready_;
   Lost lost_;
   Frame frame_;
+  Stopped stopped_;
   bool ended_ = false;
   client::Outbox outbox_;
   client::Link link_;
@@ -103,9 +108,15 @@ void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
     return loop_.post([answer = std::move(answer)]() mutable {
       answer(fail(Errc::Full, format("{} questions to the daemon wait already; try again", kMaxWaiting)));
     });
+  auto text = json::serialize(payload);
+  if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes)
+    return loop_.post([answer = std::move(answer)]() mutable {
+      answer(fail(Errc::TooLarge, format("this is more than the daemon takes at once; {} bytes are allowed",
+                                         protocol::kMaxFrameBytes - protocol::kEnvelopeRoomBytes)));
+    });
   auto& question = questions_[number];
   question.type = type;
-  question.payload = json::serialize(payload);
+  question.payload = std::move(text);
   question.answer = std::move(answer);
   question.deadline = loop_.after(patience_for(type), [this, number] {
     std::erase(waiting_, number);
@@ -113,11 +124,22 @@ void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
   });
   waiting_.push_back(number);
   if (asking_ && cut_) (*asking_)->retry_now();  // somebody is there who would rather not wait
-  if (!asking_)
-    asking_ = std::make_unique<Line>(
-        loop_, network_, random_, place_.socket, [this] { on_ready(); },
-        [this](const std::string& why) { on_cut(why); }, [](const protocol::Envelope&) {});
+  if (!asking_) open_line();
   put_waiting();
+}
+
+/// One that was told to go, for whatever reason, does not come back: the next question has a new one.
+void WorkspaceLink::open_line() {
+  asking_ = std::make_unique<Line>(
+      loop_, network_, random_, place_.socket, [this] { on_ready(); }, [this](const std::string& why) { on_cut(why); },
+      [](const protocol::Envelope&) {},
+      [this] {
+        loop_.post([this, alive = alive_] {
+          if (!*alive) return;
+          asking_.reset();
+          if (!waiting_.empty()) open_line();
+        });
+      });
 }
 
 void WorkspaceLink::on_ready() {
@@ -202,17 +224,28 @@ void WorkspaceLink::follow(std::uint64_t after, Follower* follower) {
   follower_ = follower;
   reached_ = after;
   if (follower == nullptr) {
+    feed_again_.reset();
     if (!feed_) return;
     feed_->end();
     return loop_.post([feed = std::move(feed_)] {});  // this may be a callback of its own
   }
   if (feed_) return on_feed_ready();
+  open_feed();
+}
+
+void WorkspaceLink::open_feed() {
   feed_ = std::make_unique<Line>(
       loop_, network_, random_, place_.socket, [this] { on_feed_ready(); },
       [this](const std::string& why) {
         if (follower_ != nullptr) follower_->on_cut(why);
       },
-      [this](const protocol::Envelope& envelope) { on_feed_frame(envelope); });
+      [this](const protocol::Envelope& envelope) { on_feed_frame(envelope); },
+      [this] {
+        feed_again_ = loop_.after(kFeedAgain, [this] {
+          feed_.reset();
+          if (follower_ != nullptr) open_feed();
+        });
+      });
 }
 
 void WorkspaceLink::on_feed_ready() {

@@ -66,6 +66,8 @@ class WorkspaceLink final : public Relay, public Letters {
     bool again = false;
   };
 
+  void open_line();
+  void open_feed();
   void on_ready();
   void on_cut(const std::string& why);
   void put_waiting();
@@ -89,6 +91,7 @@ class WorkspaceLink final : public Relay, public Letters {
   Follower* follower_ = nullptr;
   std::uint64_t reached_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::Timer> feed_again_;
   std::unique_ptr<Line> asking_, feed_;  // last: they end first
 };
 

@@ -1,4 +1,4 @@
-/// How long to wait before trying again, and when to stop trying (seed 000 section 10).
+/// How long to wait before trying again, and when to stop trying.
 ///
 /// 100 ms, doubled each time, at most 30 s, each ±15 % so that clients of one daemon do not return in step. Pure: the
 /// randomness comes in, the delay goes out.

@@ -1,4 +1,4 @@
-/// The five states of a link and the only ways between them (seed 000 section 10), checked as they compile.
+/// The five states of a link and the only ways between them, checked as they compile.
 ///
 ///   DISCONNECTED → CONNECTING → HANDSHAKING → READY
 ///                      ↑   ↓         ↓          ↓

@@ -224,6 +224,9 @@ void Link::Machine::ask(MessageType type, std::string_view payload, OnAnswer on_
   if (questions_.full())
     return on_answer(
         fail(Errc::Full, format("{} questions to the daemon are open; wait for an answer first", kMaxOpenQuestions)));
+  if (payload.size() + protocol::kMaxIdBytes > protocol::kMaxFrameBytes)
+    return on_answer(fail(Errc::TooLarge, format("the {} frame is too large; {} bytes are allowed",
+                                                 protocol::name_of(type), protocol::kMaxFrameBytes)));
   auto id = random_.hex(kIdBytes);
   write({.type = type, .id = id, .ts = loop_.now().wall, .payload = payload});
   questions_.add(std::move(id), timeout, std::move(on_answer));

@@ -206,6 +206,12 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
   const auto made = expect(201, "POST", "/workspaces",
                            json::serialize(json::object{{"path", fs::canonical(box.project() + "/other").string()}}));
   const auto id = *string_member(made, "id");
+  fs::create_directories(box.project() + "/other2");
+  const auto sibling =
+      expect(201, "POST", "/workspaces",
+             json::serialize(json::object{{"path", fs::canonical(box.project()).string() + "/other2/"}}));
+  EXPECT_NE(string_member(sibling, "id"), id) << "not the one whose name it begins with";
+  EXPECT_EQ(http->ask("DELETE", "/workspaces/" + *string_member(sibling, "id")).status, 204);
   EXPECT_EQ(http->ask("GET", "/api/v1/agents").code(), "WHICH_WORKSPACE");
   expect(200, "GET", "/api/v1/agents?workspace=" + id);
   expect(200, "POST", format("/workspaces/{}/switch", id));
@@ -273,6 +279,21 @@ TEST_F(Served, EveryRouteAnswersAndBadRequestsAreNeverTheServersFault) {
       EXPECT_EQ(answer.status >= 400, !answer.code().empty()) << target << " " << body;
     }
   }
+}
+
+TEST_F(Served, WhatTheDaemonTakesNotAtOnceIsRefusedAndHurtsNobody) {
+  const auto text = [](std::size_t bytes) { return std::string(bytes, 'x'); };
+  session("Bob");
+  for (const std::size_t around : {0U, 100U, 200U, 1000U, 4000U}) {
+    const auto fill = text((1 << 20) - 100 - around);
+    const auto message = http->ask("POST", "/api/v1/agents/Bob/messages", format(R"({{"message":"{}"}})", fill));
+    EXPECT_TRUE(message.status == 413 || message.status == 200) << around << " " << message.body;
+    const auto task = http->ask("POST", "/api/v1/sessions", format(R"({{"agent":"C","cli":"cat","task":"{}"}})", fill));
+    EXPECT_TRUE(task.status == 413 || task.status == 400) << around << " " << task.body;
+    const auto path = http->ask("POST", "/workspaces", format(R"({{"path":"/{}"}})", fill));
+    EXPECT_TRUE(path.status == 413 || path.status == 400) << around << " " << path.body;
+  }
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Bob").status, 200) << "the daemon is still there";
 }
 
 // --- security, with real requests
@@ -362,7 +383,7 @@ TEST_F(Served, ADaemonThatEndsFinishesWhatIsUnderWayAndABadPortHurtsNobody) {
   asking.join();
   EXPECT_FALSE(heard.empty());
   box.ok({"down", "--all"});
-  EXPECT_EQ(http->ask("GET", "/healthz").status, 0);
+  EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "its port may be another's already";
   box.set("AGENT_RELAY_HTTP_ADDRESS", "127.99.99.999");
   box.ok({"up"});
   EXPECT_FALSE(box.ok_json({"status"}).contains("http"));

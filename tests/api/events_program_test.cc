@@ -1,4 +1,4 @@
-// Events over HTTP from the real daemon with real agents: seed 002 section 3.4 end to end, and the live socket.
+// Events over HTTP from the real daemon with real agents: streams end to end, and the live socket.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -93,6 +93,7 @@ TEST_F(Watched, TheLiveSocketShowsWhoIsHereWhatHappensAndATerminal) {
 TEST_F(Watched, ABadPlaceToBeginIsRefusedWithASentence) {
   const auto answer = http->ask("GET", "/api/v1/events/sse?offset=yesterday");
   EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents/" + std::string(200, 'x') + "/events/sse?offset=0").status, 400);
   EXPECT_EQ(http->ask("GET", "/ws").status, 426);
 }
 
