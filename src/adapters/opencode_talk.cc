@@ -352,11 +352,14 @@ void OpenCodeTalk::on_permission(const json::object& request) {
   if (const auto* patterns = array_member(request, "patterns"); input.empty() && patterns != nullptr)
     summary = summary_of(tool, {{"pattern", patterns->empty() ? json::value{""} : patterns->front()}});
   const auto whole = json::serialize(input);
+  // Of several files one name would be judged; commands are all in the one line.
+  const auto* asked_of = array_member(request, "patterns");
+  const bool several = tool != "bash" && asked_of != nullptr && asked_of->size() > 1;
   ask({.prompt = {.kind = PromptKind::Permission,
                   .tool = tool,
                   .summary = std::move(summary),
                   .input = std::string{protocol::cut_at_letter(whole, kMaxInputBytes)},
-                  .partial = whole.size() > kMaxInputBytes,
+                  .partial = several || whole.size() > kMaxInputBytes,
                   .way = way::kServer},
        .request = text_of(request, "id"),
        .session = text_of(request, "sessionID")});

@@ -17,8 +17,9 @@ std::string summary_of(std::string_view tool, const json::object& input) {
   for (const auto name : {"command", "file_path", "filepath", "filePath", "path", "url", "pattern", "query"})
     if (what.empty()) what = string_member(input, name).value_or("");
   if (what.empty() && !input.empty()) what = json::serialize(input);
-  auto line = std::string{tool} + (what.empty() ? "" : ": ") + what;
-  return speech::harmless_line(protocol::cut_at_letter(line, kMaxSummaryBytes));
+  const auto line = std::string{tool} + (what.empty() ? "" : ": ") + what;
+  const auto shown = protocol::cut_at_letter(line, kMaxSummaryBytes);
+  return speech::harmless_line(shown) + (shown.size() < line.size() ? "…" : "");
 }
 
 }  // namespace relay::adapters

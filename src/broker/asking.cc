@@ -94,7 +94,8 @@ std::optional<OpenRequest> request_in(const events::Event& event, const json::ob
     id = question->question_id;
   else
     return std::nullopt;
-  return OpenRequest{std::move(id), event, std::min(integer_member(object, "_ts").value_or(now), now)};
+  const auto told_at = integer_member(object, "_ts").value_or(now);
+  return OpenRequest{std::move(id), event, std::clamp<WallMs>(told_at, 0, std::max<WallMs>(now, 0))};
 }
 
 std::string resolved_in(const events::Event& event) {
@@ -148,7 +149,10 @@ void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
 
 void Core::open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told) {
   AgentState* agent = find_agent(name.value());
-  if (agent == nullptr || !agent->session || agent->session->id != session || agent->session->ended != 0) return;
+  if (agent == nullptr || !agent->session || agent->session->id != session || agent->session->ended != 0) {
+    if (told == Told::First) withdraw(request, name, session);
+    return;
+  }
   OpenRequest* open = agent->requests.find(request.id);
   if (open == nullptr) {
     request.person_wanted = told == Told::Again;  // whoever was here then has told him
@@ -159,8 +163,11 @@ void Core::open_request(const AgentName& name, const SessionId& session, OpenReq
   } else if (open->asks_like(request)) {
     const bool could = open->can_answer();
     open->told = std::move(request.told);
-    if (auto* asked = std::get_if<events::PermissionRequested>(&open->told)) asked->risk_level = open->decision.risk;
-    if (could || !open->can_answer()) return;
+    if (could || !open->can_answer()) {
+      if (auto* asked = std::get_if<events::PermissionRequested>(&open->told)) asked->risk_level = open->decision.risk;
+      return;
+    }
+    open->decision = std::move(request.decision);  // by the rules of today
   } else {
     open->told = std::move(request.told);
     open->decision = std::move(request.decision);
@@ -175,21 +182,22 @@ void Core::end_request_when_saved(const AgentState& agent, std::string request) 
   });
 }
 
-/// Its session is over, and nobody will say what became of them.
+/// Its session is over, and nobody will say what became of it.
+void Core::withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session) {
+  if (request.permission() != nullptr)
+    record(events::PermissionResolved{.request_id = request.id,
+                                      .resolution = events::Resolution::Withdrawn,
+                                      .resolved_by = std::string{kNobody},
+                                      .resolved_at = now_.wall,
+                                      .reason = "its session has ended"},
+           agent, session);
+  else
+    record(events::QuestionResolved{.question_id = request.id, .resolved_by = std::string{kNobody}}, agent, session);
+}
+
 void Core::end_requests(AgentState& agent) {
-  const std::string reason = "its session has ended";
   const auto ended = std::exchange(agent.requests, {});
-  for (const auto& open : ended.all()) {
-    if (open.permission() != nullptr)
-      record(events::PermissionResolved{.request_id = open.id,
-                                        .resolution = events::Resolution::Withdrawn,
-                                        .resolved_by = std::string{kNobody},
-                                        .resolved_at = now_.wall,
-                                        .reason = reason},
-             agent);
-    else
-      record(events::QuestionResolved{.question_id = open.id, .resolved_by = std::string{kNobody}}, agent);
-  }
+  for (const auto& open : ended.all()) withdraw(open, agent.name(), agent.session->id);
 }
 
 // ---------------------------------------------------------------- rules
@@ -332,7 +340,7 @@ void Core::on_prompts(Connection& connection, const protocol::Envelope& envelope
       payload.field("requestedAt", open->asked_at);
       if (const auto expires_at = open->expires_at(); expires_at && !open->late)
         payload.field("expiresAt", *expires_at);
-      payload.field("canAnswer", open->can_answer()).end();
+      payload.field("canAnswer", open->can_answer() && agent->connected()).end();
     }
     payload.end();
   };
@@ -378,6 +386,9 @@ std::optional<Core::Objection> Core::objection_to_answer(const Connection& conne
     return Objection{
         Refusal::Unsupported,
         format("{} asks on its own screen alone; answer it there: agent-relay attach {}", answer.agent, answer.agent)};
+  if (!agent->connected())
+    return Objection{Refusal::Busy, format("{} is not here at the moment, and cannot be told", answer.agent),
+                     kBusyRetryMs};
   if (open->replying)
     return Objection{Refusal::Busy, format("{} is being answered at this moment", answer.request), kBusyRetryMs};
   if (connection.open_queries >= limits_.max_open_queries)

@@ -108,7 +108,6 @@ struct Asking : ::testing::Test {
 
 using Ids = std::vector<std::string>;
 
-// Seed 002, 2.6: "GET /api/v1/agents/:name/permissions returns pending permission requests".
 TEST_F(Asking, WhatIsAskedIsOpenUntilItIsResolved) {
   ask("r1", "make deploy");
   const auto open_now = first_open();
@@ -378,7 +377,7 @@ TEST_F(Asking, APersonIsWantedOnceAndToldWhatFor) {
 
 // ---------------------------------------------------------------- ANSWER
 
-// Seed 002, 2.6: "POST .../approve", "POST .../deny", without a blind key: the host says whether it was told.
+// Without a blind key: the host says whether the agent was told.
 TEST_F(Asking, APersonApproves) {
   ask("r1", "make deploy");
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve","reason":"go on")"), "none yet");
@@ -424,6 +423,23 @@ TEST_F(Asking, OnlyOneAnswerIsOnItsWay) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
+TEST_F(Asking, WhoIsNotHereCannotBeTold) {
+  ask("r1", "make deploy");
+  world.leave(bob);
+  EXPECT_FALSE(first_open().at("canAnswer").as_bool());
+  EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve")"), "BUSY");
+  world.request(person, "REMOVE_AGENT", R"({"name":"Bob"})");
+  EXPECT_TRUE(open().empty());
+  EXPECT_EQ(text(log("permission.resolved").back(), "resolution"), "withdrawn");
+}
+
+TEST_F(Asking, ATimeThatCannotBeIsNotBelieved) {
+  fetch("r1", std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(integer_member(first_open(), "requestedAt"), 0);
+  world.pass(1ms);
+  EXPECT_EQ(replies().size(), 1u) << "its time is over";
+}
+
 TEST_F(Asking, AnAnswerFitsWhatIsAsked) {
   ask("r1", "make deploy");
   question("q1");
@@ -434,7 +450,6 @@ TEST_F(Asking, AnAnswerFitsWhatIsAsked) {
   world.request(person, "ANSWER", R"({"agent":"Nobody","request":"r1","decision":"deny"})");
   EXPECT_EQ(outcome(person), "UNKNOWN_RECIPIENT");
   EXPECT_TRUE(replies().empty());
-  // Seed 002, 2.6: "Question endpoints work same pattern".
   answer(person, R"("request":"q1","answers":["a"])");
   EXPECT_EQ(replies().at(0).reply.answers, Ids{"a"});
 }

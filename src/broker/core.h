@@ -483,6 +483,7 @@ class Core {
   void open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told);
   void end_request_when_saved(const AgentState& agent, std::string request);
   void end_requests(AgentState& agent);
+  void withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session);
   [[nodiscard]] permissions::Decision judge(const AgentState& agent, const events::PermissionRequested& asked) const;
   void carry_out_rule(AgentState& agent, OpenRequest& open);
   void reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,
@@ -513,7 +514,8 @@ class Core {
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
   void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
   Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);
-  void hear_event_again(AgentState& agent, const protocol::Envelope& envelope);
+  void hear_event_again(Connection& connection, AgentState& agent, const protocol::Envelope& envelope);
+  void charge_event(Connection& connection, const protocol::Envelope& envelope);
   [[nodiscard]] records::Usage usage_of(const events::TokensUsed& tokens, const AgentState& agent,
                                         std::string_view id) const;
 

@@ -85,7 +85,7 @@ void Core::on_agent_event(Connection& connection, const protocol::Envelope& enve
   switch (agent->outboxes.look_up(id->epoch, id->number, connection.first_event->number - 1)) {
     case Numbered::Next: break;
     case Numbered::Seen:
-      hear_event_again(*agent, envelope);
+      hear_event_again(connection, *agent, envelope);
       return answer_event_when_saved(connection, envelope.id, Told::Again, {});
     case Numbered::Refused:
       return answer_event_when_saved(connection, envelope.id, Told::Again, "this event was refused before");
@@ -96,10 +96,14 @@ void Core::on_agent_event(Connection& connection, const protocol::Envelope& enve
   const auto taken = take_event(*agent, envelope);
   change(records::SetOutboxMark{
       agent->outboxes.advance(agent->name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
+  charge_event(connection, envelope);
+  answer_event_when_saved(connection, envelope.id, Told::First, taken ? std::string{} : taken.error().message());
+}
+
+void Core::charge_event(Connection& connection, const protocol::Envelope& envelope) {
   const std::size_t bytes = envelope.payload.size();
   charge(connection, bytes, kMaxEventsWaiting);
   when_committed([this, connection = connection.id, bytes](Saving) { release_uncommitted(find(connection), bytes); });
-  answer_event_when_saved(connection, envelope.id, Told::First, taken ? std::string{} : taken.error().message());
 }
 
 /// Refused for good when there is a sentence; else acknowledged. What was told before has its number already.
@@ -162,10 +166,12 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
 }
 
 /// It is in the log, but perhaps by the hand of another daemon: what is open must be known to this one as well.
-void Core::hear_event_again(AgentState& agent, const protocol::Envelope& envelope) {
+void Core::hear_event_again(Connection& connection, AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = protocol::parse_agent_event(envelope.payload);
-  const auto object = text ? parse_json_object(*text) : Failure{text.error()};
+  if (!text || text->size() > kMaxRequestBytes || !protocol::check_object(*text, kMaxLevelsAround)) return;
+  const auto object = parse_json_object(*text);
   if (!object) return;
+  charge_event(connection, envelope);
   const auto event = events::read_event(string_member(*object, "type").value_or(""), *object);
   if (!event) return;
   if (auto request = request_in(*event, *object, now_.wall)) take_request(agent, *std::move(request), Told::Again);

@@ -366,6 +366,7 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
                   format("{} is being started; release it once it runs, then remove it", wanted->name));
   }
   agent->removing = true;
+  end_requests(*agent);
   if (agent->session && agent->session->ended == 0)
     change(event_row(events::SessionEnded{.ended_at = now_.wall, .reason = events::SessionEnd::Timeout}, agent->name(),
                      agent->session->id));

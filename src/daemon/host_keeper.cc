@@ -122,6 +122,13 @@ Result<host::HostRecord> HostKeeper::find(const std::string& name) const {
   return std::move(*youngest);
 }
 
+/// Two of one name: the request says whose it is.
+Result<host::HostRecord> HostKeeper::find_asker(const std::string& name, std::string_view request) const {
+  for (auto& record : host::present_hosts(records_))
+    if (record.name == name && request.starts_with(record.id + "-")) return std::move(record);
+  return find(name);
+}
+
 Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const {
   auto record = RELAY_TRY(find(name));
   if (!record.spawned)
@@ -186,7 +193,7 @@ void HostKeeper::list(Listed done) {
 }
 
 void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
-  const auto record = find(answer.agent);
+  const auto record = find_asker(answer.agent, answer.request);
   if (!record) {
     const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
     return later(std::move(done), Result<void>{fail(protocol::Refusal::Unsupported, why)});

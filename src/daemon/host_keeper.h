@@ -52,6 +52,7 @@ class HostKeeper final : public Hosts {
 
   Result<HostCommand> command_for(const broker::HostOrder& order) const;
   [[nodiscard]] Result<host::HostRecord> find(const std::string& name) const;
+  [[nodiscard]] Result<host::HostRecord> find_asker(const std::string& name, std::string_view request) const;
   /// One that runs for others.
   [[nodiscard]] Result<host::HostRecord> find_spawned(const std::string& name) const;
   void call(host::DoorRequest request, Done done);

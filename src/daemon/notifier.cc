@@ -65,7 +65,7 @@ void Notifier::tell(const broker::PersonWanted& wanted, const std::string& proje
     run({.argv = {"notify-send", "--app-name=Agent Relay", "--", format("{} waits for you", wanted.agent),
                   format("It {}. See: agent-relay {}s", what, wanted.kind)},
          .environment = command.environment,
-         .directory = project});
+         .directory = "/"});  // an entry of PATH that is relative must not lead to what an agent wrote
   }
   if (command_.empty()) return;
   const auto tell_fact = [&](std::string_view name, std::string_view value) {

@@ -45,9 +45,11 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
   const auto input = parse_json_object(prompt.input);
   const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
   if (kind.use == activity::Use::Patch) {
-    // Of several files the first would say too little.
+    // Of several files the first would say too little; and where one is moved to, or a header that another reader takes for
+    // one, is more than can be told: no rule decides it.
     const auto files = activity::files_in_patch(member("command"));
     if (files.size() == 1) asked.file_path = unless_empty(cut(files.front().path, kMaxPathBytes));
+    asked.partial = true;
     return asked;
   }
   // Where a hook names its tools otherwise than the record does, the input still says on what.
@@ -58,7 +60,15 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
   asked.command = unless_empty(cut(command, kMaxTextBytes));
   if (command.size() > kMaxTextBytes) asked.partial = true;
   for (const auto* name : {"file_path", "filePath", "filepath", "notebook_path", "path"})
-    if (!asked.file_path) asked.file_path = unless_empty(cut(member(name), kMaxPathBytes));
+    if (!asked.file_path) {
+      const auto path = member(name);
+      asked.file_path = unless_empty(cut(path, kMaxPathBytes));
+      if (path.size() > kMaxPathBytes) asked.partial = true;
+    }
+  // Which files a search looks at, besides where it begins, is told to nobody who judges.
+  for (const auto* name :
+       {"glob", "globs", "include", "include_pattern", "include_patterns", "includes", "paths", "files"})
+    if (input && input->contains(name)) asked.partial = true;
   return asked;
 }
 
@@ -329,6 +339,13 @@ Asked::Told Asked::end(WallMs now) {
 Asked::Told Asked::open() const {
   Told out;
   for (const auto& each : open_) out.push_back(each.told);
+  return out;
+}
+
+Asked::Told Asked::unanswered() const {
+  Told out;
+  for (const auto& each : open_)
+    if (each.where != Where::Closing) out.push_back(each.told);
   return out;
 }
 

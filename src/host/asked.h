@@ -68,6 +68,8 @@ class Asked {
 
   /// All that are open, oldest first.
   [[nodiscard]] Told open() const;
+  /// Without those that were answered, and of which only the outcome is not known yet.
+  [[nodiscard]] Told unanswered() const;
 
  private:
   enum class Where : std::uint8_t {

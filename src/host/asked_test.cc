@@ -179,10 +179,10 @@ TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
   };
   EXPECT_EQ(
       patch("p1", R"({"command":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"})"),
-      R"(permission.requested {"requestId":"h7-p1","tool":"apply_patch","filePath":"a","description":"s","riskLevel":"medium"})");
+      R"(permission.requested {"requestId":"h7-p1","tool":"apply_patch","filePath":"a","description":"s","riskLevel":"medium","partial":true})");
   EXPECT_EQ(
       patch("p2", R"({"command":"*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch"})"),
-      R"(permission.requested {"requestId":"h7-p2","tool":"apply_patch","description":"s","riskLevel":"medium"})");
+      R"(permission.requested {"requestId":"h7-p2","tool":"apply_patch","description":"s","riskLevel":"medium","partial":true})");
 }
 
 TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
@@ -280,6 +280,21 @@ TEST_F(AskedTest, ADialogInANarrowerWindowIsTheSame) {
   wait(Asked::kSettle);
   EXPECT_TRUE(look(State::Blocked, dialog("make all\n  install")).empty());
   EXPECT_EQ(asked.open().size(), 1U);
+}
+
+TEST_F(AskedTest, WhereMoreIsMeantThanIsToldNoRuleDecides) {
+  int number = 0;
+  const auto partial = [&](std::string tool, std::string input) {
+    const auto told =
+        lines(asked.on_prompt({.id = format("p{}", ++number), .tool = std::move(tool), .input = std::move(input)}));
+    return told.at(0).find(R"("partial":true)") != std::string::npos;
+  };
+  EXPECT_FALSE(partial("Read", R"({"file_path":"/p/a"})"));
+  EXPECT_TRUE(partial("Read", R"({"file_path":"/p/)" + std::string(5'000, '.') + R"(/../.ssh/id_rsa"})"));
+  EXPECT_FALSE(partial("Grep", R"({"pattern":"KEY","path":"/p"})"));
+  EXPECT_TRUE(partial("Grep", R"({"pattern":"KEY","path":"/p","glob":".env"})"));
+  EXPECT_TRUE(partial("apply_patch",
+                      R"({"command":"*** Begin Patch\n*** Update File: src/a\n*** Move to: /etc/b\n*** End Patch"})"));
 }
 
 TEST_F(AskedTest, OfALongInputTheCommandIsKnownAndThatItIsCut) {

@@ -307,7 +307,7 @@ class Host::Core final : public pty::ProgramListener,
   void ring() {
     bell_due_.reset();
     if (!person_ || ended_ || !sight_.screen().at_rest()) return;
-    const auto notice = bell_.ring(native_.requests(), now());
+    const auto notice = bell_.ring(native_.unanswered(), now());
     if (!notice.empty()) person_->write(notice);
     bell_due_ = bell_.due();
   }

@@ -59,6 +59,7 @@ class NativeSide final : public adapters::Listener {
   std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings);
   /// What it asks and has not been answered, as it was told.
   [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
+  [[nodiscard]] std::vector<events::Event> unanswered() const { return asked_.unanswered(); }
 
   Result<void> answer(const AnswerPrompt& wish);
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;

@@ -31,9 +31,13 @@ std::string event_payload(const events::Event& event, WallMs at, std::string_vie
 
 void Teller::tell(events::Event event, WallMs at) {
   if (auto* tokens = std::get_if<events::TokensUsed>(&event)) tokens->agent_name = agent_;
-  if (const auto gone = resolved_in(event); !gone.empty()) asked_.erase(gone);
+  const auto ended = asked_.extract(resolved_in(event));
+  const bool was_told = !ended.empty() && !(ended.mapped().event.empty() && ended.mapped().session.empty());
   const auto id = missing_ == 0 ? put(event, at) : std::string{};
-  if (id.empty()) ++dropped_, ++missing_;
+  if (id.empty()) {
+    ++dropped_, ++missing_;
+    if (was_told && owed_.size() < kMaxOwed) owed_.emplace_back(event, at);
+  }
   if (auto request = request_in(event); !request.empty()) {
     auto& asked = asked_.try_emplace(std::move(request), Request{.since = at}).first->second;
     asked.event = id;
@@ -48,6 +52,11 @@ bool Teller::close_gap(WallMs now) {
       .problem = format("{} events were not kept: more happened than the daemon took at that time", missing_)};
   if (put(gap, now).empty()) return false;
   missing_ = 0;
+  for (auto& [event, at] : std::exchange(owed_, {})) {  // else what it ends would stay open at the daemon
+    if (missing_ == 0 && !put(event, at).empty()) continue;
+    ++missing_;
+    owed_.emplace_back(std::move(event), at);
+  }
   return true;
 }
 

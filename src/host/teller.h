@@ -1,7 +1,8 @@
 /// Tells the daemon what happens at the agent, as AGENT_EVENT frames (docs/spec/wire.md).
 ///
 /// Why a queue with a gap: what happens must not cost memory or delay a message. When the link's queue is full the newest
-///   are not kept until half of it is free again; then one agent.unparsed says how many are missing.
+///   are not kept until half of it is free again; then one agent.unparsed says how many are missing, and what had ended of
+///   that which was asked before is told.
 /// Invariants: what is asked and not answered is known to every daemon that greets us: it is told again after each WELCOME
 ///   and after a gap, under its own id and time, unless it still waits to be told. `_again` names the session in whose
 ///   log it is already.
@@ -12,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/link.h"
@@ -46,7 +48,9 @@ class Teller {
     WallMs since = 0;
     std::string session = {};  // that stored it
   };
-  std::map<std::string, Request> asked_;  // the open ones
+  static constexpr std::size_t kMaxOwed = 64;
+  std::map<std::string, Request> asked_;                // the open ones
+  std::vector<std::pair<events::Event, WallMs>> owed_;  // ends of what was told, that fell into the gap
   std::string session_;
 };
 

@@ -119,5 +119,19 @@ TEST_F(TellerTest, ARequestThatWasDroppedIsToldAfterTheGap) {
   EXPECT_EQ(answer_all(), 2U);
 }
 
+TEST_F(TellerTest, TheEndOfWhatWasToldIsToldThoughItFellIntoTheGap) {
+  start_telling();
+  teller->tell(asks("h-p1"), 1);
+  answer_all();
+  for (std::size_t i = 0; i < client::kMaxEvents + 1; ++i) teller->tell(delta("x"), 1);
+  teller->tell(events::PermissionResolved{.request_id = "h-p1"}, 2);
+  teller->tell(events::PermissionResolved{.request_id = "h-p2"}, 2);
+  answer_all();
+  EXPECT_TRUE(teller->close_gap(3));
+  const auto told = heard();
+  ASSERT_EQ(told.size(), 2U) << "of h-p2 nobody was told";
+  EXPECT_NE(told[1].find(R"("type":"permission.resolved","requestId":"h-p1")"), std::string::npos) << told[1];
+}
+
 }  // namespace
 }  // namespace relay::host

@@ -1,4 +1,4 @@
-/// The delivery contract's values (seed 001): who, what a session can do, a message, why and when it is delivered, what
+/// The delivery contract's values: who, what a session can do, a message, why and when it is delivered, what
 /// became of it. Read from stored messages and from what travels; written for whoever listens.
 ///
 /// `metadata` and the like are JSON objects as they came, empty when absent. A MessageReceipt is what a RECEIPT says.

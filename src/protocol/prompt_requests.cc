@@ -46,6 +46,8 @@ Result<AnswerRequest> parse_answer(std::string_view payload) {
   answer.by = RELAY_TRY(text_in(by, kMaxNameBytes));
   if (has_control_characters(answer.by))
     return fail(Errc::BadField, "the field \"by\" must be text without control characters");
+  if (answer.by == "policy" || answer.by == "nobody")
+    return fail(Errc::BadField, "the field \"by\" names who answers: not policy, and not nobody");
   if (!answer.decision && answer.answers.empty())
     return fail(Errc::MissingField, "an answer needs \"decision\" (approve or deny) or \"answers\"");
   return answer;

@@ -34,7 +34,8 @@ TEST(PromptRequests, AnAnswerSaysToWhomToWhatAndWhat) {
   for (const auto* bad :
        {"{}", R"({"agent":"Bob"})", R"({"agent":"Bob","request":"r1"})", R"({"request":"r1","decision":"deny"})",
         R"({"agent":"Bob","request":"r1","decision":"perhaps"})", R"({"agent":"Bob","request":"r1","answers":"yes"})",
-        R"({"agent":"Bob","request":"r1","decision":"deny","by":"a\nb"})"}) {
+        R"({"agent":"Bob","request":"r1","decision":"deny","by":"a\nb"})",
+        R"({"agent":"Bob","request":"r1","decision":"approve","by":"policy"})"}) {
     const auto read = parse_answer(bad);
     ASSERT_FALSE(read) << bad;
     EXPECT_FALSE(read.error().message().empty()) << bad;

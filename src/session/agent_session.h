@@ -1,4 +1,4 @@
-/// What a program implements to take part as an agent (seed 001, AgentSession): receive a message, be released.
+/// What a program implements to take part as an agent: receive a message, be released.
 ///
 /// Everything else has a default. SessionRunner calls these; none of them blocks, since they run between everything else
 /// that the loop does.

@@ -89,7 +89,7 @@ struct Permissions : Agents {
   }
 };
 
-// Seed 002, 2.6: permissions are listed; approve lets the agent go on and emits `permission.resolved`.
+// Permissions are listed; approve lets the agent go on and emits `permission.resolved`.
 TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   auto& bob = start_claude();
   bob.type("deploy\r");
@@ -112,7 +112,7 @@ TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   EXPECT_NE(box.run({"approve", "Bob"}).code, 0) << "nothing is approved in advance";
 }
 
-// Seed 002, 2.6: deny, and `permission.resolved`.
+// Deny, and `permission.resolved`.
 TEST_F(Permissions, WhatIsDeniedIsNotDone) {
   auto& bob = start_claude();
   bob.type("deploy\r");
@@ -125,7 +125,6 @@ TEST_F(Permissions, WhatIsDeniedIsNotDone) {
   EXPECT_EQ(word(log("permission.resolved").back(), "reason"), "not on a Friday");
 }
 
-// Seed 002, 2.6: "Question endpoints work same pattern".
 TEST_F(Permissions, AQuestionIsListedAndAnswered) {
   auto& bob = start_claude();
   bob.type("which database?\r");

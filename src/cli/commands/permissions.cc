@@ -43,6 +43,8 @@ std::string reason_of(const json::object& prompt) {
   std::string all;
   for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), std::string{where(prompt)}})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
+  if (bool_member(prompt, "partial").value_or(false))
+    all += (all.empty() ? "" : "; ") + std::string{"only a part of it is shown"};
   return all;
 }
 
