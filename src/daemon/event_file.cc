@@ -102,7 +102,7 @@ Result<records::EventNumber> EventFile::open(records::EventNumber newest) {
 Result<void> EventFile::append(const std::vector<records::ToldEvent>& events, WallMs now) {
   if (events.empty()) return {};
   if (!file_) RELAY_TRY(open_at(bytes_));
-  if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && now - since_ > kMaxEventFileAgeMs)) RELAY_TRY(set_aside());
+  if (bytes_ >= kMaxEventFileBytes || (first_ != 0 && since_ < now - kMaxEventFileAgeMs)) RELAY_TRY(set_aside());
   std::string lines;
   for (const auto& event : events) lines += event.json + '\n';
   if (auto written = write_all(file_.get(), lines); !written) {
