@@ -58,18 +58,6 @@ void tell_agents(Api& api, Workspace workspace, Call call) {
   });
 }
 
-void tell_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
-  auto& relay = workspace.relay;
-  ask(relay, MessageType::ListAgents, everybody(), std::move(call),
-      [&api, &relay, name](Call asked, json::object answer) {
-        AgentList list;
-        append_agents(list, answer, relay, api.doors);
-        for (const auto& agent : list.agents)
-          if (agent.name == name) return asked.answer(200, agent);
-        asked.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
-      });
-}
-
 }  // namespace
 
 void list_all_agents(Api& api, Call call) {
@@ -97,15 +85,16 @@ void list_workspace_agents(Api& api, Call call) {
 
 void list_agents(Api& api, Workspace workspace, Call call) { tell_agents(api, workspace, std::move(call)); }
 
-void get_agent(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
-    tell_agent(api, workspace, name, std::move(asked));
-  });
-}
-
-void get_named_agent(Api& api, Workspace workspace, Call call) {
-  const auto name = call.value("name");
-  tell_agent(api, workspace, name, std::move(call));
+void get_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+  auto& relay = workspace.relay;
+  ask(relay, MessageType::ListAgents, everybody(), std::move(call),
+      [&api, &relay, name](Call asked, json::object answer) {
+        AgentList list;
+        append_agents(list, answer, relay, api.doors);
+        for (const auto& agent : list.agents)
+          if (agent.name == name) return asked.answer(200, agent);
+        asked.refuse(not_found(format("nobody called {} was ever here; GET /agents lists all", name)));
+      });
 }
 
 }  // namespace relay::api

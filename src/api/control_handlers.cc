@@ -1,5 +1,6 @@
 #include "api/agent_bodies.h"
 #include "api/handlers.h"
+#include "api/route.h"
 #include "api/workspace_bodies.h"
 #include "base/format.h"
 
@@ -32,26 +33,6 @@ bool is_ours(Api& api, const Relay& relay, const std::string& name, Call& call) 
   return true;
 }
 
-void stop(Api& api, Workspace workspace, const std::string& name, int status, Call call) {
-  const auto why = call.body_as<ReasonBody>();
-  if (!why) return call.refuse(why.error());
-  if (!is_ours(api, workspace.relay, name, call)) return;
-  json::object payload = {{"name", name}};
-  if (why->reason) payload["reason"] = *why->reason;
-  ask(workspace.relay, MessageType::Release, std::move(payload), std::move(call),
-      [status](Call asked, const json::object&) {
-        if (status == 204) return asked.answer_nothing();
-        asked.answer(status, DoneBody{});
-      });
-}
-
-void type(Api& api, Workspace workspace, const std::string& name, Call call) {
-  const auto keys = call.body_as<InputBody>();
-  if (!keys) return call.refuse(keys.error());
-  if (!is_ours(api, workspace.relay, name, call)) return;
-  ask(workspace.relay, MessageType::SendInput, {{"name", name}, {"data", keys->input}}, std::move(call), done);
-}
-
 void control(Relay& relay, std::string_view action, Call call) {
   const auto why = call.body_as<ReasonBody>();
   if (!why) return call.refuse(why.error());
@@ -60,8 +41,7 @@ void control(Relay& relay, std::string_view action, Call call) {
   ask(relay, MessageType::Control, std::move(payload), std::move(call), done);
 }
 
-using Seen = std::move_only_function<void(Call call, json::object answer)>;
-void ask_door(Api& api, Workspace workspace, const std::string& name, json::object request, Call call, Seen then) {
+void ask_door(Api& api, Workspace workspace, const std::string& name, json::object request, Call call, Then then) {
   const auto host = host_named(api.doors.hosts_in(workspace.relay.hosts()), name);
   if (!host) return call.refuse(no_host(name));
   api.doors.ask(*host, std::move(request),
@@ -69,10 +49,6 @@ void ask_door(Api& api, Workspace workspace, const std::string& name, json::obje
                   if (!answer) return call.refuse(answer.error());
                   then(std::move(call), *std::move(answer));
                 });
-}
-
-void interrupt(Api& api, Workspace workspace, const std::string& name, Call call) {
-  ask_door(api, workspace, name, {{"do", "interrupt"}}, std::move(call), done);
 }
 
 std::vector<std::string> lines_of(std::string_view screen, std::size_t most) {
@@ -87,7 +63,36 @@ std::vector<std::string> lines_of(std::string_view screen, std::size_t most) {
   return lines;
 }
 
-void tell_screen(Api& api, Workspace workspace, const std::string& name, Call call) {
+}  // namespace
+
+void stop_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+  const auto why = call.body_as<ReasonBody>();
+  if (!why) return call.refuse(why.error());
+  if (!is_ours(api, workspace.relay, name, call)) return;
+  json::object payload = {{"name", name}};
+  if (why->reason) payload["reason"] = *why->reason;
+  ask(workspace.relay, MessageType::Release, std::move(payload), std::move(call), [](Call asked, const json::object&) {
+    const int status = asked.route().status;
+    if (status == 204) return asked.answer_nothing();
+    asked.answer(status, DoneBody{});
+  });
+}
+
+void pause_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "pause", std::move(call)); }
+void resume_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "unpause", std::move(call)); }
+
+void type_into_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+  const auto keys = call.body_as<InputBody>();
+  if (!keys) return call.refuse(keys.error());
+  if (!is_ours(api, workspace.relay, name, call)) return;
+  ask(workspace.relay, MessageType::SendInput, {{"name", name}, {"data", keys->input}}, std::move(call), done);
+}
+
+void interrupt_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
+  ask_door(api, workspace, name, {{"do", "interrupt"}}, std::move(call), done);
+}
+
+void tell_output(Api& api, Workspace workspace, const std::string& name, Call call) {
   const auto limit = call.number("limit", 1, kMaxLines);
   if (!limit) return call.refuse(limit.error());
   ask_door(api, workspace, name, {{"do", "screen"}, {"format", "text"}}, std::move(call),
@@ -96,51 +101,6 @@ void tell_screen(Api& api, Workspace workspace, const std::string& name, Call ca
                                            .columns = integer_member(answer, "columns").value_or(0),
                                            .rows = integer_member(answer, "rows").value_or(0)});
            });
-}
-
-}  // namespace
-
-void stop_agent(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
-    stop(api, workspace, name, 204, std::move(asked));
-  });
-}
-void stop_named_agent(Api& api, Workspace workspace, Call call) {
-  const auto name = call.value("name");
-  stop(api, workspace, name, 200, std::move(call));
-}
-
-void pause_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "pause", std::move(call)); }
-void resume_agent(Api&, Workspace workspace, Call call) { control(workspace.relay, "unpause", std::move(call)); }
-
-void type_into_agent(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
-    type(api, workspace, name, std::move(asked));
-  });
-}
-void type_into_named_agent(Api& api, Workspace workspace, Call call) {
-  const auto name = call.value("name");
-  type(api, workspace, name, std::move(call));
-}
-
-void interrupt_agent(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
-    interrupt(api, workspace, name, std::move(asked));
-  });
-}
-void interrupt_named_agent(Api& api, Workspace workspace, Call call) {
-  const auto name = call.value("name");
-  interrupt(api, workspace, name, std::move(call));
-}
-
-void tell_output(Api& api, Call call) {
-  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
-    tell_screen(api, workspace, name, std::move(asked));
-  });
-}
-void tell_named_output(Api& api, Workspace workspace, Call call) {
-  const auto name = call.value("name");
-  tell_screen(api, workspace, name, std::move(call));
 }
 
 }  // namespace relay::api

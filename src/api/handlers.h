@@ -28,20 +28,17 @@ void switch_workspace(Api& api, Call call);
 void list_workspace_agents(Api& api, Call call);
 void list_all_agents(Api& api, Call call);
 void list_agents(Api& api, Workspace workspace, Call call);
-void get_agent(Api& api, Call call);
-void get_named_agent(Api& api, Workspace workspace, Call call);
 
 // control_handlers.cc
-void stop_agent(Api& api, Call call);
-void stop_named_agent(Api& api, Workspace workspace, Call call);
 void pause_agent(Api& api, Workspace workspace, Call call);
 void resume_agent(Api& api, Workspace workspace, Call call);
-void type_into_agent(Api& api, Call call);
-void type_into_named_agent(Api& api, Workspace workspace, Call call);
-void interrupt_agent(Api& api, Call call);
-void interrupt_named_agent(Api& api, Workspace workspace, Call call);
-void tell_output(Api& api, Call call);
-void tell_named_output(Api& api, Workspace workspace, Call call);
+
+// agent_handlers.cc, control_handlers.cc: for one agent; the table says how its path names it (`by_id`, `by_name`)
+void get_agent(Api& api, Workspace workspace, const std::string& name, Call call);
+void stop_agent(Api& api, Workspace workspace, const std::string& name, Call call);
+void type_into_agent(Api& api, Workspace workspace, const std::string& name, Call call);
+void interrupt_agent(Api& api, Workspace workspace, const std::string& name, Call call);
+void tell_output(Api& api, Workspace workspace, const std::string& name, Call call);
 
 // session_handlers.cc
 void spawn_in_workspace(Api& api, Call call);
@@ -93,5 +90,18 @@ void hand_over(Api& api, Workspace workspace, const std::string& to, const Messa
 /// The agent that `{id}` names: its workspace's id, a dot and its name, or the name alone.
 using WithAgent = std::move_only_function<void(Workspace workspace, std::string name, Call call)>;
 void with_agent(Api& api, Call call, WithAgent then);
+
+/// The two ways in which a path names an agent, as handlers of their own.
+template <auto kDeed>
+void by_id(Api& api, Call call) {
+  with_agent(api, std::move(call), [&api](Workspace workspace, const std::string& name, Call asked) {
+    kDeed(api, workspace, name, std::move(asked));
+  });
+}
+template <auto kDeed>
+void by_name(Api& api, Workspace workspace, Call call) {
+  const auto name = call.value("name");
+  kDeed(api, workspace, name, std::move(call));
+}
 
 }  // namespace relay::api
