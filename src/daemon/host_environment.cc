@@ -41,9 +41,11 @@ void remove(std::vector<std::string>& environment, std::span<const std::string_v
 
 void leave_agent(std::vector<std::string>& environment) { remove(environment, kOfAnAgent); }
 
+void leave_secrets(std::vector<std::string>& environment) { remove(environment, kSecrets); }
+
 void prepare_for_host(std::vector<std::string>& environment) {
   leave_agent(environment);
-  remove(environment, kSecrets);
+  leave_secrets(environment);
   remove(environment, kOfAServiceManager);
   remove(environment, kOfATerminal);
   remove(environment, kOfACodingAgent);

@@ -13,7 +13,10 @@ namespace relay::daemon {
 /// Takes out what concerns the one agent we may have been started by.
 void leave_agent(std::vector<std::string>& environment);
 
-/// Takes out that as well as what a service manager, a terminal or a coding agent told the daemon, and names the
+/// Takes out what only the daemon itself may know: the token of its API.
+void leave_secrets(std::vector<std::string>& environment);
+
+/// Takes out both, and what a service manager, a terminal or a coding agent told the daemon, and names the
 /// terminal that the agents of hosts have.
 void prepare_for_host(std::vector<std::string>& environment);
 

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "daemon/host_environment.h"
 #include "protocol/utf8.h"
 
 namespace relay::daemon {
@@ -58,6 +59,7 @@ void Notifier::use_settings(const config::Settings& settings) {
 void Notifier::tell(const broker::PersonWanted& wanted, const std::string& project) {
   if ((command_.empty() && !desktop_) || !rate_.take(loop_.now().steady)) return;
   pty::Command command{.argv = command_, .environment = pty::inherited_environment(), .directory = project};
+  leave_secrets(command.environment);
   if (desktop_) {
     // The words of the agent stay out of it: they would be among the arguments.
     const auto what = wanted.kind == "question" ? std::string{"asks a question"}

@@ -48,12 +48,15 @@ TEST_F(NotifierTest, AProgramIsRunWithoutAShellAndHasTheFactsInItsEnvironment) {
       program("tell",
               "printf '%s|' \"$@\" \"$AGENT_RELAY_NOTIFY_AGENT\" \"$AGENT_RELAY_NOTIFY_KIND\" "
               "\"$AGENT_RELAY_NOTIFY_REQUEST\" \"$AGENT_RELAY_NOTIFY_TEXT\" \"$AGENT_RELAY_NOTIFY_RISK\" "
-              "\"$AGENT_RELAY_NOTIFY_PROJECT\" \"$PWD\" > told.new; echo >> told.new; mv told.new told\n") +
+              "\"$AGENT_RELAY_NOTIFY_PROJECT\" \"$PWD\" \"${AGENT_RELAY_API_TOKEN-no token}\" > told.new; echo >> "
+              "told.new; mv told.new told\n") +
           " --to $HOME;ls");
+  ::setenv("AGENT_RELAY_API_TOKEN", "secret", 1);
   notifier.tell(wanted, place.path());
+  ::unsetenv("AGENT_RELAY_API_TOKEN");
   ASSERT_TRUE(writes("told", 1));
-  EXPECT_EQ(text("told"),
-            "--to|$HOME;ls|Bob|permission|r1|make \"it\"; $HOME|high|" + place.path() + "|" + place.path() + "|\n");
+  EXPECT_EQ(text("told"), "--to|$HOME;ls|Bob|permission|r1|make \"it\"; $HOME|high|" + place.path() + "|" +
+                              place.path() + "|no token|\n");
 }
 
 TEST_F(NotifierTest, ManyAtOnceAreNotAllTold) {
