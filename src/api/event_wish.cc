@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/comma_list.h"
 #include "base/format.h"
 #include "events/event.h"
 #include "protocol/limits.h"
@@ -20,11 +21,7 @@ Result<std::int64_t> number_in(std::string_view name, std::string_view text) {
 }
 
 void add_words(std::vector<std::string>& words, std::string_view text) {
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    if (const auto word = text.substr(0, comma); !word.empty()) words.emplace_back(word);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-  }
+  for (const auto word : comma_list(text)) words.emplace_back(word);
 }
 
 Result<void> check_list(std::string_view name, const std::vector<std::string>& words, std::size_t max_bytes) {

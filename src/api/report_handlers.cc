@@ -1,4 +1,5 @@
 #include "api/handlers.h"
+#include "base/comma_list.h"
 #include "events/costs.h"
 
 namespace relay::api {
@@ -10,13 +11,8 @@ constexpr std::int64_t kMaxRows = 1'000;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 json::array words_of(std::string_view list) {
-  json::array words;
-  while (!list.empty()) {
-    const auto end = std::min(list.find(','), list.size());
-    if (end > 0) words.emplace_back(std::string{list.substr(0, end)});
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return words;
+  const auto words = comma_list(list);
+  return json::array(words.begin(), words.end());
 }
 
 void add_usage(events::CostAggregator& sums, const json::object& row) {

@@ -1,12 +1,11 @@
 #include "api/server.h"
 
-#include <signal.h>
-
 #include <exception>
 
 #include "api/open_workspaces.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/signals_blocked.h"
 #include "net/asio_loop.h"
 #include "net/unix_network.h"
 
@@ -14,22 +13,6 @@ namespace relay::api {
 namespace {
 
 constexpr std::uint16_t kLastPort = 65'535;
-
-/// Signals are for the thread that waits for them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -103,7 +86,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
-  const SignalsBlocked while_it_begins;
+  const AllSignalsBlocked while_it_begins;  // they are for the thread that waits for them
   thread_ = std::thread{[this] { parts_->run(); }};
 }
 

@@ -3,8 +3,8 @@
 /// Why two links: a feed that catches up with a day of events must not stand before an answer.
 /// Invariants: each question and each message is answered exactly once, also when the workspace goes away. At most
 ///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). Nobody waits
-///   for a daemon that has gone. A message
-///   whose answer was lost is sent once more under the same id, which stores it once.
+///   for a daemon that has gone. A message whose answer was lost is sent once more under the same id, which stores it once.
+///   A link that the daemon told to go is replaced.
 /// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
 /// Threading: the API's loop thread.
 #pragma once

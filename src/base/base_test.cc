@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
+#include "base/comma_list.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/random.h"
@@ -64,6 +65,13 @@ TEST(Json, TakesWholeNumbersHoweverTheyAreWritten) {
   EXPECT_EQ(integer_member(object, "b"), 5);
   EXPECT_EQ(integer_member(object, "c"), std::nullopt);
   EXPECT_EQ(integer_member(object, "d"), std::nullopt);
+}
+
+TEST(CommaList, KeepsWhatStandsBetweenCommas) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(comma_list("a, b c ,,d"), (Parts{"a", "b c", "d"}));
+  EXPECT_EQ(comma_list(""), Parts{});
+  EXPECT_EQ(comma_list(" , "), Parts{});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/comma_list.h"
 #include "base/format.h"
 #include "protocol/limits.h"
 
@@ -60,10 +61,8 @@ std::optional<std::pair<std::string, std::string_view>> header(std::string_view 
 }
 
 Result<void> read_participants(std::string_view list, records::Proposal& proposal) {
-  while (!list.empty()) {
-    const auto comma = list.find(',');
-    const auto name = trimmed(list.substr(0, comma));
-    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+  for (const auto part : comma_list(list)) {
+    const auto name = trimmed(part);
     if (name.empty()) continue;
     if (proposal.participants.size() >= protocol::kMaxParticipants) {
       return fail(format("a proposal may name at most {} participants", protocol::kMaxParticipants));

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/comma_list.h"
 #include "base/format.h"
 #include "config/setting_value.h"
 
@@ -72,17 +73,9 @@ std::int64_t Settings::integer(Setting setting) const { return std::get<std::int
 bool Settings::flag(Setting setting) const { return std::get<bool>(slot(setting).value); }
 
 std::vector<std::string> Settings::http_origins() const {
-  std::vector<std::string> origins;
   const auto all = text(Setting::HttpOrigins);
-  for (std::string_view rest = all; !rest.empty();) {
-    const auto end = std::min(rest.find(','), rest.size());
-    auto one = rest.substr(0, end);
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (!one.empty()) origins.emplace_back(one);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return origins;
+  const auto origins = comma_list(all);
+  return {origins.begin(), origins.end()};
 }
 
 StorageType Settings::storage_type() const {

@@ -94,7 +94,7 @@ class Settings {
   // The same, by their types.
   [[nodiscard]] std::int64_t dashboard_port() const { return integer(Setting::DashboardPort); }
   [[nodiscard]] std::string http_address() const { return text(Setting::HttpAddress); }
-  /// Empty, or as they were written, one by one.
+  /// As they were written, one by one.
   [[nodiscard]] std::vector<std::string> http_origins() const;
   [[nodiscard]] StorageType storage_type() const;
   [[nodiscard]] std::string storage_path() const { return text(Setting::StoragePath); }

@@ -3,8 +3,8 @@
 /// Why nothing is remembered of those that run: they outlive the daemon, so what lies in `hosts/` is the only list that
 ///   is true after a restart as well (docs/spec/host.md).
 /// Invariants: at most kMaxHosts run for others; only those are ended or typed into from here, never an agent in a
-///   person's own terminal, though what it asks is answered; names are exact; keys for one agent are typed in the order they came; no request knocks at
-///   more than one door.
+///   person's own terminal, though what it asks is answered; names are exact; keys for one agent are typed in the order
+///   they came; no request knocks at more than one door.
 /// Ownership: borrows loop, network and launcher, which outlive it. Threading: loop thread only.
 #pragma once
 

@@ -143,6 +143,14 @@ TEST_F(AskedTest, AnAgentThatEndsHasNotBeenRefused) {
   EXPECT_NE(lines(asked.end(9))[0].find(R"("resolution":"withdrawn","resolvedBy":"nobody")"), std::string::npos);
 }
 
+TEST_F(AskedTest, WhatIsAnsweredCallsNobodyThoughItsOutcomeIsNotKnownYet) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_EQ(asked.unanswered().size(), 1U);
+  EXPECT_TRUE(gone("p1", {.by = "person"}).empty());
+  EXPECT_TRUE(asked.unanswered().empty());
+  EXPECT_EQ(asked.open().size(), 1U) << "a new daemon should know of it";
+}
+
 TEST_F(AskedTest, WhatNothingShowsIsNotGuessed) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_TRUE(gone("p1", {.by = "person"}).empty());

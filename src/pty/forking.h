@@ -1,7 +1,6 @@
-/// The two things every fork and exec of ours needs.
+/// What every exec of ours needs; a fork also needs base/signals_blocked.h: no handler of ours may run in the child before
+/// its exec, where it would speak into pipes we share.
 #pragma once
-
-#include <signal.h>
 
 #include <string>
 #include <vector>
@@ -15,21 +14,5 @@ inline std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   list.push_back(nullptr);
   return list;
 }
-
-/// No handler of ours may run in the child between fork and exec: it would speak into pipes we share.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace relay::pty

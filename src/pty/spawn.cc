@@ -11,6 +11,7 @@
 #include <csignal>
 
 #include "base/format.h"
+#include "base/signals_blocked.h"
 #include "pty/errors.h"
 #include "pty/forking.h"
 #include "pty/process_handle.h"

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 
+#include "base/signals_blocked.h"
 #include "pty/forking.h"
 #include "tmux/keeper_link.h"
 
@@ -41,7 +42,7 @@ Result<Companion> Companion::start(const std::string& program, const std::vector
   const pid_t parent = ::getpid();
   pid_t pid = -1;
   {
-    const pty::AllSignalsBlocked quiet;
+    const AllSignalsBlocked quiet;
     pid = ::fork();
     if (pid == 0) become(theirs.get(), parent, program.c_str(), words.data(), entries.data());
   }

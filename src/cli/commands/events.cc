@@ -5,6 +5,7 @@
 #include <ranges>
 #include <vector>
 
+#include "base/comma_list.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/answers.h"
@@ -27,13 +28,8 @@ constexpr std::int64_t kDefaultRows = 50;
 constexpr std::chrono::hours kForever{24 * 365};
 
 json::array split_at_commas(std::string_view text) {
-  json::array parts;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    if (const auto part = text.substr(0, comma); !part.empty()) parts.emplace_back(part);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-  }
-  return parts;
+  const auto parts = comma_list(text);
+  return json::array(parts.begin(), parts.end());
 }
 
 /// `#42`: after that number; else a time ago, as in `10m`.
