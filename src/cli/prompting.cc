@@ -51,8 +51,9 @@ Prompts prompts_at(Visit& visit, std::string_view agent, std::string_view kind) 
   const auto answer = visit.ask({{"do", "prompts"}});
   if (!answer) return prompts;
   for (const auto* prompt : objects_in(*answer, "prompts")) {
-    json::object named{{"agent", agent}, {"canAnswer", true}, {"requestedAt", time_in(*prompt, "since")}};
+    json::object named{{"agent", agent}, {"requestedAt", time_in(*prompt, "since")}};
     named.insert(prompt->begin(), prompt->end());
+    named.insert({{"canAnswer", true}});
     if (fits(named, kind)) prompts.push_back(std::move(named));
   }
   return prompts;

@@ -9,6 +9,7 @@
 #include "activity/tools.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "protocol/send.h"
 #include "protocol/utf8.h"
 
 namespace relay::host {
@@ -84,23 +85,13 @@ events::Event question_in(const adapters::Prompt& prompt, std::string request) {
   return asked;
 }
 
-/// What a recognised dialog says, without blanks: a narrower window breaks its lines elsewhere. Empty when none is there.
-std::string text_of(const speech::Findings& findings) {
-  std::string text;
-  if (findings.permission)
-    text = format("{}/{}/{}", findings.permission->pattern, findings.permission->tool, findings.permission->command);
-  else if (findings.question)
-    text = format("{}/{}", findings.question->pattern, findings.question->text);
-  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
-  return text;
+std::optional<bool>& can_answer(events::Event& told) {
+  auto* permission = std::get_if<events::PermissionRequested>(&told);
+  return permission != nullptr ? permission->can_answer : std::get<events::QuestionRequested>(told).can_answer;
 }
 
-void mark_on_screen(events::Event& told) {
-  if (auto* permission = std::get_if<events::PermissionRequested>(&told))
-    permission->can_answer = false;
-  else
-    std::get<events::QuestionRequested>(told).can_answer = false;
-}
+/// Said only where it is not so.
+std::optional<bool> unless_true(bool can) { return can ? std::nullopt : std::optional{false}; }
 
 /// What stands under the head of a dialog about a file is a sentence of the program, no command: `WriteFile`, `Edit`.
 bool changes_files(std::string_view tool) {
@@ -109,24 +100,29 @@ bool changes_files(std::string_view tool) {
   return word.find("write") != std::string::npos || word.find("edit") != std::string::npos;
 }
 
-events::Event dialog_in(const speech::Findings& findings, std::string request) {
+/// A screen shows what fits on it: no rule decides by that.
+events::Event shown_in(const speech::Findings& findings, std::string request) {
   if (const auto& permission = findings.permission) {
     const auto what = permission->command.empty() ? permission->tool : permission->command;
-    return events::PermissionRequested{.request_id = std::move(request),
-                                       .tool = cut(permission->tool, kMaxWordBytes),
-                                       .command = changes_files(permission->tool)
-                                                      ? std::nullopt
-                                                      : unless_empty(cut(permission->command, kMaxTextBytes)),
-                                       .description = cut(what, kMaxTextBytes),
-                                       .can_answer = false};
+    return events::PermissionRequested{
+        .request_id = std::move(request),
+        .tool = cut(permission->tool, kMaxWordBytes),
+        .command =
+            changes_files(permission->tool) ? std::nullopt : unless_empty(cut(permission->command, kMaxTextBytes)),
+        .description = cut(permission->body.empty() ? what : permission->body, kMaxTextBytes),
+        .partial = true};
   }
-  events::QuestionRequested asked{
-      .question_id = std::move(request), .question = cut(findings.question->text, kMaxTextBytes), .can_answer = false};
+  events::QuestionRequested asked{.question_id = std::move(request),
+                                  .question = cut(findings.question->text, kMaxTextBytes)};
   std::vector<std::string> options;
   for (const auto& choice : findings.question->choices)
     if (options.size() < kMaxOptions) options.push_back(choice.label);
   if (!options.empty()) asked.options = std::move(options);
   return asked;
+}
+
+Resolution resolution_of(Reply::Verdict verdict) {
+  return verdict == Reply::Verdict::Allow ? Resolution::Approved : Resolution::Denied;
 }
 
 /// On what a tool works: its command, its file.
@@ -146,9 +142,56 @@ std::string_view Asked::prompt_of(std::string_view request) const {
   return found != open_.end() ? std::string_view{found->prompt} : request;
 }
 
+Asked::Opens::const_iterator Asked::find(std::string_view request) const {
+  return std::ranges::find_if(open_, [&](const Open& each) {
+    return each.request == request || (each.prompt.empty() && each.request == format("{}-{}", host_, request));
+  });
+}
+
+Asked::Opens::iterator Asked::find(std::string_view request) {
+  return open_.begin() + (std::as_const(*this).find(request) - open_.cbegin());
+}
+
 bool Asked::on_screen_alone(std::string_view request) const {
-  const auto found = std::ranges::find(open_, request, &Open::request);
+  const auto found = find(request);
   return found != open_.end() && (found->where == Where::Leaving || found->where == Where::OnScreen);
+}
+
+Asked::Told Asked::on_screen_alone() const {
+  Told out;
+  for (const auto& each : open_)
+    if (each.where == Where::Leaving || each.where == Where::OnScreen) out.push_back(each.told);
+  return out;
+}
+
+bool Asked::is_open(std::string_view request) const { return find(request) != open_.end(); }
+
+Result<void> Asked::may_press(std::string_view request, const std::optional<Dialog>& seen, Told& told) {
+  const auto found = find(request);
+  if (found == open_.end() || found->where == Where::Closing)
+    return fail(protocol::Refusal::Stale, "that is not asked any more; see `agent-relay permissions`");
+  if (found->where != Where::OnScreen || !can_answer(found->told).value_or(true))
+    return fail(protocol::Refusal::Unsupported,
+                "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
+  if (!seen || seen->about != found->dialog)
+    return fail(protocol::Refusal::Stale, "that is not on the agent's screen any more; see `agent-relay permissions`");
+  if (seen->whole == found->whole) return {};
+  found->whole = seen->whole;
+  if (auto* permission = std::get_if<events::PermissionRequested>(&found->told); permission && found->prompt.empty())
+    permission->description = cut(seen->body, kMaxTextBytes);
+  told.push_back(found->told);
+  return fail(protocol::Refusal::Stale,
+              "the dialog says something else now than when it was told; look again: `agent-relay permissions`");
+}
+
+void Asked::press(std::string_view request, Answered answered) {
+  const auto found = find(request);
+  if (found != open_.end()) found->pressed = std::move(answered);
+}
+
+void Asked::unpress(std::string_view request) {
+  const auto found = find(request);
+  if (found != open_.end()) found->pressed.reset();
 }
 
 Asked::Opens::iterator Asked::on_screen() { return std::ranges::find(open_, Where::OnScreen, &Open::where); }
@@ -183,19 +226,13 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
   if (found == open_.end() || prompt.empty()) return out;
   if (end.still_asked) {
     found->where = Where::Leaving;
-    mark_on_screen(found->told);
+    can_answer(found->told) = false;
     return {found->told};
   }
-  const auto resolution = [](Reply::Verdict verdict) {
-    return verdict == Reply::Verdict::Allow ? Resolution::Approved : Resolution::Denied;
-  };
   if (answered && end.by != "person") {
-    std::string said;
-    for (const auto& answer : answered->reply.answers) said += (said.empty() ? "" : "\n") + answer;
-    resolve(out, found, answered->timed_out ? Resolution::Timeout : resolution(answered->reply.verdict), answered->by,
-            answered->reply.message, unless_empty(said), now.wall);
+    resolve(out, found, *answered, now.wall);
   } else if (end.verdict) {
-    resolve(out, found, resolution(*end.verdict), kHuman, {}, std::nullopt, now.wall);
+    resolve(out, found, resolution_of(*end.verdict), kHuman, {}, std::nullopt, now.wall);
   } else if (end.by == "person") {
     close(out, found, now);
   } else {
@@ -205,6 +242,7 @@ Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd&
 }
 
 void Asked::close(Told& out, Opens::iterator open, Moment now) {
+  if (const auto pressed = std::exchange(open->pressed, std::nullopt)) return resolve(out, open, *pressed, now.wall);
   const bool question = std::holds_alternative<events::QuestionRequested>(open->told);
   if (question || open->shown)
     return resolve(out, open, open->shown.value_or(Resolution::Withdrawn), kHuman, {}, std::nullopt, now.wall);
@@ -285,10 +323,10 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
     return out;
   }
   const bool blocked = state == State::Blocked;
-  const auto text = blocked ? text_of(findings) : std::string{};
+  const auto dialog = blocked ? dialog_in(findings) : std::nullopt;
   for (auto each = open_.begin(); each != open_.end();) {
     const bool over = each->where == Where::OnScreen
-                          ? !blocked || (!text.empty() && !each->dialog.empty() && text != each->dialog)
+                          ? !blocked || (dialog && !each->dialog.empty() && dialog->about != each->dialog)
                           : each->where == Where::Leaving && state == State::Idle;
     if (over) {
       const auto before = open_.size();
@@ -304,21 +342,32 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       continue;
     }
     if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
-    if (each->where == Where::OnScreen && each->dialog.empty()) each->dialog = text;
+    if (each->where == Where::OnScreen && each->dialog.empty() && dialog) arrive(out, *each, *dialog);
     ++each;
   }
   const bool nobodys =
-      !text.empty() && std::ranges::all_of(open_, [](const Open& each) { return each.where == Where::Closing; });
+      dialog && std::ranges::all_of(open_, [](const Open& each) { return each.where == Where::Closing; });
   if (!nobodys)
     dialog_.reset();
-  else if (!dialog_ || dialog_->text != text)
-    dialog_ = Dialog{text, now.steady, settle};
+  else if (!dialog_ || dialog_->about != dialog->about)
+    dialog_ = Settling{dialog->about, now.steady, settle};
   if (!dialog_ || now.steady < dialog_->since + dialog_->settle) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
-  open_.push_back({"", request, dialog_in(findings, request), Where::OnScreen, text});
+  open_.push_back({"", request, shown_in(findings, request), Where::OnScreen, dialog->about, dialog->whole});
+  can_answer(open_.back().told) = unless_true(can_press(*dialog, press_));
   out.push_back(open_.back().told);
   return out;
+}
+
+/// Its door has closed, and here is a dialog. It can be answered by keys where there is no doubt that this is the one.
+void Asked::arrive(Told& out, Open& open, const Dialog& dialog) {
+  open.dialog = dialog.about;
+  open.whole = dialog.whole;
+  const bool alone = std::ranges::count_if(open_, [](const Open& each) { return each.where != Where::Closing; }) == 1;
+  if (!alone || !can_press(dialog, press_) || !shows(dialog, open.subject)) return;
+  can_answer(open.told).reset();
+  out.push_back(open.told);
 }
 
 std::optional<SteadyTime> Asked::due() const {
@@ -347,6 +396,13 @@ Asked::Told Asked::unanswered() const {
   for (const auto& each : open_)
     if (each.where != Where::Closing) out.push_back(each.told);
   return out;
+}
+
+void Asked::resolve(Told& out, Opens::iterator open, const Answered& answered, WallMs now) {
+  std::string said;
+  for (const auto& answer : answered.reply.answers) said += (said.empty() ? "" : "\n") + answer;
+  resolve(out, open, answered.timed_out ? Resolution::Timeout : resolution_of(answered.reply.verdict), answered.by,
+          answered.reply.message, unless_empty(said), now);
 }
 
 void Asked::resolve(Told& out, Opens::iterator open, Resolution how, std::string_view by, std::string_view reason,

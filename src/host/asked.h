@@ -5,7 +5,8 @@
 ///
 /// A prompt that came through a door of the agent's may be on its screen too; that is one request. When the door closes and
 /// the agent goes on asking on its screen, the request stays open until the dialog is gone, and is told again so. A dialog for which no door
-/// opens within kSettle (kLateDoor, where one may) is a request that only a person at the screen can answer.
+/// opens within kSettle (kLateDoor, where one may) is a request that is answered at the screen: by a person, or by keys
+/// where the agent's profile knows them and the dialog shows what is asked.
 ///
 /// How a person answered at the screen is told by no agent but OpenCode. The agent's record shows it: a call that was
 /// refused ends at once without having done anything. When nothing has ended within kVerdict and it works on, it was allowed.
@@ -26,6 +27,7 @@
 #include "adapters/prompt.h"
 #include "base/json.h"
 #include "events/event.h"
+#include "host/dialog.h"
 #include "profiles/judge.h"
 #include "speech/findings.h"
 
@@ -44,16 +46,29 @@ class Asked {
   static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
   static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
 
-  explicit Asked(std::string host) : host_{std::move(host)} {}
+  using Told = std::vector<events::Event>;
+
+  explicit Asked(std::string host, profiles::Press press = profiles::Press::Nothing)
+      : host_{std::move(host)}, press_{press} {}
 
   /// `prompt` by its short id, `p1`.
   [[nodiscard]] std::string request_of(std::string_view prompt) const;
   /// The other way round; a short id is taken as it is.
   [[nodiscard]] std::string_view prompt_of(std::string_view request) const;
-  /// Only the person at the agent's screen can answer that one.
+  /// It is asked at the agent's screen alone.
   [[nodiscard]] bool on_screen_alone(std::string_view request) const;
+  /// All that are.
+  [[nodiscard]] Told on_screen_alone() const;
 
-  using Told = std::vector<events::Event>;
+  /// It can be answered by keys, as long as this dialog is on the screen. The error says why not. A dialog that has come to say
+  /// something else is told anew first.
+  Result<void> may_press(std::string_view request, const std::optional<Dialog>& seen, Told& told);
+  /// Keys that say so are being pressed: when its dialog is gone, that was why.
+  void press(std::string_view request, Answered answered);
+  /// They were not taken.
+  void unpress(std::string_view request);
+  [[nodiscard]] bool is_open(std::string_view request) const;
+
   Told on_prompt(const adapters::Prompt& prompt);
   Told on_gone(const std::string& prompt, const adapters::PromptEnd& end, const std::optional<Answered>& answered,
                Moment now);
@@ -83,7 +98,9 @@ class Asked {
     std::string request;
     events::Event told;
     Where where = Where::Door;
-    std::string dialog = {};                       // OnScreen: what it says
+    std::string dialog = {};                       // OnScreen: what it is about
+    std::string whole = {};                        // and all it says, as it was told
+    std::optional<Answered> pressed = {};          // OnScreen: by our keys
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
     std::string subject = {};                      // on what its call works, as the agent's record would say
@@ -91,24 +108,30 @@ class Asked {
   struct Call {
     std::string tool, subject;
   };
-  struct Dialog {
-    std::string text;
+  struct Settling {
+    std::string about;
     SteadyTime since{};
     Millis settle{};
   };
 
   using Opens = std::deque<Open>;
+  /// By its id, or the part of it behind the host's.
+  Opens::iterator find(std::string_view request);
+  [[nodiscard]] Opens::const_iterator find(std::string_view request) const;
   Opens::iterator on_screen();
+  void arrive(Told& out, Open& open, const Dialog& dialog);
   void close(Told& out, Opens::iterator open, Moment now);
   [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;
   static Call call_in(const json::object& metadata);
   [[nodiscard]] bool is_under_way(const Open& open) const;
+  void resolve(Told& out, Opens::iterator open, const Answered& answered, WallMs now);
   void resolve(Told& out, Opens::iterator open, events::Resolution how, std::string_view by, std::string_view reason,
                std::optional<std::string> answer, WallMs now);
 
   std::string host_;
   Opens open_;
-  std::optional<Dialog> dialog_;                    // one that may be nobody's
+  profiles::Press press_;
+  std::optional<Settling> dialog_;                  // one that may be nobody's
   std::map<std::string, Call, std::less<>> calls_;  // that are under way
   bool deed_ = false;                               // the call that ends next has done something
   std::uint64_t last_ = 0;                          // of those known by the screen alone

@@ -200,7 +200,7 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_EQ(
       look(State::Blocked, dialog("rm x")),
       (Lines{
-          R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium","canAnswer":false})"}));
+          R"(permission.requested {"requestId":"h7-s1","tool":"Shell","command":"rm x","description":"rm x","riskLevel":"medium","canAnswer":false,"partial":true})"}));
   EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
   EXPECT_FALSE(asked.due());
   EXPECT_TRUE(look(State::Blocked, dialog("rm y")).empty()) << "another dialog stands there now";
@@ -243,6 +243,75 @@ TEST_F(AskedTest, ADoorThatOpensLateIsTheSameRequest) {
   EXPECT_EQ(asked.prompt_of("h7-s1"), "p1");
   EXPECT_FALSE(asked.on_screen_alone("h7-s1"));
   EXPECT_EQ(gone("p1", {.by = "hook"}, Answered{}).size(), 1U);
+}
+
+struct PressedTest : AskedTest {
+  PressedTest() { asked = Asked{"h7", profiles::Press::Mark}; }
+
+  static speech::Findings offering(std::string command, std::string body) {
+    auto findings = dialog(std::move(command));
+    findings.permission->choices = {{"1", "Yes", "", true, speech::Says::Allow},
+                                    {"2", "No", "", false, speech::Says::Deny}};
+    findings.permission->body = std::move(body);
+    return findings;
+  }
+  std::string told_of(const speech::Findings& findings) {
+    (void)look(State::Blocked, findings);
+    wait(Asked::kSettle);
+    return look(State::Blocked, findings).at(0);
+  }
+  Result<void> may_press(const speech::Findings& seen, Asked::Told& told) {
+    return asked.may_press("h7-s1", dialog_in(seen), told);
+  }
+};
+
+TEST_F(PressedTest, ADialogWhoseKeysAreKnownIsToldWithAllItSaysAndCanBeAnswered) {
+  const auto told = told_of(offering("rm x", "rm x\nreally"));
+  EXPECT_NE(told.find(R"("description":"rm x\nreally")"), std::string::npos);
+  EXPECT_EQ(told.find("canAnswer"), std::string::npos);
+  Asked::Told anew;
+  EXPECT_TRUE(may_press(offering("rm x", "rm x\nreally"), anew));
+  EXPECT_TRUE(anew.empty());
+  asked.press("h7-s1", {.by = "ann", .reply = {.verdict = Reply::Verdict::Deny, .message = "not now"}});
+  EXPECT_TRUE(look(State::Blocked, offering("rm x", "rm x\nreally")).empty());
+  EXPECT_TRUE(look(State::Working)[0].starts_with(
+      R"(permission.resolved {"requestId":"h7-s1","resolution":"denied","resolvedBy":"ann")"));
+  EXPECT_FALSE(asked.is_open("h7-s1"));
+}
+
+TEST_F(PressedTest, ADialogThatSaysSomethingElseIsToldAnewBeforeItIsAnswered) {
+  (void)told_of(offering("rm x", "rm x"));
+  Asked::Told anew;
+  EXPECT_FALSE(may_press(offering("rm x", "rm x\nrm y"), anew));
+  EXPECT_NE(lines(anew).at(0).find(R"("description":"rm x\nrm y")"), std::string::npos);
+  EXPECT_TRUE(may_press(offering("rm x", "rm x\nrm y"), anew));
+  EXPECT_FALSE(may_press(offering("rm z", "rm z"), anew)) << "another one stands there";
+  EXPECT_FALSE(asked.may_press("h7-s1", std::nullopt, anew));
+}
+
+TEST_F(PressedTest, KeysThatWereNotTakenAnswerNothing) {
+  (void)told_of(offering("rm x", "rm x"));
+  asked.press("h7-s1", {.by = "ann"});
+  asked.unpress("h7-s1");
+  EXPECT_TRUE(look(State::Working).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Working).at(0).find(R"("resolvedBy":"human")"), std::string::npos);
+}
+
+TEST_F(PressedTest, AfterItsDoorHasClosedARequestIsAnsweredByKeysWhereItsDialogShowsIt) {
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_NE(gone("p1", {.still_asked = true}).at(0).find(R"("canAnswer":false)"), std::string::npos);
+  EXPECT_EQ(look(State::Blocked, offering("x", "run: make")).at(0).find("canAnswer"), std::string::npos);
+  Asked::Told anew;
+  EXPECT_TRUE(asked.may_press("h7-p1", dialog_in(offering("x", "run: make")), anew));
+}
+
+TEST_F(PressedTest, AfterItsDoorHasClosedADialogThatMayBeAnothersIsLeftAlone) {
+  (void)asked.on_prompt(bash("p1"));
+  (void)gone("p1", {.still_asked = true});
+  EXPECT_TRUE(look(State::Blocked, offering("x", "something else")).empty());
+  Asked::Told anew;
+  EXPECT_FALSE(asked.may_press("h7-p1", dialog_in(offering("x", "something else")), anew));
 }
 
 TEST_F(AskedTest, NothingIsOpenOnceTheAgentHasEnded) {

@@ -145,7 +145,7 @@ class Door::Visitor final : public net::StreamListener {
     if (!wish.text.empty()) {
       return door_.keeper_.visitor_says(wish.text, [later = later()](const Result<void>& outcome) mutable {
         if (outcome) return later([](Visitor&, protocol::JsonWriter&) {});
-        later.refuse(outcome.error().message());
+        later.refuse(outcome.error());
       });
     }
     std::string bytes = wish.data;
@@ -177,10 +177,10 @@ class Door::Visitor final : public net::StreamListener {
     send(answer.take());
   }
   void carry_out(const AnswerPrompt& wish) {
-    const auto answered = door_.keeper_.answer_prompt(wish);
-    if (answered) return send(granted().take());
-    const auto code = protocol::refusal_in(answered.error());
-    send(refusal(answering_->what, answering_->id, answered.error().message(), code ? name_of(*code) : ""));
+    door_.keeper_.answer_prompt(wish, [later = later()](const Result<void>& outcome) mutable {
+      if (outcome) return later([](Visitor&, protocol::JsonWriter&) {});
+      later.refuse(outcome.error());
+    });
   }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
@@ -207,8 +207,9 @@ class Door::Visitor final : public net::StreamListener {
       fill(*who, answer);
       who->tell(answer.take());
     }
-    void refuse(std::string_view why) {
-      if (auto* const who = there()) who->tell(refusal(what, request, why));
+    void refuse(const Error& why) {
+      const auto code = protocol::refusal_in(why);
+      if (auto* const who = there()) who->tell(refusal(what, request, why.message(), code ? name_of(*code) : ""));
     }
   };
   [[nodiscard]] Later later() const {

@@ -44,8 +44,8 @@ class DoorKeeper {
   virtual void describe_state(protocol::JsonWriter& answer) const = 0;
   virtual void visitor_types(std::string_view bytes) = 0;
   virtual void visitor_interrupts() = 0;
-  /// Words to be pasted and entered now; told once, when it is done or why it is not.
   using Said = std::move_only_function<void(Result<void>)>;
+  /// Words to be pasted and entered now; told once, when it is done or why it is not.
   virtual void visitor_says(const std::string& text, Said done) = 0;
   /// The one who sets the size has a terminal that large.
   virtual void visitor_resizes(pty::WindowSize size) = 0;
@@ -56,7 +56,8 @@ class DoorKeeper {
   virtual void hook_gone(std::uint64_t call) = 0;
   virtual void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) = 0;
   virtual void describe_prompts(protocol::JsonWriter& answer) const = 0;
-  virtual Result<void> answer_prompt(const AnswerPrompt& wish) = 0;
+  /// Told once, when it is answered or why it is not.
+  virtual void answer_prompt(const AnswerPrompt& wish, Said done) = 0;
 };
 
 class Door {

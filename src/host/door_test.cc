@@ -70,11 +70,11 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void hook_gone(std::uint64_t) override { typed += " gone"; }
   void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { answer.field("take", wish.take); }
   void describe_prompts(protocol::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
-  Result<void> answer_prompt(const AnswerPrompt& wish) override {
-    if (wish.prompt != "p1") return fail("that prompt is not open any more");
+  void answer_prompt(const AnswerPrompt& wish, Said done) override {
+    if (wish.prompt != "p1") return done(fail("that prompt is not open any more"));
     typed += wish.reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + wish.reply.message;
     typed += " by " + wish.by;
-    return {};
+    done({});
   }
 
   void SetUp() override { ASSERT_TRUE(door.listen("/door")); }

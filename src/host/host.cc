@@ -13,6 +13,7 @@
 #include "host/mail_desk.h"
 #include "host/native_side.h"
 #include "host/presence.h"
+#include "host/screen_answer.h"
 #include "host/sight.h"
 #include "host/teller.h"
 #include "host/voice.h"
@@ -53,7 +54,7 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter), *this, request_prefix()},
+        native_{std::move(options_.adapter), *this, request_prefix(), options_.profile.answers.press},
         sight_{kUnseenSize},
         bell_{options_.notice, options_.record.name} {}
 
@@ -139,6 +140,7 @@ class Host::Core final : public pty::ProgramListener,
     look();
     for (const auto& observation : sight_.watcher().finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
+    keys_.on_agent_gone();
     door_.on_exit(code_);
     // What it wrote down last may not have been read yet.
     end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
@@ -232,7 +234,12 @@ class Host::Core final : public pty::ProgramListener,
   void describe_prompts(protocol::JsonWriter& answer) const override {
     native_.describe_prompts(answer, loop_.now().wall);
   }
-  Result<void> answer_prompt(const AnswerPrompt& wish) override { return native_.answer(wish); }
+  void answer_prompt(const AnswerPrompt& wish, Said done) override {
+    if (!native_.on_screen_alone(wish)) return done(native_.answer(wish));
+    look();  // at what is there now
+    keys_.begin(wish, answer_view(), std::move(done));
+    deliver_soon();
+  }
 
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
@@ -313,7 +320,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void look_again(std::optional<SteadyTime> at) {
-    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, bell_due_})
+    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_})
       if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
@@ -367,14 +374,23 @@ class Host::Core final : public pty::ProgramListener,
             .takes_lines = sight_.screen().modes().bracketed_paste,
             .can = native_.can()};
   }
+  [[nodiscard]] ScreenAnswer::View answer_view() const {
+    const bool blocked = sight_.state() == profiles::State::Blocked;
+    return {.now = now(),
+            .dialog = blocked ? dialog_in(sight_.watcher().picture().findings) : std::nullopt,
+            .typed = keyboard_.typing().any,
+            .steady = keyboard_.empty() && !sight_.watcher().mid_frame() && !output_paused_};
+  }
   void deliver_soon() {
     loop_.post([this] { look(); });
   }
 
   void deliver() {
+    answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || sight_.watcher().mid_frame() || output_paused_) return look_again({});
     if (!keyboard_.empty() && !desk_.in_hand()) keyboard_.still_typing(now());
+    answer_due_ = keys_.look(answer_view());
     look_again(desk_.deliver(mail_view()));
     if (desk_.waiting_reason() != told_reason_) tell_state();
   }
@@ -384,9 +400,8 @@ class Host::Core final : public pty::ProgramListener,
   }
   void interrupt() override { keyboard_.write(options_.profile.typing.interrupt); }
   void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, sight_.screen().modes())); }
-  void press_enter() override {
-    keyboard_.write(terminal::encode_key({.name = terminal::NamedKey::Enter}, sight_.screen().modes()));
-  }
+  void press_enter() override { press({.name = terminal::NamedKey::Enter}); }
+  void press(const terminal::Key& key) { keyboard_.write(terminal::encode_key(key, sight_.screen().modes())); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     link_->report(place, std::move(receipt));
   }
@@ -445,6 +460,7 @@ class Host::Core final : public pty::ProgramListener,
   net::UnixNetwork network_{loop_};
   MailDesk desk_;
   NativeSide native_;
+  ScreenAnswer keys_{native_, options_.profile.answers.press, [this](const terminal::Key& key) { press(key); }};
   Keyboard keyboard_{[this](bool crowded) {
     // A program that does not read costs people's keys a wait, never memory.
     if (person_) crowded ? person_->pause_typing() : person_->resume_typing();
@@ -459,6 +475,7 @@ class Host::Core final : public pty::ProgramListener,
   std::string trouble_;
   std::string told_reason_;                    // why mail waits, as the daemon knows it
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told
+  std::optional<SteadyTime> answer_due_;       // when keys that answer a dialog must have been taken
   std::optional<SteadyTime> bell_due_;         // when the person is to be called
   std::optional<protocol::Modes> told_modes_;  // in which it can be spoken to, as the daemon knows it
 

@@ -64,6 +64,30 @@ void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt, std
   out.end();
 }
 
+/// What the screen asks: it has no prompt of a door's.
+void write_shown(protocol::JsonWriter& out, const events::Event& told) {
+  const auto write = [&](adapters::PromptKind kind, const std::string& request, std::string_view tool,
+                         std::string_view summary, bool can_answer) {
+    out.field("id", request.substr(request.rfind('-') + 1))
+        .field("requestId", request)
+        .field("kind", name_of(kind))
+        .optional("tool", tool)
+        .field("summary", summary)
+        .field("way", adapters::way::kScreen)
+        .field("canAnswer", can_answer);
+  };
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&told))
+    return write(adapters::PromptKind::Permission, permission->request_id, permission->tool, permission->description,
+                 permission->can_answer.value_or(true));
+  const auto& question = std::get<events::QuestionRequested>(told);
+  write(adapters::PromptKind::Question, question.question_id, {}, question.question,
+        question.can_answer.value_or(true));
+  if (!question.options) return;
+  out.begin_array("options");
+  for (const auto& option : *question.options) out.element(option);
+  out.end();
+}
+
 }  // namespace
 
 void NativeSide::start(net::AsioLoop& loop, pid_t agent) {
@@ -120,9 +144,6 @@ void NativeSide::tell(Asked::Told events) {
 }
 
 Result<void> NativeSide::answer(const AnswerPrompt& wish) {
-  if (asked_.on_screen_alone(wish.prompt))
-    return fail(protocol::Refusal::Unsupported,
-                "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
   const auto id = std::string{asked_.prompt_of(wish.prompt)};
   const auto place = [&] {
     return std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
@@ -138,6 +159,13 @@ Result<void> NativeSide::answer(const AnswerPrompt& wish) {
   return fail(open ? protocol::Refusal::BadRequest : protocol::Refusal::Stale, answered.error().message());
 }
 
+Result<void> NativeSide::may_press(const AnswerPrompt& wish, const std::optional<Dialog>& seen) {
+  Asked::Told anew;
+  auto may = asked_.may_press(wish.prompt, seen, anew);
+  tell(std::move(anew));
+  return may;
+}
+
 void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
   out.begin_array("prompts");
   for (const auto& open : prompts_) {
@@ -145,6 +173,11 @@ void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
     out.begin_element();
     write_prompt(out, open.prompt, asked_.request_of(open.prompt.id));
     out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
+  }
+  for (const auto& told : asked_.on_screen_alone()) {
+    if (out.size() > protocol::kMaxResponseBytes) break;
+    write_shown(out.begin_element(), told);
+    out.end();
   }
   out.end();
 }

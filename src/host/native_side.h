@@ -39,9 +39,10 @@ class NativeKeeper {
 
 class NativeSide final : public adapters::Listener {
  public:
-  /// `host`: its id, for the ids of requests.
-  NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper, std::string host)
-      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host)} {}
+  /// `host`: its id, for the ids of requests; `press`: how dialogs on its screen are answered.
+  NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper, std::string host,
+             profiles::Press press = profiles::Press::Nothing)
+      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host), press} {}
 
   void start(net::AsioLoop& loop, pid_t agent);
   /// The agent has ended, and what its record said last was read.
@@ -61,7 +62,16 @@ class NativeSide final : public adapters::Listener {
   [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
   [[nodiscard]] std::vector<events::Event> unanswered() const { return asked_.unanswered(); }
 
+  /// Through a door of the agent's.
   Result<void> answer(const AnswerPrompt& wish);
+  /// It is asked on the screen alone.
+  [[nodiscard]] bool on_screen_alone(const AnswerPrompt& wish) const { return asked_.on_screen_alone(wish.prompt); }
+  /// May keys answer it now that this dialog is on the screen? The error says why not.
+  Result<void> may_press(const AnswerPrompt& wish, const std::optional<Dialog>& seen);
+  /// They are being pressed, or were not taken.
+  void press(const AnswerPrompt& wish) { asked_.press(wish.prompt, {wish.by, wish.reply, wish.timed_out}); }
+  void unpress(const AnswerPrompt& wish) { asked_.unpress(wish.prompt); }
+  [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
   /// `ways`, `usage` and `broken`.
   void describe(protocol::JsonWriter& out) const;

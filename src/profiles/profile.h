@@ -59,8 +59,21 @@ struct TitleRules {
 struct TypingRules {
   Millis submit_gap{300};                 // between the text and Enter
   std::string interrupt = {};             // bytes that stop a turn; empty: it cannot be stopped by typing
-  std::string deny = "\x1b";              // bytes that say no to any dialog
   std::uint32_t max_paste_bytes = 8'000;  // longer bodies go by file
+};
+
+/// How a choice of a dialog is taken by keys.
+enum class Press : std::uint8_t {
+  Nothing,  // it is not
+  Mark,     // up and down move a mark, Enter takes what is marked
+  Letter,   // the letter that the choice names, and Enter
+};
+
+/// Its dialogs, answered by keys where there is no better way.
+struct AnswerRules {
+  Press press = Press::Nothing;
+  std::string allow = {};  // the label of the choice that allows it this once
+  std::string deny = {};   // and of the one that refuses it
 };
 
 /// How it learns of the relay when it starts, without a word on its screen. `{text}`, `{quoted}` and `{file}` are filled
@@ -88,6 +101,7 @@ struct Profile {
   std::vector<std::string> runs = {};          // the last row while a tool runs
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
+  AnswerRules answers = {};
   Instructions instructions = {};
   std::string model_option = {};  // before a model's name on its command line; empty: it has none
 };

@@ -37,6 +37,7 @@ class Reader {
                {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},
                {"flat_composer", [this](const TomlNode& node) { return composer(node, profile_.flat_composer); }},
                {"typing", [this](const TomlNode& node) { return typing(node); }},
+               {"answers", [this](const TomlNode& node) { return answers(node); }},
                {"instructions", [this](const TomlNode& node) { return instructions(node); }},
                {"model_option", text(profile_.model_option)},
                {"row", each([this](const TomlNode& node) { return row(node); })},
@@ -159,8 +160,16 @@ class Reader {
     auto& typing = profile_.typing;
     return members(node, {{"submit_gap_ms", count(typing.submit_gap, kMaxGapMs)},
                           {"interrupt", text(typing.interrupt)},
-                          {"deny", text(typing.deny)},
                           {"max_paste_bytes", count(typing.max_paste_bytes, 1 << 20)}});
+  }
+
+  Result<void> answers(const TomlNode& node) {
+    static constexpr std::array<std::pair<std::string_view, Press>, 3> kPresses = {
+        {{"nothing", Press::Nothing}, {"mark", Press::Mark}, {"letter", Press::Letter}}};
+    auto& answers = profile_.answers;
+    return members(
+        node,
+        {{"press", choice(answers.press, kPresses)}, {"allow", regex(answers.allow)}, {"deny", regex(answers.deny)}});
   }
 
   Result<void> instructions(const TomlNode& node) {

@@ -65,6 +65,7 @@ struct Eyes::Parts {
   RegexSet working, dialogs, asks, runs;
   ComposerFinder composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
+  Regex allows, denies;
   std::optional<speech::Detector> detector;
 
   [[nodiscard]] std::size_t width_of_text(const Sight& sight, std::size_t row, bool whole) const {
@@ -106,6 +107,8 @@ Result<Eyes> Eyes::open(Profile profile) {
   parts->idle_title = RELAY_TRY(Regex::compile(profile.titles.idle));
   parts->working_title = RELAY_TRY(Regex::compile(profile.titles.working));
   parts->blocked_title = RELAY_TRY(Regex::compile(profile.titles.blocked));
+  parts->allows = RELAY_TRY(Regex::compile(profile.answers.allow));
+  parts->denies = RELAY_TRY(Regex::compile(profile.answers.deny));
   std::vector<speech::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(speech::default_patterns().begin(), speech::default_patterns().end());
   parts->detector = RELAY_TRY(speech::Detector::compile(patterns));
@@ -212,6 +215,11 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
     else
       question.reset();
   }
+  if (permission)
+    for (auto& choice : permission->choices)
+      choice.says = allows.matches(choice.label)   ? speech::Says::Allow
+                    : denies.matches(choice.label) ? speech::Says::Deny
+                                                   : speech::Says::Something;
 }
 
 Picture Eyes::read(const Sight& sight) const {

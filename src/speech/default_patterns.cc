@@ -42,7 +42,7 @@ std::span<const Pattern> default_patterns() {
 
       // What a dialog offers
       {"numbered", Role::Choice,
-       R"(^(?:[❯›●>•] *|\(checked\) )?(?P<number>\d+)\. +(?P<label>\S.*?)(?: \((?P<key>esc|tab|shift\+tab|[a-z])\))?(?: {2,}.*| — .*)?$)"},
+       R"(^(?P<mark>[❯›●>•] *|\(checked\) )?(?P<number>\d+)\. +(?P<label>\S.*?)(?: \((?P<key>esc|tab|shift\+tab|[a-z])\))?(?: {2,}.*| — .*)?$)"},
       {"opencode-buttons", Role::Choice, R"(^(?P<labels>Allow once {2,}Allow always {2,}Reject)\b)"},
 
       // Tokens

@@ -23,7 +23,7 @@ enum class Role : std::uint8_t {
   PermissionTool,     // near the head: `tool`
   PermissionCommand,  // near the head: `command`
   QuestionHead,       // captures `text`, or the text is the next row; may capture `labels`
-  Choice,             // below a head: `number`, `label`, `key`; or `labels` side by side
+  Choice,             // below a head: `number`, `label`, `key`, `mark`; or `labels` side by side
   Usage,              // `input`, `output`, `cached`, `total`, `cost`, `percent`, `model`
   Limit,              // `what`, `resets`
 };

@@ -12,10 +12,15 @@
 
 namespace relay::speech {
 
+/// What taking a choice means; only an agent's profile knows.
+enum class Says : std::uint8_t { Something, Allow, Deny };
+
 struct Choice {
-  std::string number;  // as shown; empty for buttons
-  std::string label;
-  std::string key;  // the key the row names, `y` or `esc`; may be empty
+  std::string number = {};  // as shown; empty for buttons
+  std::string label = {};
+  std::string key = {};  // the key the row names, `y` or `esc`; may be empty
+  bool marked = false;   // Enter would take it
+  Says says = Says::Something;
 
   bool operator==(const Choice&) const = default;
 };
@@ -26,6 +31,7 @@ struct PermissionPrompt {
   std::string tool;
   std::string command;
   std::vector<Choice> choices;
+  std::string body = {};  // all it says, from its frame to its choices, a line for each row
 };
 
 struct Question {
@@ -33,6 +39,7 @@ struct Question {
   std::string pattern;
   std::string text;
   std::vector<Choice> choices;
+  std::string body = {};
 };
 
 struct Usage {

@@ -1,0 +1,52 @@
+#include "host/answering.h"
+
+namespace relay::host {
+
+using profiles::Press;
+using protocol::Refusal;
+
+Answering::Decision Answering::decide(const Seen& seen) {
+  if (!entered_) return choose(seen);
+  if (!seen.asked) return {Step::Taken};
+  if (seen.now < *entered_ + kTakenPatience) return {Step::Wait, *entered_ + kTakenPatience};
+  return {Step::Failed,
+          {},
+          "the key was pressed, and it is still asked; look at it with `agent-relay attach`",
+          Refusal::Busy};
+}
+
+Answering::Decision Answering::choose(const Seen& seen) {
+  if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole)
+    return {Step::Failed, {}, "that is not on the agent's screen any more; see `agent-relay permissions`"};
+  if (seen.typed > since_)
+    return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", Refusal::Busy};
+  if (press_ == Press::Letter) return press_enter(Step::LetterAndEnter, seen.now);
+  const auto marked = seen.dialog->marked();
+  if (marked == wanted_) return press_enter(Step::Enter, seen.now);
+  if (seen.now >= since_ + kChoosing)
+    return {Step::Failed,
+            {},
+            "its choices do not move by keys; answer it at its own screen: `agent-relay attach`",
+            Refusal::Unsupported};
+  // Not seen while it is drawn anew, or not moved yet.
+  if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};
+  return move(*marked);
+}
+
+Answering::Decision Answering::move(std::size_t from) {
+  const auto distance = [&](std::size_t at) { return at > wanted_ ? at - wanted_ : wanted_ - at; };
+  if (moved_from_ && distance(from) >= distance(*moved_from_))
+    return {Step::Failed,
+            {},
+            "its choices move in another order than they are shown; answer it at its own screen",
+            Refusal::Unsupported};
+  moved_from_ = from;
+  return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosing};
+}
+
+Answering::Decision Answering::press_enter(Step step, SteadyTime now) {
+  entered_ = now;
+  return {step, now + kTakenPatience};
+}
+
+}  // namespace relay::host

@@ -1,0 +1,62 @@
+/// One dialog on an agent's screen, answered by keys: what to press, when it was taken, when to leave it alone.
+///
+///     Choosing ──mark elsewhere──▶ one step up or down, then see it move
+///        │ ──mark on what is wanted──▶ Enter ─▶ Entered ──it is gone──▶ Taken
+///        └ another dialog, none, a person types: Failed, nothing pressed
+///
+/// Invariants: a key is pressed only while all that the dialog says and offers is what it was when the answer began, and no
+///   person has typed since; Enter at most once.
+/// Pure: decides, never acts; the clock is an argument. Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "host/dialog.h"
+#include "protocol/send.h"
+
+namespace relay::host {
+
+inline constexpr Millis kChoosing{1'500};       // for the mark to be where it is wanted
+inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
+
+class Answering {
+ public:
+  enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, Taken, Failed };
+  struct Decision {
+    Step step = Step::Wait;
+    std::optional<SteadyTime> look_again = {};
+    std::string_view why = {};  // Failed: a sentence for whoever answered
+    protocol::Refusal refusal = protocol::Refusal::Stale;
+  };
+  struct Seen {
+    SteadyTime now{};
+    const Dialog* dialog = nullptr;  // that is on the screen; none: none we know
+    bool asked = true;               // the request is still open
+    SteadyTime typed{};              // by a person, last
+  };
+
+  Answering(Dialog dialog, std::size_t wanted, profiles::Press press, SteadyTime now)
+      : dialog_{std::move(dialog)}, wanted_{wanted}, press_{press}, since_{now} {}
+
+  /// After a step that presses, the key counts as pressed at `seen.now`.
+  Decision decide(const Seen& seen);
+  [[nodiscard]] const std::string& letter() const { return dialog_.choices[wanted_].key; }
+
+ private:
+  Decision choose(const Seen& seen);
+  Decision move(std::size_t from);
+  Decision press_enter(Step step, SteadyTime now);
+
+  Dialog dialog_;
+  std::size_t wanted_;
+  profiles::Press press_;
+  SteadyTime since_;
+  std::optional<std::size_t> moved_from_;  // the mark stood there when a key was pressed
+  std::optional<SteadyTime> entered_;
+};
+
+}  // namespace relay::host

@@ -1,0 +1,92 @@
+#include "host/dialog.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/format.h"
+#include "protocol/send.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::PromptKind;
+using adapters::Reply;
+using profiles::Press;
+using speech::Choice;
+using speech::Says;
+
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+bool same_words(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// The only one of which that is true.
+template <typename Fits>
+std::optional<std::size_t> only_one(const std::vector<Choice>& choices, Fits fits) {
+  const auto found = std::ranges::find_if(choices, fits);
+  if (found == choices.end() || std::any_of(found + 1, choices.end(), fits)) return std::nullopt;
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+std::optional<std::size_t> that_says(const Dialog& dialog, Says says) {
+  return only_one(dialog.choices, [&](const Choice& each) { return each.says == says; });
+}
+
+Dialog made(PromptKind kind, std::string about, const std::string& body, const std::vector<Choice>& choices) {
+  auto whole = about + body;
+  for (const auto& choice : choices) whole += format("/{}{}", choice.number, choice.label);
+  return {kind, without_blanks(std::move(about)), without_blanks(std::move(whole)), body, choices};
+}
+
+}  // namespace
+
+std::optional<std::size_t> Dialog::marked() const {
+  return only_one(choices, [](const Choice& each) { return each.marked; });
+}
+
+std::optional<Dialog> dialog_in(const speech::Findings& findings) {
+  if (const auto& asked = findings.permission)
+    return made(PromptKind::Permission, format("{}/{}/{}", asked->pattern, asked->tool, asked->command), asked->body,
+                asked->choices);
+  if (const auto& asked = findings.question)
+    return made(PromptKind::Question, format("{}/{}", asked->pattern, asked->text), asked->body, asked->choices);
+  return std::nullopt;
+}
+
+bool can_press(const Dialog& dialog, Press press) {
+  if (dialog.kind == PromptKind::Permission && !(that_says(dialog, Says::Allow) && that_says(dialog, Says::Deny)))
+    return false;
+  switch (press) {
+    case Press::Nothing: return false;
+    case Press::Mark: return dialog.marked().has_value();
+    case Press::Letter: return std::ranges::none_of(dialog.choices, &std::string::empty, &Choice::key);
+  }
+  return false;
+}
+
+Result<std::size_t> choice_for(const Dialog& dialog, const Reply& reply) {
+  std::optional<std::size_t> choice;
+  if (dialog.kind == PromptKind::Permission) {
+    choice = that_says(dialog, reply.verdict == Reply::Verdict::Allow ? Says::Allow : Says::Deny);
+  } else if (reply.answers.size() == 1) {
+    choice = only_one(dialog.choices, [&](const Choice& each) {
+      return same_words(each.label, reply.answers.front()) || each.number == reply.answers.front();
+    });
+  }
+  if (choice) return *choice;
+  std::string offered;
+  for (const auto& each : dialog.choices) offered += format("{}{}", offered.empty() ? "" : "; ", each.label);
+  return fail(protocol::Refusal::BadRequest,
+              format("that can only be answered with one of what is offered on the agent's screen: {}", offered));
+}
+
+bool shows(const Dialog& dialog, std::string_view subject) {
+  const auto wanted = without_blanks(std::string{subject});
+  return !wanted.empty() && dialog.whole.find(wanted) != std::string::npos;
+}
+
+}  // namespace relay::host

@@ -1,0 +1,43 @@
+/// The dialog on an agent's screen as something that can be answered by keys: what it says, what it offers, what is marked.
+///
+/// Two dialogs are the same when all they say and offer is the same; where the mark stands, and where lines are broken, is
+/// not part of it.
+/// Pure values.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/prompt.h"
+#include "base/result.h"
+#include "profiles/profile.h"
+#include "speech/findings.h"
+
+namespace relay::host {
+
+struct Dialog {
+  adapters::PromptKind kind = adapters::PromptKind::Permission;
+  std::string about = {};  // what it is about, without blanks: stays although rows around it change
+  std::string whole = {};  // all it says and offers, without blanks
+  std::string body = {};   // what it says, as it stands there
+  std::vector<speech::Choice> choices = {};
+
+  /// The one that Enter would take; none when that cannot be seen.
+  [[nodiscard]] std::optional<std::size_t> marked() const;
+};
+
+/// None when no dialog that we know is there.
+std::optional<Dialog> dialog_in(const speech::Findings& findings);
+
+/// Can each answer be given by keys?
+bool can_press(const Dialog& dialog, profiles::Press press);
+
+/// Which choice says that; the error is for whoever answers.
+Result<std::size_t> choice_for(const Dialog& dialog, const adapters::Reply& reply);
+
+/// Does the dialog show what a request is about?
+bool shows(const Dialog& dialog, std::string_view subject);
+
+}  // namespace relay::host

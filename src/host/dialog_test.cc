@@ -1,0 +1,83 @@
+#include "host/dialog.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::host {
+namespace {
+
+using adapters::Reply;
+using profiles::Press;
+using speech::Choice;
+using speech::Says;
+
+speech::Findings permission(std::vector<Choice> choices) {
+  speech::Findings findings;
+  findings.permission = {0, "run", "Shell", "make all", std::move(choices), "? Shell\nmake all\nAllow it?"};
+  return findings;
+}
+speech::Findings usual() {
+  return permission({{"1", "Allow once", "", true, Says::Allow},
+                     {"2", "Allow for this session", ""},
+                     {"3", "No", "esc", false, Says::Deny}});
+}
+Reply reply(Reply::Verdict verdict, std::vector<std::string> answers = {}) {
+  return {.verdict = verdict, .answers = std::move(answers)};
+}
+
+TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItIsWrapped) {
+  auto moved = usual();
+  moved.permission->choices[0].marked = false;
+  moved.permission->choices[1].marked = true;
+  moved.permission->body = "? Shell\nmake\nall\nAllow it?";
+  EXPECT_EQ(dialog_in(usual())->whole, dialog_in(moved)->whole);
+  EXPECT_EQ(dialog_in(moved)->marked(), 1U);
+}
+
+TEST(Dialog, IsAnotherOnceAnyOfItsWordsIs) {
+  auto other = usual();
+  other.permission->body += "\nand rm -rf /";
+  EXPECT_NE(dialog_in(usual())->whole, dialog_in(other)->whole);
+  EXPECT_EQ(dialog_in(usual())->about, dialog_in(other)->about);
+  auto offers = usual();
+  offers.permission->choices[2].label = "No, and stop";
+  EXPECT_NE(dialog_in(usual())->whole, dialog_in(offers)->whole);
+  EXPECT_FALSE(dialog_in({}));
+}
+
+TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
+  EXPECT_TRUE(can_press(*dialog_in(usual()), Press::Mark));
+  EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Nothing));
+  EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Letter)) << "not every choice names its key";
+  auto two = usual();
+  two.permission->choices[1].says = Says::Allow;
+  EXPECT_FALSE(can_press(*dialog_in(two), Press::Mark));
+  auto unmarked = usual();
+  unmarked.permission->choices[0].marked = false;
+  EXPECT_FALSE(can_press(*dialog_in(unmarked), Press::Mark));
+  EXPECT_TRUE(
+      can_press(*dialog_in(permission({{"", "Yes", "y", false, Says::Allow}, {"", "No", "n", false, Says::Deny}})),
+                Press::Letter));
+}
+
+TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
+  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Allow)), 0U);
+  EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Deny)), 2U);
+  speech::Findings asked;
+  asked.question = {0, "which", "Which one?", {{"1", "SQLite", "", true}, {"2", "PostgreSQL", ""}}, "Which one?"};
+  const auto dialog = *dialog_in(asked);
+  EXPECT_TRUE(can_press(dialog, Press::Mark));
+  EXPECT_EQ(*choice_for(dialog, reply(Reply::Verdict::Allow, {"postgresql"})), 1U);
+  EXPECT_EQ(*choice_for(dialog, reply(Reply::Verdict::Allow, {"1"})), 0U);
+  const auto free_text = choice_for(dialog, reply(Reply::Verdict::Allow, {"DuckDB"}));
+  ASSERT_FALSE(free_text);
+  EXPECT_NE(free_text.error().message().find("SQLite; PostgreSQL"), std::string::npos);
+}
+
+TEST(Dialog, ShowsWhatARequestIsAbout) {
+  EXPECT_TRUE(shows(*dialog_in(usual()), "make  all"));
+  EXPECT_FALSE(shows(*dialog_in(usual()), "make install"));
+  EXPECT_FALSE(shows(*dialog_in(usual()), ""));
+}
+
+}  // namespace
+}  // namespace relay::host

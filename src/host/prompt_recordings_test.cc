@@ -1,0 +1,156 @@
+// Real agents' dialogs, from recordings: each is told, held, can be answered by the keys its agent takes, and is never answered
+// once it is gone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "host/answering.h"
+#include "host/asked.h"
+#include "profiles/shelf.h"
+#include "profiles/watcher.h"
+#include "terminal/testing/recording.h"
+
+namespace relay::host {
+namespace {
+
+using adapters::Reply;
+using profiles::State;
+using terminal::testing::Recording;
+
+Moment at(double seconds) {
+  const auto time = std::chrono::nanoseconds{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
+  return {SteadyTime{time}, std::chrono::duration_cast<Millis>(time).count()};
+}
+
+/// What is pressed for that answer when the screen stays as it is, but for the mark.
+std::string keys_for(Dialog dialog, Reply::Verdict verdict, profiles::Press press, SteadyTime now) {
+  const auto wanted = choice_for(dialog, {.verdict = verdict});
+  if (!wanted) return "none";
+  Answering answering{dialog, *wanted, press, now};
+  std::string keys;
+  for (;;) {
+    const auto marked = dialog.marked().value_or(0);
+    const auto step = answering.decide({.now = now, .dialog = &dialog, .asked = true}).step;
+    if (step == Answering::Step::LetterAndEnter) return answering.letter() + "⏎";
+    if (step == Answering::Step::Enter) return keys + "⏎";
+    if (step != Answering::Step::Down && step != Answering::Step::Up) return keys + "?";
+    keys += step == Answering::Step::Down ? "↓" : "↑";
+    dialog.choices[marked].marked = false;
+    dialog.choices[step == Answering::Step::Down ? marked + 1 : marked - 1].marked = true;
+  }
+}
+
+/// One request of a recording, and what would be pressed for it.
+struct Seen {
+  std::string asked, allow, deny, end;
+};
+
+/// Watches a recording as a host does. The key that was pressed while it was recorded counts as ours, so that its dialog ends by it.
+std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recording) {
+  const auto press = eyes.profile().answers.press;
+  terminal::Screen screen{recording.size};
+  profiles::Watcher watcher{eyes};
+  Asked asked{"h", press};
+  std::map<std::string, Seen> seen;
+  std::vector<std::string> order;
+  const auto shown = [&] {
+    return watcher.verdict().state == State::Blocked ? dialog_in(watcher.picture().findings) : std::nullopt;
+  };
+  const auto take = [&](const Asked::Told& told, SteadyTime now) {
+    for (const auto& event : told) {
+      if (const auto* request = std::get_if<events::PermissionRequested>(&event)) {
+        order.push_back(request->request_id);
+        auto& each = seen[request->request_id];
+        each.asked = request->tool + ": " + request->description;
+        if (!request->can_answer.value_or(true)) continue;
+        each.allow = keys_for(*shown(), Reply::Verdict::Allow, press, now);
+        each.deny = keys_for(*shown(), Reply::Verdict::Deny, press, now);
+      } else if (const auto* resolved = std::get_if<events::PermissionResolved>(&event)) {
+        seen[resolved->request_id].end = resolved->resolved_by;
+      }
+    }
+  };
+  const auto look = [&](double seconds) {
+    (void)watcher.look(screen, at(seconds).steady);
+    take(asked.look(watcher.verdict().state, watcher.picture().findings, at(seconds)), at(seconds).steady);
+    // Whatever is on the screen now, a request that is over is not answered by it.
+    Asked::Told anew;
+    for (const auto& [request, each] : seen) {
+      if (each.end.empty()) continue;
+      EXPECT_FALSE(asked.may_press(request, shown(), anew)) << recording.name;
+    }
+  };
+  const auto wait_until = [&](double seconds) {
+    for (;;) {
+      auto due = watcher.look_again_at();
+      if (const auto other = asked.due(); other && (!due || *other < *due)) due = other;
+      const double when = due ? std::chrono::duration<double>(due->time_since_epoch()).count() : seconds;
+      if (when >= seconds) return;
+      look(when + 1e-6);
+    }
+  };
+  double last = 0;
+  for (const auto& event : recording.events) {
+    wait_until(event.seconds);
+    last = event.seconds;
+    if (event.kind == 'r') screen.resize(terminal::testing::size_of(event.data));
+    if (event.kind == 'o') screen.feed(event.data);
+    if (event.kind == 'i' && !order.empty()) {
+      Asked::Told anew;
+      if (asked.may_press(order.back(), shown(), anew)) asked.press(order.back(), {.by = "ours"});
+    }
+    look(event.seconds);
+  }
+  wait_until(last + 10);
+  std::vector<Seen> all;
+  for (const auto& request : order) all.push_back(seen[request]);
+  return all;
+}
+
+struct Kind {
+  const char* agent;
+  const char* how;
+  const char* allow;
+  std::vector<const char*> deny;  // one of
+};
+
+class PromptRecordings : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(PromptRecordings, EachDialogIsHeldAndCanBeAnsweredByItsKeys) {
+  const auto& kind = GetParam();
+  const auto eyes = profiles::Eyes::open(*profiles::profile_named(kind.agent));
+  std::size_t count = 0;
+  for (const auto& path : terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / kind.agent /
+                                                              "recordings" / kind.how)) {
+    if (!path.filename().string().starts_with("perm_")) continue;
+    const auto recording = terminal::testing::read_recording(path);
+    ASSERT_TRUE(recording) << path;
+    const auto requests = requests_in(*eyes, *recording);
+    EXPECT_FALSE(requests.empty()) << path;
+    for (const auto& request : requests) {
+      ++count;
+      EXPECT_EQ(request.allow, kind.allow) << path << " " << request.asked;
+      EXPECT_TRUE(std::ranges::find(kind.deny, request.deny) != kind.deny.end()) << path << " " << request.deny;
+      EXPECT_EQ(request.end, "ours") << path << " " << request.asked;
+    }
+  }
+  EXPECT_GT(count, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Agents, PromptRecordings,
+    ::testing::Values(Kind{"claude", "default", "⏎", {"↓↓⏎", "↓↓↓⏎"}}, Kind{"claude", "inline", "⏎", {"↓↓⏎", "↓↓↓⏎"}},
+                      Kind{"claude", "2.1.197", "⏎", {"↓↓⏎"}}, Kind{"codex", "default", "⏎", {"↓↓⏎"}},
+                      Kind{"gemini", "default", "⏎", {"↓↓⏎", "↓↓↓⏎"}}, Kind{"gemini", "screen-reader", "⏎", {"↓↓⏎"}},
+                      Kind{"goose", "default", "⏎", {"↓↓⏎"}}, Kind{"aider", "default", "y⏎", {"n⏎"}}),
+    [](const auto& each) {
+      std::string name = each.param.agent + std::string{"_"} + each.param.how;
+      std::ranges::replace_if(name, [](char c) { return !std::isalnum(c); }, '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace relay::host

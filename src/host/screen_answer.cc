@@ -1,0 +1,64 @@
+#include "host/screen_answer.h"
+
+#include <utility>
+
+#include "host/injection.h"
+
+namespace relay::host {
+
+using protocol::Refusal;
+using terminal::NamedKey;
+
+void ScreenAnswer::begin(const AnswerPrompt& wish, const View& view, Done done) {
+  if (under_way_)
+    return done(fail(Refusal::Busy, "something else is being answered at this moment; try again in a second"));
+  if (const auto may = native_.may_press(wish, view.dialog); !may) return done(Failure{may.error()});
+  if (view.now < view.typed + kPersonQuiet)
+    return done(fail(Refusal::Busy, "somebody has just typed at the agent's terminal; try again in two seconds"));
+  const auto choice = choice_for(*view.dialog, wish.reply);
+  if (!choice) return done(Failure{choice.error()});
+  under_way_.emplace(wish, Answering{*view.dialog, *choice, how_, view.now}, std::move(done));
+}
+
+std::optional<SteadyTime> ScreenAnswer::look(const View& view) {
+  if (!under_way_ || !view.steady) return std::nullopt;
+  const auto decision = under_way_->answering.decide({.now = view.now,
+                                                      .dialog = view.dialog ? &*view.dialog : nullptr,
+                                                      .asked = native_.is_asked(under_way_->wish),
+                                                      .typed = view.typed});
+  if (decision.step == Answering::Step::Taken)
+    end({});
+  else if (decision.step == Answering::Step::Failed)
+    end(fail(decision.refusal, std::string{decision.why}));
+  else
+    press(decision.step);
+  return decision.look_again;
+}
+
+void ScreenAnswer::on_agent_gone() {
+  if (under_way_) end(fail(Refusal::Stale, "the agent has ended"));
+}
+
+void ScreenAnswer::press(Answering::Step step) {
+  switch (step) {
+    case Answering::Step::Up: return press_({.name = NamedKey::Up});
+    case Answering::Step::Down: return press_({.name = NamedKey::Down});
+    case Answering::Step::LetterAndEnter:
+      native_.press(under_way_->wish);
+      for (const char letter : under_way_->answering.letter())
+        press_({.character = static_cast<char32_t>(static_cast<unsigned char>(letter))});
+      return press_({.name = NamedKey::Enter});
+    case Answering::Step::Enter: native_.press(under_way_->wish); return press_({.name = NamedKey::Enter});
+    case Answering::Step::Wait:
+    case Answering::Step::Taken:
+    case Answering::Step::Failed: return;
+  }
+}
+
+void ScreenAnswer::end(Result<void> outcome) {
+  auto ended = std::exchange(under_way_, std::nullopt);
+  if (!outcome) native_.unpress(ended->wish);
+  ended->done(std::move(outcome));
+}
+
+}  // namespace relay::host

@@ -1,0 +1,52 @@
+/// Answers by keys what an agent asks on its screen: one request at a time, carried out by whoever holds the keyboard.
+///
+/// Invariants: begun only while nobody types; whoever answered is told once how it went, also when the agent ends.
+/// Ownership: borrows the native side, which outlives it. Threading: loop thread only; the clock is an argument.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "host/answering.h"
+#include "host/door_messages.h"
+#include "host/native_side.h"
+#include "terminal/keys.h"
+
+namespace relay::host {
+
+class ScreenAnswer {
+ public:
+  using Done = std::move_only_function<void(Result<void>)>;
+  using PressKey = std::move_only_function<void(const terminal::Key&)>;
+  struct View {
+    SteadyTime now{};
+    std::optional<Dialog> dialog = {};  // on the screen
+    SteadyTime typed{};                 // by a person, last
+    bool steady = true;                 // what is seen is what there is, and no key is on its way
+  };
+
+  ScreenAnswer(NativeSide& native, profiles::Press how, PressKey press)
+      : native_{native}, how_{how}, press_{std::move(press)} {}
+
+  void begin(const AnswerPrompt& wish, const View& view, Done done);
+  /// To be called after each look at the screen; when to call again although nothing has changed.
+  std::optional<SteadyTime> look(const View& view);
+  void on_agent_gone();
+
+ private:
+  struct UnderWay {
+    AnswerPrompt wish;
+    Answering answering;
+    Done done;
+  };
+
+  void press(Answering::Step step);
+  void end(Result<void> outcome);
+
+  NativeSide& native_;
+  profiles::Press how_;
+  PressKey press_;
+  std::optional<UnderWay> under_way_;
+};
+
+}  // namespace relay::host

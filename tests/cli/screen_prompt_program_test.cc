@@ -1,0 +1,181 @@
+// What an agent without any door asks on its screen: the real daemon and host, a scripted agent in a real terminal, answered by
+// the keys its profile names, and only while exactly that dialog stands there.
+#include <fstream>
+#include <sstream>
+
+#include "base/format.h"
+#include "cli/agents.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+struct ScreenPrompts : Agents {
+  ScreenPrompts() {
+    std::ostringstream profile;
+    profile << std::ifstream{SCRIPTED_PROFILE}.rdbuf() << R"(
+[answers]
+press = "mark"
+allow = '^Yes$'
+deny = '^No$'
+
+[[pattern]]
+name = "run"
+role = "permission"
+regex = '^(?P<tool>Run) (?P<command>.+)\?$'
+
+[[pattern]]
+name = "which"
+role = "question"
+regex = '^(?P<text>Which .+\?)$'
+
+[[pattern]]
+name = "choice"
+role = "choice"
+regex = '^(?P<mark>❯ )?(?P<number>\d+)\. (?P<label>\S.*)$'
+)";
+    box.write(box.home() + "/profiles/scripted.toml", profile.str());
+    script(R"({"rules": [
+      {"contains": "deploy", "dialog": {"title": "Run make deploy?", "options": ["Yes", "Always", "No"]}, "reply": "said {answer}", "denied": "left it"},
+      {"contains": "publish", "dialog": {"title": "Run npm publish?", "options": ["Yes", "Always", "No"]}, "reply": "said {answer}", "denied": "left it"},
+      {"contains": "odd", "dialog": {"title": "Run odd?", "options": ["Perhaps", "No"]}, "reply": "said {answer}"},
+      {"contains": "database", "dialog": {"kind": "question", "title": "Which database?", "options": ["SQLite", "PostgreSQL"]},
+       "reply": "said {answer}"}]})");
+  }
+  std::vector<json::object> open(const std::string& list = "permissions") {
+    std::vector<json::object> all;
+    const auto answer = box.ok_json({list});
+    for (const auto& prompt : *array_member(answer, "prompts")) all.push_back(prompt.as_object());
+    return all;
+  }
+  json::object asked(const std::string& list = "permissions") {
+    std::vector<json::object> all;
+    EXPECT_TRUE(until([&] { return (all = open(list)).size() == 1; }));
+    return all.empty() ? json::object{} : all.front();
+  }
+  static std::string word(const json::object& object, std::string_view name) {
+    return string_member(object, name).value_or("");
+  }
+  /// Which choices were taken, in order; `denied` for Esc.
+  Texts answers() const {
+    Texts all;
+    for (const auto& event : events("Bob"))
+      if (word(event, "event") == "answer") all.push_back(string_member(event, "option").value_or("denied"));
+    return all;
+  }
+  Texts resolved(const std::string& type = "permission.resolved") {
+    Texts all;
+    std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
+    for (std::string line; std::getline(lines, line);) {
+      const auto event = *parse_json_object(line);
+      all.push_back(format("{}{} by {}", word(event, "resolution"), word(event, "answer"), word(event, "resolvedBy")));
+    }
+    return all;
+  }
+  /// A person who has left the keys.
+  void type(Terminal& terminal, const std::string& keys) {
+    terminal.type(keys);
+    let_pass(Millis{1'700});
+  }
+};
+
+TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
+  auto& bob = start("Bob");
+  type(bob, "deploy\r");
+  const auto request = asked();
+  EXPECT_EQ(word(request, "command"), "make deploy");
+  EXPECT_EQ(word(request, "description"), "Run make deploy?");
+  EXPECT_TRUE(bool_member(request, "canAnswer").value_or(false));
+  EXPECT_TRUE(answers().empty()) << "it is held";
+  box.ok({"approve", "Bob"});
+  EXPECT_EQ(answers(), Texts{"Yes"}) << "said to be done when it was";
+  EXPECT_TRUE(until([&] { return resolved() == Texts{"approved by human"}; }));
+  EXPECT_TRUE(until([&] { return texts("Bob", "replied") == Texts{"said Yes"}; })) << "it goes on";
+  EXPECT_TRUE(until([&] { return open().empty(); }));
+}
+
+TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
+  auto& bob = start("Bob");
+  type(bob, "deploy\r");
+  (void)asked();
+  box.ok({"deny", "Bob"});
+  EXPECT_EQ(answers(), Texts{"No"});
+  EXPECT_TRUE(until([&] { return resolved() == Texts{"denied by human"}; }));
+}
+
+TEST_F(ScreenPrompts, AQuestionIsAnsweredWithOneOfItsChoices) {
+  auto& bob = start("Bob");
+  type(bob, "which database\r");
+  EXPECT_EQ(word(asked("questions"), "question"), "Which database?");
+  const auto refused = box.run({"answer", "Bob", "DuckDB"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("SQLite; PostgreSQL"), std::string::npos) << refused.err;
+  box.ok({"answer", "Bob", "PostgreSQL"});
+  EXPECT_EQ(answers(), Texts{"PostgreSQL"});
+  EXPECT_TRUE(until([&] { return resolved("question.resolved") == Texts{"PostgreSQL by human"}; }));
+}
+
+TEST_F(ScreenPrompts, WhatVanishedOrWasFollowedByAnotherIsNeverAnswered) {
+  auto& bob = start("Bob");
+  type(bob, "deploy\r");
+  const auto first = word(asked(), "requestId");
+  bob.type("\x1b");
+  ASSERT_TRUE(until([&] { return answers() == Texts{"denied"}; }));
+  EXPECT_NE(box.run({"approve", "Bob", "--prompt", first}).code, 0);
+  type(bob, "publish\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "dialog") == 2; }));
+  EXPECT_NE(box.run({"approve", "Bob", "--prompt", first}).code, 0);
+  const auto second = asked();
+  EXPECT_EQ(word(second, "command"), "npm publish");
+  EXPECT_EQ(answers(), Texts{"denied"}) << "the other dialog was left alone";
+  box.ok({"approve", "Bob", "--prompt", word(second, "requestId")});
+  EXPECT_EQ(answers(), (Texts{"denied", "Yes"}));
+}
+
+TEST_F(ScreenPrompts, ThePersonAtTheKeyboardIsNotDisturbed) {
+  auto& bob = start("Bob");
+  type(bob, "deploy\r");
+  (void)asked();
+  bob.type("\x1b[B");
+  ASSERT_TRUE(until([&] { return bob.screen().find("❯ 2. Always") != std::string::npos; }));
+  const auto refused = box.run({"approve", "Bob"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("typed"), std::string::npos) << refused.err;
+  EXPECT_TRUE(answers().empty());
+  let_pass(Millis{1'700});
+  box.ok({"approve", "Bob"});
+  EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark was moved back first";
+}
+
+TEST_F(ScreenPrompts, ADialogWhoseChoicesNobodyKnowsIsLeftToThePerson) {
+  auto& bob = start("Bob");
+  type(bob, "something odd\r");
+  EXPECT_FALSE(bool_member(asked(), "canAnswer").value_or(true));
+  const auto refused = box.run({"approve", "Bob"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("screen"), std::string::npos) << refused.err;
+  EXPECT_TRUE(answers().empty());
+}
+
+TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
+  box.write(box.home() + "/config.toml",
+            "[[permissions]]\ntool = \"run\"\ncommand = \"make deploy\"\naction = \"approve\"\n");
+  auto& bob = start("Bob");
+  type(bob, "deploy\r");
+  (void)asked();
+  let_pass(Millis{500});
+  EXPECT_TRUE(answers().empty());
+}
+
+TEST_F(ScreenPrompts, WithoutADaemonTheHostAnswersAtItsDoor) {
+  auto& bob = start("Bob");
+  box.ok({"down", "--all"});
+  type(bob, "deploy\r");
+  EXPECT_EQ(word(asked(), "summary"), "Run make deploy?");
+  box.ok({"approve", "Bob"});
+  EXPECT_EQ(answers(), Texts{"Yes"});
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
