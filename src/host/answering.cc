@@ -16,13 +16,17 @@ Answering::Decision Answering::decide(const Seen& seen) {
 }
 
 Answering::Decision Answering::choose(const Seen& seen) {
-  if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole)
+  if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole) {
+    // A program that draws itself anew after our key is seen half drawn.
+    if (seen.asked && moved_from_ && seen.now < moved_ + kRedraw) return {Step::Wait, moved_ + kRedraw};
     return {Step::Failed, {}, "that is not on the agent's screen any more; see `agent-relay permissions`"};
+  }
   if (seen.typed > since_)
     return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", Refusal::Busy};
   if (press_ == Press::Letter) return press_enter(Step::LetterAndEnter, seen.now);
   const auto marked = seen.dialog->marked();
-  if (marked == wanted_) return press_enter(Step::Enter, seen.now);
+  if (marked == wanted_)
+    return seen.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : press_enter(Step::Enter, seen.now);
   if (seen.now >= since_ + kChoosing)
     return {Step::Failed,
             {},
@@ -30,10 +34,10 @@ Answering::Decision Answering::choose(const Seen& seen) {
             Refusal::Unsupported};
   // Not seen while it is drawn anew, or not moved yet.
   if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};
-  return move(*marked);
+  return move(*marked, seen.now);
 }
 
-Answering::Decision Answering::move(std::size_t from) {
+Answering::Decision Answering::move(std::size_t from, SteadyTime now) {
   const auto distance = [&](std::size_t at) { return at > wanted_ ? at - wanted_ : wanted_ - at; };
   if (moved_from_ && distance(from) >= distance(*moved_from_))
     return {Step::Failed,
@@ -41,6 +45,7 @@ Answering::Decision Answering::move(std::size_t from) {
             "its choices move in another order than they are shown; answer it at its own screen",
             Refusal::Unsupported};
   moved_from_ = from;
+  moved_ = now;
   return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosing};
 }
 

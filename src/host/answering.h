@@ -1,7 +1,7 @@
 /// One dialog on an agent's screen, answered by keys: what to press, when it was taken, when to leave it alone.
 ///
 ///     Choosing ──mark elsewhere──▶ one step up or down, then see it move
-///        │ ──mark on what is wanted──▶ Enter ─▶ Entered ──it is gone──▶ Taken
+///        │ ──mark on what is wanted──▶ (gap) Enter ─▶ Entered ──it is gone──▶ Taken
 ///        └ another dialog, none, a person types: Failed, nothing pressed
 ///
 /// Invariants: a key is pressed only while all that the dialog says and offers is what it was when the answer began, and no
@@ -20,7 +20,8 @@
 
 namespace relay::host {
 
-inline constexpr Millis kChoosing{1'500};       // for the mark to be where it is wanted
+inline constexpr Millis kChoosing{1'200};       // for the mark to be where it is wanted
+inline constexpr Millis kRedraw{300};           // for a dialog to be drawn again after a key
 inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
 
 class Answering {
@@ -39,8 +40,9 @@ class Answering {
     SteadyTime typed{};              // by a person, last
   };
 
-  Answering(Dialog dialog, std::size_t wanted, profiles::Press press, SteadyTime now)
-      : dialog_{std::move(dialog)}, wanted_{wanted}, press_{press}, since_{now} {}
+  /// `gap`: an Enter that follows another key sooner is taken for a part of a paste.
+  Answering(Dialog dialog, std::size_t wanted, profiles::Press press, Millis gap, SteadyTime now)
+      : dialog_{std::move(dialog)}, wanted_{wanted}, press_{press}, gap_{gap}, since_{now} {}
 
   /// After a step that presses, the key counts as pressed at `seen.now`.
   Decision decide(const Seen& seen);
@@ -48,13 +50,15 @@ class Answering {
 
  private:
   Decision choose(const Seen& seen);
-  Decision move(std::size_t from);
+  Decision move(std::size_t from, SteadyTime now);
   Decision press_enter(Step step, SteadyTime now);
 
   Dialog dialog_;
   std::size_t wanted_;
   profiles::Press press_;
+  Millis gap_;
   SteadyTime since_;
+  SteadyTime moved_{};
   std::optional<std::size_t> moved_from_;  // the mark stood there when a key was pressed
   std::optional<SteadyTime> entered_;
 };

@@ -325,10 +325,10 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   const bool blocked = state == State::Blocked;
   const auto dialog = blocked ? dialog_in(findings) : std::nullopt;
   for (auto each = open_.begin(); each != open_.end();) {
-    const bool over = each->where == Where::OnScreen
-                          ? !blocked || (dialog && !each->dialog.empty() && dialog->about != each->dialog)
-                          : each->where == Where::Leaving && state == State::Idle;
+    const bool over = each->where == Where::OnScreen ? !blocked || is_followed(*each, dialog, now.steady)
+                                                     : each->where == Where::Leaving && state == State::Idle;
     if (over) {
+      if (each->followed) dialog_ = *std::exchange(each->followed, std::nullopt);
       const auto before = open_.size();
       close(out, each, now);
       if (open_.size() < before) each = open_.begin();
@@ -350,14 +350,25 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   if (!nobodys)
     dialog_.reset();
   else if (!dialog_ || dialog_->about != dialog->about)
-    dialog_ = Settling{dialog->about, now.steady, settle};
-  if (!dialog_ || now.steady < dialog_->since + dialog_->settle) return out;
+    dialog_ = Settling{dialog->about, now.steady};
+  settle_ = settle;
+  if (!dialog_ || now.steady < dialog_->since + settle_) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
   open_.push_back({"", request, shown_in(findings, request), Where::OnScreen, dialog->about, dialog->whole});
   can_answer(open_.back().told) = unless_true(can_press(*dialog, press_));
   out.push_back(open_.back().told);
   return out;
+}
+
+/// By another dialog, which has stood there long enough to be more than this one half drawn.
+bool Asked::is_followed(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
+  const bool another = dialog && !open.dialog.empty() && dialog->about != open.dialog;
+  if (!another)
+    open.followed.reset();
+  else if (!open.followed || open.followed->about != dialog->about)
+    open.followed = Settling{dialog->about, now};
+  return another && now >= open.followed->since + kHalfDrawn;
 }
 
 /// Its door has closed, and here is a dialog. It can be answered by keys where there is no doubt that this is the one.
@@ -372,9 +383,12 @@ void Asked::arrive(Told& out, Open& open, const Dialog& dialog) {
 
 std::optional<SteadyTime> Asked::due() const {
   std::optional<SteadyTime> due;
-  if (dialog_) due = dialog_->since + dialog_->settle;
+  if (dialog_) due = dialog_->since + settle_;
   for (const auto& each : open_)
-    if (each.where == Where::Closing) due = due ? std::min(*due, each.until) : each.until;
+    if (each.where == Where::Closing)
+      due = due ? std::min(*due, each.until) : each.until;
+    else if (each.followed)
+      due = due ? std::min(*due, each.followed->since + kHalfDrawn) : each.followed->since + kHalfDrawn;
   return due;
 }
 

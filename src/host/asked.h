@@ -44,6 +44,7 @@ class Asked {
  public:
   static constexpr Millis kSettle{750};      // a dialog may be drawn before its hook has called
   static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
+  static constexpr Millis kHalfDrawn{250};   // a dialog drawn anew may look like another one meanwhile
   static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
 
   using Told = std::vector<events::Event>;
@@ -93,6 +94,11 @@ class Asked {
     OnScreen,  // on the agent's screen alone
     Closing,   // a person has answered, and it will show how
   };
+  /// A dialog, and since when it is there.
+  struct Settling {
+    std::string about;
+    SteadyTime since{};
+  };
   struct Open {
     std::string prompt;  // short; empty: known by the screen alone
     std::string request;
@@ -101,6 +107,7 @@ class Asked {
     std::string dialog = {};                       // OnScreen: what it is about
     std::string whole = {};                        // and all it says, as it was told
     std::optional<Answered> pressed = {};          // OnScreen: by our keys
+    std::optional<Settling> followed = {};         // OnScreen: another stands there
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
     std::string subject = {};                      // on what its call works, as the agent's record would say
@@ -108,17 +115,13 @@ class Asked {
   struct Call {
     std::string tool, subject;
   };
-  struct Settling {
-    std::string about;
-    SteadyTime since{};
-    Millis settle{};
-  };
 
   using Opens = std::deque<Open>;
   /// By its id, or the part of it behind the host's.
   Opens::iterator find(std::string_view request);
   [[nodiscard]] Opens::const_iterator find(std::string_view request) const;
   Opens::iterator on_screen();
+  static bool is_followed(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
   void arrive(Told& out, Open& open, const Dialog& dialog);
   void close(Told& out, Opens::iterator open, Moment now);
   [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;
@@ -132,6 +135,7 @@ class Asked {
   Opens open_;
   profiles::Press press_;
   std::optional<Settling> dialog_;                  // one that may be nobody's
+  Millis settle_{};                                 // how long it may wait for a door
   std::map<std::string, Call, std::less<>> calls_;  // that are under way
   bool deed_ = false;                               // the call that ends next has done something
   std::uint64_t last_ = 0;                          // of those known by the screen alone

@@ -214,6 +214,19 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
 
+TEST_F(AskedTest, ADialogThatIsDrawnAnewIsTheSame) {
+  (void)look(State::Blocked, dialog("rm x"));
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, dialog("rm x")).size(), 1U);
+  EXPECT_TRUE(look(State::Blocked, dialog("rm")).empty());
+  EXPECT_EQ(asked.due(), now.steady + Asked::kHalfDrawn);
+  wait(Asked::kHalfDrawn / 2);
+  EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
+  wait(Asked::kSettle);
+  EXPECT_TRUE(look(State::Blocked, dialog("rm x")).empty());
+  EXPECT_EQ(asked.unanswered().size(), 1U);
+}
+
 TEST_F(AskedTest, ADoorThatMayOpenIsWaitedForLonger) {
   const auto look_patiently = [&] { return asked.look(State::Blocked, dialog("make"), now, Asked::kLateDoor).size(); };
   EXPECT_EQ(look_patiently(), 0U);

@@ -378,6 +378,7 @@ class Host::Core final : public pty::ProgramListener,
     const bool blocked = sight_.state() == profiles::State::Blocked;
     return {.now = now(),
             .dialog = blocked ? dialog_in(sight_.watcher().picture().findings) : std::nullopt,
+            .since = sight_.since(),
             .typed = keyboard_.typing().any,
             .steady = keyboard_.empty() && !sight_.watcher().mid_frame() && !output_paused_};
   }
@@ -460,7 +461,7 @@ class Host::Core final : public pty::ProgramListener,
   net::UnixNetwork network_{loop_};
   MailDesk desk_;
   NativeSide native_;
-  ScreenAnswer keys_{native_, options_.profile.answers.press, [this](const terminal::Key& key) { press(key); }};
+  ScreenAnswer keys_{native_, options_.profile, [this](const terminal::Key& key) { press(key); }};
   Keyboard keyboard_{[this](bool crowded) {
     // A program that does not read costs people's keys a wait, never memory.
     if (person_) crowded ? person_->pause_typing() : person_->resume_typing();

@@ -29,7 +29,7 @@ Moment at(double seconds) {
 std::string keys_for(Dialog dialog, Reply::Verdict verdict, profiles::Press press, SteadyTime now) {
   const auto wanted = choice_for(dialog, {.verdict = verdict});
   if (!wanted) return "none";
-  Answering answering{dialog, *wanted, press, now};
+  Answering answering{dialog, *wanted, press, Millis{0}, now};
   std::string keys;
   for (;;) {
     const auto marked = dialog.marked().value_or(0);

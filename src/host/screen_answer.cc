@@ -13,11 +13,12 @@ void ScreenAnswer::begin(const AnswerPrompt& wish, const View& view, Done done) 
   if (under_way_)
     return done(fail(Refusal::Busy, "something else is being answered at this moment; try again in a second"));
   if (const auto may = native_.may_press(wish, view.dialog); !may) return done(Failure{may.error()});
-  if (view.now < view.typed + kPersonQuiet)
+  // What was typed before it asked went elsewhere.
+  if (view.typed >= view.since && view.now < view.typed + kPersonQuiet)
     return done(fail(Refusal::Busy, "somebody has just typed at the agent's terminal; try again in two seconds"));
   const auto choice = choice_for(*view.dialog, wish.reply);
   if (!choice) return done(Failure{choice.error()});
-  under_way_.emplace(wish, Answering{*view.dialog, *choice, how_, view.now}, std::move(done));
+  under_way_.emplace(wish, Answering{*view.dialog, *choice, how_, gap_, view.now}, std::move(done));
 }
 
 std::optional<SteadyTime> ScreenAnswer::look(const View& view) {

@@ -1,6 +1,6 @@
 /// Answers by keys what an agent asks on its screen: one request at a time, carried out by whoever holds the keyboard.
 ///
-/// Invariants: begun only while nobody types; whoever answered is told once how it went, also when the agent ends.
+/// Invariants: begun only while nobody types there; whoever answered is told once how it went, also when the agent ends.
 /// Ownership: borrows the native side, which outlives it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
@@ -21,12 +21,13 @@ class ScreenAnswer {
   struct View {
     SteadyTime now{};
     std::optional<Dialog> dialog = {};  // on the screen
+    SteadyTime since{};                 // it has been asking from then on
     SteadyTime typed{};                 // by a person, last
     bool steady = true;                 // what is seen is what there is, and no key is on its way
   };
 
-  ScreenAnswer(NativeSide& native, profiles::Press how, PressKey press)
-      : native_{native}, how_{how}, press_{std::move(press)} {}
+  ScreenAnswer(NativeSide& native, const profiles::Profile& profile, PressKey press)
+      : native_{native}, how_{profile.answers.press}, gap_{profile.typing.submit_gap}, press_{std::move(press)} {}
 
   void begin(const AnswerPrompt& wish, const View& view, Done done);
   /// To be called after each look at the screen; when to call again although nothing has changed.
@@ -45,6 +46,7 @@ class ScreenAnswer {
 
   NativeSide& native_;
   profiles::Press how_;
+  Millis gap_;
   PressKey press_;
   std::optional<UnderWay> under_way_;
 };

@@ -73,16 +73,11 @@ regex = '^(?P<mark>❯ )?(?P<number>\d+)\. (?P<label>\S.*)$'
     }
     return all;
   }
-  /// A person who has left the keys.
-  void type(Terminal& terminal, const std::string& keys) {
-    terminal.type(keys);
-    let_pass(Millis{1'700});
-  }
 };
 
 TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
   auto& bob = start("Bob");
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   const auto request = asked();
   EXPECT_EQ(word(request, "command"), "make deploy");
   EXPECT_EQ(word(request, "description"), "Run make deploy?");
@@ -97,7 +92,7 @@ TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
 
 TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
   auto& bob = start("Bob");
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   (void)asked();
   box.ok({"deny", "Bob"});
   EXPECT_EQ(answers(), Texts{"No"});
@@ -106,7 +101,7 @@ TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
 
 TEST_F(ScreenPrompts, AQuestionIsAnsweredWithOneOfItsChoices) {
   auto& bob = start("Bob");
-  type(bob, "which database\r");
+  bob.type("which database\r");
   EXPECT_EQ(word(asked("questions"), "question"), "Which database?");
   const auto refused = box.run({"answer", "Bob", "DuckDB"});
   EXPECT_NE(refused.code, 0);
@@ -118,14 +113,15 @@ TEST_F(ScreenPrompts, AQuestionIsAnsweredWithOneOfItsChoices) {
 
 TEST_F(ScreenPrompts, WhatVanishedOrWasFollowedByAnotherIsNeverAnswered) {
   auto& bob = start("Bob");
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   const auto first = word(asked(), "requestId");
   bob.type("\x1b");
   ASSERT_TRUE(until([&] { return answers() == Texts{"denied"}; }));
   EXPECT_NE(box.run({"approve", "Bob", "--prompt", first}).code, 0);
-  type(bob, "publish\r");
+  bob.type("publish\r");
   ASSERT_TRUE(until([&] { return count("Bob", "dialog") == 2; }));
   EXPECT_NE(box.run({"approve", "Bob", "--prompt", first}).code, 0);
+  ASSERT_TRUE(until([&] { return resolved() == Texts{"withdrawn by human"}; }));
   const auto second = asked();
   EXPECT_EQ(word(second, "command"), "npm publish");
   EXPECT_EQ(answers(), Texts{"denied"}) << "the other dialog was left alone";
@@ -135,7 +131,7 @@ TEST_F(ScreenPrompts, WhatVanishedOrWasFollowedByAnotherIsNeverAnswered) {
 
 TEST_F(ScreenPrompts, ThePersonAtTheKeyboardIsNotDisturbed) {
   auto& bob = start("Bob");
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   (void)asked();
   bob.type("\x1b[B");
   ASSERT_TRUE(until([&] { return bob.screen().find("❯ 2. Always") != std::string::npos; }));
@@ -143,14 +139,14 @@ TEST_F(ScreenPrompts, ThePersonAtTheKeyboardIsNotDisturbed) {
   EXPECT_NE(refused.code, 0);
   EXPECT_NE(refused.err.find("typed"), std::string::npos) << refused.err;
   EXPECT_TRUE(answers().empty());
-  let_pass(Millis{1'700});
+  let_pass(Millis{1'700});  // the person has left the keys
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark was moved back first";
 }
 
 TEST_F(ScreenPrompts, ADialogWhoseChoicesNobodyKnowsIsLeftToThePerson) {
   auto& bob = start("Bob");
-  type(bob, "something odd\r");
+  bob.type("something odd\r");
   EXPECT_FALSE(bool_member(asked(), "canAnswer").value_or(true));
   const auto refused = box.run({"approve", "Bob"});
   EXPECT_NE(refused.code, 0);
@@ -162,7 +158,7 @@ TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
   box.write(box.home() + "/config.toml",
             "[[permissions]]\ntool = \"run\"\ncommand = \"make deploy\"\naction = \"approve\"\n");
   auto& bob = start("Bob");
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   (void)asked();
   let_pass(Millis{500});
   EXPECT_TRUE(answers().empty());
@@ -171,7 +167,7 @@ TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
 TEST_F(ScreenPrompts, WithoutADaemonTheHostAnswersAtItsDoor) {
   auto& bob = start("Bob");
   box.ok({"down", "--all"});
-  type(bob, "deploy\r");
+  bob.type("deploy\r");
   EXPECT_EQ(word(asked(), "summary"), "Run make deploy?");
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"});
