@@ -133,6 +133,7 @@ struct Surroundings {
 class Adapter {
  public:
   using OnHanded = std::move_only_function<void(Result<void>)>;
+  using OnAnswered = std::move_only_function<void(Result<void>)>;
   using HookReply = std::move_only_function<void(const hooks::Answer&)>;
 
   virtual ~Adapter() = default;
@@ -147,8 +148,8 @@ class Adapter {
   [[nodiscard]] virtual std::optional<Known> known() const { return std::nullopt; }
 
   virtual void speak(const Words& words, OnHanded done) = 0;
-  /// To a prompt that is open. An error: it is gone, or cannot be answered so.
-  virtual Result<void> answer(const std::string& prompt, const Reply& reply) = 0;
+  /// To a prompt that is open. Told once, when the agent has it, or why not: it is gone, or cannot be answered so.
+  virtual void answer(const std::string& prompt, const Reply& reply, OnAnswered done) = 0;
 
   /// A hook of the agent waits at the door. `call` names it for `on_hook_gone`: it left without an answer.
   virtual void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply);

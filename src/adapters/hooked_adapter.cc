@@ -57,8 +57,8 @@ Capabilities HookedAdapter::capabilities() const {
 
 void HookedAdapter::speak(const Words&, OnHanded done) { done(fail("it has no door for that")); }
 
-Result<void> HookedAdapter::answer(const std::string& prompt, const Reply& reply) {
-  return prompts_.answer(prompt, reply);
+void HookedAdapter::answer(const std::string& prompt, const Reply& reply, OnAnswered done) {
+  done(prompts_.answer(prompt, reply));
 }
 
 /// An agent that was started inside ours has inherited our door. Ours goes over to another session only by a person's word

@@ -28,7 +28,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override;
   [[nodiscard]] Capabilities capabilities() const override;
   void speak(const Words& words, OnHanded done) override;
-  Result<void> answer(const std::string& prompt, const Reply& reply) override;
+  void answer(const std::string& prompt, const Reply& reply, OnAnswered done) override;
   void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override;
   void on_hook_gone(std::uint64_t call) override;
   void on_state(profiles::State state) override;

@@ -363,7 +363,8 @@ TEST_F(HookedAdapterTest, APermissionOfASubagentIsAskedToo) {
   asks.subagent = "agent-7";
   call(asks);
   ASSERT_EQ(told.prompts.size(), 1U);
-  ASSERT_TRUE(adapter->answer(told.prompts[0].id, {.verdict = Reply::Verdict::Allow}));
+  adapter->answer(told.prompts[0].id, {.verdict = Reply::Verdict::Allow},
+                  [](const Result<void>& outcome) { ASSERT_TRUE(outcome); });
   EXPECT_EQ(answers, std::vector{hooks::Answer{.verdict = hooks::Verdict::Allow}});
 }
 

@@ -101,7 +101,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
     loop_->post([done = std::move(done)]() mutable { done(fail("OpenCode's server cannot be reached")); });
   }
 
-  Result<void> answer(const std::string& prompt, const Reply& reply) override;
+  void answer(const std::string& prompt, const Reply& reply, OnAnswered done) override;
 
  private:
   enum class Phase : std::uint8_t { Away, Syncing, Online };
@@ -251,46 +251,59 @@ void OpenCode::give_up() {
   given_up_ = true;
   elsewhere_since_ = usable_ ? loop_->now().wall : 0;
   usable_ = false;
+  if (talk_) talk_->leave_to_the_screen();
   listener_->on_capabilities();
   messenger_->give_up(why_away_);
   listener_->on_broken(way::kServer, why_away_);
 }
 
-Result<void> OpenCode::answer(const std::string& prompt, const Reply& reply) {
-  const auto* open = talk_ ? talk_->asked(prompt) : nullptr;
-  if (open == nullptr || open->answered) return fail("that prompt is answered already, or gone");
-  const bool allow = reply.verdict == Reply::Verdict::Allow;
-  json::object body;
+/// What is said to its server.
+struct ServerReply {
   std::string target;
-  if (open->prompt.kind == PromptKind::Permission) {
-    target = format("/permission/{}/reply", open->request);
-    body["reply"] = allow ? "once" : "reject";
-    if (!allow && !reply.message.empty()) body["message"] = reply.message;
-  } else if (allow) {
-    const auto& questions = open->prompt.questions;
-    if (reply.answers.size() != questions.size())
-      return fail(format("it asks {} questions, and got {} answers", questions.size(), reply.answers.size()));
-    json::array answers;
-    for (std::size_t i = 0; i < questions.size(); ++i) answers.push_back(chosen(questions[i], reply.answers[i]));
-    target = format("/question/{}/reply", open->request);
-    body["answers"] = std::move(answers);
-  } else {
+  json::object body = {};
+};
+
+Result<ServerReply> reply_for(const OpenCodeTalk::Asked& open, const Reply& reply) {
+  const bool allow = reply.verdict == Reply::Verdict::Allow;
+  if (open.prompt.kind == PromptKind::Permission) {
+    ServerReply said{format("/permission/{}/reply", open.request), {{"reply", allow ? "once" : "reject"}}};
+    if (!allow && !reply.message.empty()) said.body["message"] = reply.message;
+    return said;
+  }
+  if (!allow) {
     if (!reply.message.empty())
       return fail("OpenCode's question can be dismissed, but not with a message; answer it instead");
-    target = format("/question/{}/reject", open->request);
+    return ServerReply{format("/question/{}/reject", open.request)};
   }
+  const auto& questions = open.prompt.questions;
+  if (reply.answers.size() != questions.size())
+    return fail(format("it asks {} questions, and got {} answers", questions.size(), reply.answers.size()));
+  json::array answers;
+  for (std::size_t i = 0; i < questions.size(); ++i) answers.push_back(chosen(questions[i], reply.answers[i]));
+  return ServerReply{format("/question/{}/reply", open.request), {{"answers", std::move(answers)}}};
+}
+
+void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered done) {
+  const auto* open = talk_ ? talk_->asked(prompt) : nullptr;
+  if (open == nullptr || open->answered) return done(fail("that prompt is answered already, or gone"));
+  const auto said = reply_for(*open, reply);
+  if (!said) return done(Failure{said.error()});
   talk_->set_answered(prompt, true);
-  answers_[prompt] = client_->ask({.method = "POST", .target = target, .json = json::serialize(body)}, kAskLimits,
-                                  [this, prompt](const Result<HttpAnswer>& answer) {
-                                    const auto over = answers_.extract(prompt);
-                                    if (answer && answer->status == 200) return;  // the server's event closes it
-                                    if (answer && answer->status == 404) return talk_->gone(prompt);
-                                    talk_->set_answered(prompt, false);
-                                    listener_->on_failure(format("the answer to {} did not reach OpenCode: {}", prompt,
-                                                                 answer ? refusal(*answer) : answer.error().message()),
-                                                          way::kServer);
-                                  });
-  return {};
+  auto heard = [this, prompt, done = std::move(done)](const Result<HttpAnswer>& answer) mutable {
+    const auto over = answers_.extract(prompt);
+    if (answer && answer->status == 200) return done({});  // the server's event closes it
+    if (answer && answer->status == 404) {
+      talk_->gone(prompt);
+      return done(fail(protocol::Refusal::Stale, "OpenCode does not ask that any more"));
+    }
+    talk_->set_answered(prompt, false);
+    const auto why = format("the answer to {} did not reach OpenCode: {}", prompt,
+                            answer ? refusal(*answer) : answer.error().message());
+    listener_->on_failure(why, way::kServer);
+    done(fail(protocol::Refusal::Busy, why));
+  };
+  answers_[prompt] = client_->ask({.method = "POST", .target = said->target, .json = json::serialize(said->body)},
+                                  kAskLimits, std::move(heard));
 }
 
 }  // namespace

@@ -173,6 +173,11 @@ void OpenCodeTalk::set_answered(const std::string& prompt, bool answered) {
   if (found != asked_.end()) found->answered = answered;
 }
 
+void OpenCodeTalk::leave_to_the_screen() {
+  for (const auto& each : std::exchange(asked_, {}))
+    listener_.on_prompt_gone(each.prompt.id, {.by = "nobody: its server is gone", .still_asked = true});
+}
+
 void OpenCodeTalk::gone(const std::string& prompt) {
   const auto before = known();
   set_answered(prompt, false);

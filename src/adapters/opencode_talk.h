@@ -64,6 +64,8 @@ class OpenCodeTalk {
   };
   [[nodiscard]] const Asked* asked(const std::string& prompt) const;
   void set_answered(const std::string& prompt, bool answered);
+  /// The server is away for good: whatever it asked can only be answered where it is shown.
+  void leave_to_the_screen();
   /// Somebody else answered it, or it was withdrawn.
   void gone(const std::string& prompt);
   /// OpenCode has ended: what it had begun will not be completed.

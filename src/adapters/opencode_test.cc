@@ -32,7 +32,7 @@ struct OpenCodeTest : ::testing::Test {
   FakeOpenCode fake{loop};
   testing::Recorder told;
   std::unique_ptr<Adapter> adapter;
-  std::vector<std::string> handed;
+  std::vector<std::string> handed, answered;
   State screen = State::Idle;
 
   void start(OpenCodePace pace = kPace, std::vector<std::string> arguments = {}) {
@@ -53,6 +53,18 @@ struct OpenCodeTest : ::testing::Test {
     adapter->speak({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
       handed.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });
+  }
+  /// What becomes of it is in `answered`, later.
+  void answer(const std::string& prompt, const Reply& reply) {
+    adapter->answer(prompt, reply, [this, prompt](const Result<void>& outcome) {
+      answered.push_back(prompt + (outcome ? "" : ": " + outcome.error().message()));
+    });
+  }
+  /// At once.
+  bool refused(const std::string& prompt, const Reply& reply) {
+    bool refused = false;
+    adapter->answer(prompt, reply, [&](const Result<void>& outcome) { refused = !outcome; });
+    return refused;
   }
   void replay(const std::string& name) {
     for (const auto& line : testing::captured_lines(name)) fake.emit(line);
@@ -167,16 +179,19 @@ TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
   fake.emit(R"({"type":"permission.asked","properties":{"id":"per_gone","sessionID":"s","permission":"bash"}})");
   ASSERT_TRUE(until([&] { return told.prompts.size() == 5; }));
   using Verdict = Reply::Verdict;
-  EXPECT_TRUE(adapter->answer("p1", {.verdict = Verdict::Allow}).has_value());
-  EXPECT_FALSE(adapter->answer("p1", {.verdict = Verdict::Deny}).has_value()) << "one answer is on its way";
-  EXPECT_TRUE(adapter->answer("p2", {.verdict = Verdict::Deny, .message = "not now"}).has_value());
-  EXPECT_FALSE(adapter->answer("p3", {.answers = {"x"}}).has_value()) << "it asks two";
-  EXPECT_TRUE(adapter->answer("p3", {.answers = {"free text", "y, z"}}).has_value());
-  EXPECT_FALSE(adapter->answer("p4", {.verdict = Verdict::Deny, .message = "why"}).has_value());
-  EXPECT_TRUE(adapter->answer("p4", {.verdict = Verdict::Deny}).has_value());
-  EXPECT_TRUE(adapter->answer("p5", {}).has_value());
-  EXPECT_FALSE(adapter->answer("p9", {}).has_value());
-  ASSERT_TRUE(until([&] { return fake.asked.size() == 5 && told.gone.size() == 1; }));
+  answer("p1", {.verdict = Verdict::Allow});
+  EXPECT_TRUE(refused("p1", {.verdict = Verdict::Deny})) << "one answer is on its way";
+  answer("p2", {.verdict = Verdict::Deny, .message = "not now"});
+  EXPECT_TRUE(refused("p3", {.answers = {"x"}})) << "it asks two";
+  answer("p3", {.answers = {"free text", "y, z"}});
+  EXPECT_TRUE(refused("p4", {.verdict = Verdict::Deny, .message = "why"}));
+  answer("p4", {.verdict = Verdict::Deny});
+  answer("p5", {});
+  EXPECT_TRUE(refused("p9", {}));
+  EXPECT_TRUE(answered.empty()) << "nothing is said to be done before the server says so";
+  ASSERT_TRUE(until([&] { return answered.size() == 5; }));
+  std::ranges::sort(answered);
+  EXPECT_EQ(answered, (Texts{"p1", "p2", "p3", "p4", "p5: OpenCode does not ask that any more"}));
   EXPECT_EQ(told.gone, Texts{"p5 by person"});
   std::ranges::sort(fake.asked);
   EXPECT_EQ(fake.asked, (Texts{R"(/permission/per_1/reply {"reply":"once"})",
@@ -261,6 +276,19 @@ TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
   EXPECT_EQ(told.mended, Texts{"server"});
 }
 
+TEST_F(OpenCodeTest, WhatAServerAskedBeforeItWasGivenUpIsLeftToTheScreen) {
+  auto pace = kPace;
+  pace.gap_patience = Millis{10};
+  start(pace);
+  ASSERT_TRUE(online());
+  fake.emit(R"({"type":"permission.asked","properties":{"id":"per_1","sessionID":"s","permission":"bash"}})");
+  ASSERT_TRUE(until([&] { return told.prompts.size() == 1; }));
+  fake.server.stop();
+  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
+  EXPECT_EQ(told.gone, Texts{"p1 by nobody: its server is gone"});
+  EXPECT_TRUE(refused("p1", {}));
+}
+
 TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
   auto pace = kPace;
   pace.start_patience = Millis{30};
@@ -301,7 +329,7 @@ TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
   ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
   EXPECT_EQ(told.broken[0], "server: `opencode run` has no server of its own to talk to");
   EXPECT_EQ(command.argv.size(), 3U);
-  EXPECT_FALSE(adapter->answer("p1", {}).has_value());
+  EXPECT_TRUE(refused("p1", {}));
 }
 
 }  // namespace

@@ -202,8 +202,9 @@ Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
     return prompt.kind == PromptKind::Permission ? permission_in(prompt, std::move(request))
                                                  : question_in(prompt, std::move(request));
   };
-  // The door opened late: its dialog was told already.
-  if (const auto seen = on_screen(); seen != open_.end() && seen->prompt.empty()) {
+  // The door opened late, or again: its dialog was told already.
+  if (const auto seen = on_screen();
+      seen != open_.end() && (seen->prompt.empty() || seen->subject == subject_in(prompt))) {
     auto known = event(seen->request);
     if (known.index() == seen->told.index()) {
       seen->prompt = prompt.id;

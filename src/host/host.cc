@@ -235,7 +235,7 @@ class Host::Core final : public pty::ProgramListener,
     native_.describe_prompts(answer, loop_.now().wall);
   }
   void answer_prompt(const AnswerPrompt& wish, Said done) override {
-    if (!native_.on_screen_alone(wish)) return done(native_.answer(wish));
+    if (!native_.on_screen_alone(wish)) return native_.answer(wish, std::move(done));
     look();  // at what is there now
     keys_.begin(wish, answer_view(), std::move(done));
     deliver_soon();

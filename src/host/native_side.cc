@@ -143,20 +143,28 @@ void NativeSide::tell(Asked::Told events) {
   for (auto& event : events) keeper_.on_happened(std::move(event), loop_->now().wall);
 }
 
-Result<void> NativeSide::answer(const AnswerPrompt& wish) {
-  const auto id = std::string{asked_.prompt_of(wish.prompt)};
-  const auto place = [&] {
-    return std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return open.prompt.id; });
+NativeSide::OpenPrompt* NativeSide::prompt_named(std::string_view id) {
+  const auto found =
+      std::ranges::find(prompts_, id, [](const OpenPrompt& open) { return std::string_view{open.prompt.id}; });
+  return found == prompts_.end() ? nullptr : &*found;
+}
+
+void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done) {
+  auto id = std::string{asked_.prompt_of(wish.prompt)};
+  auto* const open = prompt_named(id);
+  if (open == nullptr)
+    return done(fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`"));
+  auto before = std::exchange(open->answered, Answered{wish.by, wish.reply, wish.timed_out});
+  auto answered = [this, id, before = std::move(before), done = std::move(done)](const Result<void>& outcome) mutable {
+    if (outcome) return done({});
+    auto* const still_open = prompt_named(id);
+    if (still_open != nullptr) still_open->answered = std::move(before);
+    if (protocol::refusal_in(outcome.error())) return done(Failure{outcome.error()});
+    // What is still asked was answered in a way that does not fit.
+    done(fail(still_open != nullptr ? protocol::Refusal::BadRequest : protocol::Refusal::Stale,
+              outcome.error().message()));
   };
-  if (place() == prompts_.end())
-    return fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`");
-  const auto before = std::exchange(place()->answered, Answered{wish.by, wish.reply, wish.timed_out});
-  const auto answered = adapter_->answer(id, wish.reply);
-  if (answered) return {};
-  const bool open = place() != prompts_.end();
-  if (open) place()->answered = before;
-  // What is still asked was answered in a way that does not fit.
-  return fail(open ? protocol::Refusal::BadRequest : protocol::Refusal::Stale, answered.error().message());
+  adapter_->answer(id, wish.reply, std::move(answered));
 }
 
 Result<void> NativeSide::may_press(const AnswerPrompt& wish, const std::optional<Dialog>& seen) {

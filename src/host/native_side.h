@@ -62,8 +62,8 @@ class NativeSide final : public adapters::Listener {
   [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
   [[nodiscard]] std::vector<events::Event> unanswered() const { return asked_.unanswered(); }
 
-  /// Through a door of the agent's.
-  Result<void> answer(const AnswerPrompt& wish);
+  /// Through a door of the agent's; told once.
+  void answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done);
   /// It is asked on the screen alone.
   [[nodiscard]] bool on_screen_alone(const AnswerPrompt& wish) const { return asked_.on_screen_alone(wish.prompt); }
   /// May keys answer it now that this dialog is on the screen? The error says why not.
@@ -103,6 +103,7 @@ class NativeSide final : public adapters::Listener {
   void on_mended(std::string_view way) override;
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) override;
   void tell(Asked::Told events);
+  [[nodiscard]] OpenPrompt* prompt_named(std::string_view id);
 
   std::unique_ptr<adapters::Adapter> adapter_;
   NativeKeeper& keeper_;

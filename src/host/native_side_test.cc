@@ -21,14 +21,15 @@ struct FakeDoors final : adapters::Adapter {
     spoken.push_back(words.text);
     done({});
   }
-  Result<void> answer(const std::string& prompt, const adapters::Reply&) override {
+  void answer(const std::string& prompt, const adapters::Reply&, OnAnswered done) override {
     answered.push_back(prompt);
-    return {};
+    done(std::exchange(outcome, {}));
   }
 
   adapters::Listener* listener = nullptr;
   adapters::Capabilities can;
   Texts spoken, answered;
+  Result<void> outcome = {};  // of the next answer
 };
 
 struct NativeSideTest : ::testing::Test, NativeKeeper {
@@ -38,6 +39,12 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
   Texts heard, given, events;
   std::vector<events::Event> happened;
   int changes = 0;
+
+  Result<void> answer(const AnswerPrompt& wish) const {
+    Result<void> outcome = fail("it was not told");
+    side->answer(wish, [&](const Result<void>& told) { outcome = told; });
+    return outcome;
+  }
 
   void SetUp() override {
     auto made = std::make_unique<FakeDoors>();
@@ -151,7 +158,7 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
   EXPECT_EQ(side->known()->state, profiles::State::Blocked);
   EXPECT_EQ(side->known()->says, "asks: Bash: make");
   EXPECT_EQ(side->known()->way, adapters::way::kHook) << "not what else is known of it";
-  EXPECT_TRUE(side->answer({.prompt = "p1"}));
+  EXPECT_TRUE(answer({.prompt = "p1"}));
   EXPECT_EQ(doors->answered, Texts{"p1"});
   told().on_prompt_gone("p1", {.by = "hook"});
   told().on_prompt_gone("p1", {.by = "person"});
@@ -163,17 +170,29 @@ TEST_F(NativeSideTest, APromptBlocksUntilItIsGone) {
           R"("way":"hook"})",
           R"({"event":"prompt-gone","id":"p1","by":"hook"})"}));
   EXPECT_EQ(changes, 2);
-  const auto late = side->answer({.prompt = "p1"});
+  const auto late = answer({.prompt = "p1"});
   ASSERT_FALSE(late);
   EXPECT_TRUE(late.error().message().starts_with("that prompt is not open any more"));
   EXPECT_EQ(doors->answered.size(), 1U);
+}
+
+TEST_F(NativeSideTest, AnAnswerThatDoesNotReachTheAgentIsNobodys) {
+  told().on_prompt(permission("p1"));
+  doors->outcome = fail(protocol::Refusal::Busy, "its server does not answer");
+  const auto lost = answer({.prompt = "p1", .by = "policy"});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(protocol::refusal_in(lost.error()), protocol::Refusal::Busy);
+  doors->outcome = fail("it asks two");
+  EXPECT_EQ(protocol::refusal_in(answer({.prompt = "p1"}).error()), protocol::Refusal::BadRequest);
+  told().on_prompt_gone("p1", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
+  EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolved_by, "human");
 }
 
 TEST_F(NativeSideTest, ARequestIsToldWithWhoAnsweredIt) {
   told().on_prompt(permission("p1"));
   told().on_prompt(permission("p2"));
   EXPECT_EQ(side->requests().size(), 2U);
-  EXPECT_TRUE(side->answer({.prompt = "h-p1", .reply = {.verdict = adapters::Reply::Verdict::Deny}, .by = "policy"}));
+  EXPECT_TRUE(answer({.prompt = "h-p1", .reply = {.verdict = adapters::Reply::Verdict::Deny}, .by = "policy"}));
   EXPECT_EQ(doors->answered, Texts{"p1"}) << "by either name";
   told().on_prompt_gone("p1", {.by = "hook"});
   told().on_prompt_gone("p2", {.by = "person", .verdict = adapters::Reply::Verdict::Allow});
@@ -215,7 +234,7 @@ TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
   EXPECT_EQ(array_member(*parse_json_object(out.take()), "prompts")->size(), kMaxOpenPrompts);
   EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p0","by":"nobody: too many are open"})"), 1);
   EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p1","by":"nobody: too many are open"})"), 1);
-  EXPECT_FALSE(side->answer({.prompt = "p0"}));
+  EXPECT_FALSE(answer({.prompt = "p0"}));
 }
 
 TEST_F(NativeSideTest, SaysWhatIsBrokenUntilItIsMended) {
@@ -250,7 +269,7 @@ TEST_F(NativeSideTest, WithoutDoorsNothingIsPossible) {
   side->on_hook({}, 1, [&](const hooks::Answer& answer) { replied = answer == hooks::Answer{}; });
   EXPECT_TRUE(refused);
   EXPECT_TRUE(replied);
-  EXPECT_FALSE(side->answer({.prompt = "p1"}));
+  EXPECT_FALSE(answer({.prompt = "p1"}));
 }
 
 }  // namespace
