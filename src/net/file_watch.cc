@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint32_t kDirectoryEvents =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-constexpr std::uint32_t kFileEvents = IN_MODIFY;
+// Behind a link the file is replaced in a directory that is not watched: the old one then loses a name.
+constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF;
 constexpr std::size_t kEventBytes = 16U << 10;
 
 std::string deepest_directory_above(const std::string& path) {
@@ -71,7 +72,8 @@ bool FileWatch::take_events() {
     for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
       const auto* event = reinterpret_cast<const inotify_event*>(bytes.data() + at);
       at += sizeof(inotify_event) + event->len;
-      if ((event->mask & IN_Q_OVERFLOW) != 0 || event->wd == file_watch_) written = true;
+      if ((event->mask & IN_Q_OVERFLOW) != 0 || (event->wd == file_watch_ && (event->mask & IN_MODIFY) != 0))
+        written = true;
       if (event->wd == directory_watch_ && (event->mask & IN_MOVE_SELF) != 0)
         ::inotify_rm_watch(inotify_.get(), std::exchange(directory_watch_, -1));
       if ((event->mask & IN_IGNORED) == 0) continue;

@@ -51,6 +51,18 @@ TEST(FileWatch, WaitsForTheFileAndForTheDirectoriesAboveIt) {
   EXPECT_TRUE(watching.hears(FileChange::Written));
 }
 
+TEST(FileWatch, TellsAReplacementBehindALink) {
+  const testing::TemporaryDirectory directory, elsewhere;
+  append(elsewhere.file("real"), "one\n");
+  std::filesystem::create_symlink(elsewhere.file("real"), directory.file("link"));
+  Watching watching{directory.file("link")};
+  append(elsewhere.file("other"), "two\n");
+  std::filesystem::rename(elsewhere.file("other"), elsewhere.file("real"));
+  EXPECT_TRUE(watching.hears(FileChange::Replaced));
+  append(elsewhere.file("real"), "three\n");
+  EXPECT_TRUE(watching.hears(FileChange::Written));
+}
+
 TEST(FileWatch, TellsAReplacementARemovalAndAReturn) {
   const testing::TemporaryDirectory directory;
   const auto path = directory.file("record");

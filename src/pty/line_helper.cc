@@ -81,7 +81,8 @@ class LineHelper::Core {
   void end() {
     if (std::exchange(ended_, true)) return;
     watch_.reset();
-    ::kill(-pid_, SIGKILL);
+    if (::kill(-pid_, SIGKILL) != 0 && errno == EPERM)
+      return;  // it is somebody else's now, and would be waited for in vain
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   }
 
