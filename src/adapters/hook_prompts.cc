@@ -42,6 +42,7 @@ Prompt prompt_in(const hooks::Event& event) {
                 .summary = summary_of(event.tool, input),
                 .input = event.tool_input,
                 .partial = event.tool_input_cut,
+                .directory = event.working_directory,
                 .way = way::kHook};
   if (event.tool != kQuestionTool) return prompt;
   prompt.questions = questions_in(input);

@@ -24,10 +24,11 @@ struct Question {
 struct Prompt {
   std::string id = {};  // ours, short, unique in this host's life
   PromptKind kind = PromptKind::Permission;
-  std::string tool = {};     // as the agent calls it
-  std::string summary = {};  // one line for a person: what would happen
-  std::string input = {};    // the tool's input as JSON
-  bool partial = false;      // and only the beginning of it
+  std::string tool = {};       // as the agent calls it
+  std::string summary = {};    // one line for a person: what would happen
+  std::string input = {};      // the tool's input as JSON
+  bool partial = false;        // and only the beginning of it
+  std::string directory = {};  // where the agent is; empty: that is not told
   std::vector<Question> questions = {};
   std::string_view way = {};  // how an answer goes
 };

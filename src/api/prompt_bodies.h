@@ -18,6 +18,7 @@ struct PermissionBody {
   std::string tool = {};
   std::optional<std::string> command = {};
   std::optional<std::string> file_path = {};
+  std::optional<std::string> directory = {};
   std::string description = {};
   events::RiskLevel risk_level = events::RiskLevel::Medium;
   std::optional<std::string> danger = {};
@@ -25,6 +26,7 @@ struct PermissionBody {
   WallMs requested_at = 0;
   std::optional<WallMs> expires_at = {};
   bool can_answer = true;
+  std::optional<bool> partial = {};
 };
 struct PermissionList {
   std::vector<PermissionBody> permissions = {};
@@ -67,13 +69,15 @@ inline constexpr auto kObject<api::PermissionBody> =
            member<&api::PermissionBody::tool>("tool", "what it wants to use"),
            member<&api::PermissionBody::command>("command", "what it wants to run"),
            member<&api::PermissionBody::file_path>("filePath", "what it wants to touch"),
+           member<&api::PermissionBody::directory>("directory", "where the agent is; absent where that is not told"),
            member<&api::PermissionBody::description>("description", "in words"),
            member<&api::PermissionBody::risk_level>("riskLevel", "how much could be lost"),
            member<&api::PermissionBody::danger>("danger", "why it is risky"),
            member<&api::PermissionBody::rule>("rule", "which rule left it to a person"),
            member<&api::PermissionBody::requested_at>("requestedAt", "milliseconds since 1970"),
            member<&api::PermissionBody::expires_at>("expiresAt", "when it is decided without anybody's word"),
-           member<&api::PermissionBody::can_answer>("canAnswer", "false: only at the agent's own screen"));
+           member<&api::PermissionBody::can_answer>("canAnswer", "false: only at the agent's own screen"),
+           member<&api::PermissionBody::partial>("partial", "true: only a part of it is told here"));
 template <>
 inline constexpr auto kObject<api::PermissionList> = object(
     "PermissionList", "What is asked now.", member<&api::PermissionList::permissions>("permissions", "oldest first"));

@@ -46,11 +46,22 @@ bool equal(const events::Event& one, const events::Event& other) {
   return question != nullptr && another != nullptr && *question == *another;
 }
 
+bool is_below(std::string_view directory, std::string_view top) {
+  return directory.starts_with(top) && directory.substr(top.size()).starts_with('/') &&
+         directory.find("/..") == std::string_view::npos;
+}
+
+void leave_to_person(permissions::Decision& decision, std::string_view why) {
+  decision.action = Action::Ask;
+  decision.rule = format("{} would approve it, but {}", decision.rule, why);
+}
+
 void write_permission(JsonWriter& out, const OpenRequest& open) {
   const auto& asked = *open.permission();
   out.field("tool", asked.tool);
   if (asked.command) out.field("command", *asked.command);
   if (asked.file_path) out.field("filePath", *asked.file_path);
+  if (asked.directory) out.field("directory", *asked.directory);
   out.field("description", asked.description).field("riskLevel", schema::name_of(asked.risk_level));
   out.optional("danger", open.decision.danger).optional("rule", open.decision.rule);
   if (asked.partial.value_or(false)) out.field("partial", true);
@@ -202,18 +213,29 @@ void Core::end_requests(AgentState& agent) {
 
 // ---------------------------------------------------------------- rules
 
+/// Where an agent has gone elsewhere than it was started, a rule must say the same of both places.
 permissions::Decision Core::judge(const AgentState& agent, const events::PermissionRequested& asked) const {
-  auto decision = policy_->decide({.agent = agent.name().value(),
-                                   .cli = agent.record.cli,
-                                   .tool = asked.tool,
-                                   .command = asked.command,
-                                   .file_path = asked.file_path,
-                                   .description = asked.description,
-                                   .directory = agent.record.working_directory});
-  if (decision.action == Action::Approve && asked.partial.value_or(false)) {
-    decision.action = Action::Ask;
-    decision.rule = format("{} would approve it, but only a part of it is known", decision.rule);
+  const auto& home = agent.record.working_directory;
+  const auto& place = asked.directory.value_or(home);
+  const auto from = [&](const std::string& directory) {
+    return policy_->decide({.agent = agent.name().value(),
+                            .cli = agent.record.cli,
+                            .tool = asked.tool,
+                            .command = asked.command,
+                            .file_path = asked.file_path,
+                            .description = asked.description,
+                            .directory = directory});
+  };
+  auto decision = from(place);
+  if (place != home && decision.action != Action::Deny) {
+    auto at_home = from(home);
+    if (at_home.action != Action::Approve)
+      decision = std::move(at_home);
+    else if (decision.action == Action::Approve && !is_below(place, home))
+      leave_to_person(decision, format("the agent has gone to {}", place));
   }
+  if (decision.action == Action::Approve && asked.partial.value_or(false))
+    leave_to_person(decision, "only a part of it is known");
   return decision;
 }
 

@@ -283,6 +283,17 @@ TEST_F(Asking, OfWhatOnlyAPartIsKnownNoRuleApproves) {
   EXPECT_EQ(wanted().size(), 1u);
 }
 
+TEST_F(Asking, WhereAnAgentHasGoneElsewhereARuleMustApproveItThereToo) {
+  ask("r1", "make test", R"(,"directory":"/p/sub")");
+  EXPECT_EQ(replies().size(), 1u) << "below where it was started";
+  ask("r2", "make test", R"(,"directory":"/p/../q")");
+  ask("r3", "make test", R"(,"directory":"/other")");
+  EXPECT_TRUE(replies().empty());
+  EXPECT_NE(json::serialize(prompts()).find("the agent has gone to /other"), std::string::npos);
+  ask("r4", "git push", R"(,"directory":"/other")");
+  EXPECT_EQ(replies().size(), 1u) << "what a rule denies is denied anywhere";
+}
+
 TEST_F(Asking, WhatIsOnTheScreenAloneWaitsForAPersonThereUntilItsDoorOpens) {
   ask("r1", "make test", R"(,"canAnswer":false)");
   EXPECT_TRUE(replies().empty());

@@ -19,6 +19,7 @@ struct PermissionRequested {
   std::string tool = {};
   std::optional<std::string> command = {};
   std::optional<std::string> file_path = {};
+  std::optional<std::string> directory = {};
   std::string description = {};
   RiskLevel risk_level = RiskLevel::Medium;
   std::optional<bool> can_answer = {};
@@ -72,6 +73,8 @@ inline constexpr auto kObject<events::PermissionRequested> = object(
     member<&events::PermissionRequested::tool>("tool", "what it wants to use: bash, edit, ...", {.most = 256}),
     member<&events::PermissionRequested::command>("command", "of a shell", {.most = 64 << 10}),
     member<&events::PermissionRequested::file_path>("filePath", "to be read or changed", {.most = 4096}),
+    member<&events::PermissionRequested::directory>("directory", "where the agent is; absent where that is not told",
+                                                    {.most = 4096}),
     member<&events::PermissionRequested::description>("description", "in the agent's words", {.most = 64 << 10}),
     member<&events::PermissionRequested::risk_level>("riskLevel", "what could go wrong"),
     member<&events::PermissionRequested::can_answer>("canAnswer", "false: at the agent's own screen only"),

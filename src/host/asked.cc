@@ -42,7 +42,8 @@ events::Event permission_in(const adapters::Prompt& prompt, std::string request)
   events::PermissionRequested asked{.request_id = std::move(request),
                                     .tool = cut(prompt.tool, kMaxWordBytes),
                                     .description = cut(prompt.summary, kMaxTextBytes)};
-  if (prompt.partial) asked.partial = true;
+  asked.directory = unless_empty(cut(prompt.directory, kMaxPathBytes));
+  if (prompt.partial || prompt.directory.size() > kMaxPathBytes) asked.partial = true;
   const auto input = parse_json_object(prompt.input);
   const auto member = [&](std::string_view name) { return input ? string_member(*input, name).value_or("") : ""; };
   if (kind.use == activity::Use::Patch) {
