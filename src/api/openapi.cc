@@ -20,19 +20,27 @@ struct ErrorRow {
   std::string_view name, about;
 };
 constexpr ErrorRow kErrors[] = {
-    {400, "BadRequest", "Something in the request is wrong; the sentence says what."},
+    {400, "BadRequest", "Something in the request is wrong; the sentence says what (`BAD_REQUEST`)."},
     {401, "Unauthorized", "A token is needed, or this is not the right one."},
-    {403, "Forbidden", "Not from there, not by this user, or the recipient takes nothing from this sender."},
-    {404, "NotFound", "There is no such thing."},
+    {403, "Forbidden",
+     "Not from there, not by this user, or the recipient takes nothing from this sender (`REFUSED`)."},
+    {404, "NotFound", "There is no such thing (`NOT_FOUND`, `UNKNOWN_RECIPIENT`)."},
     {409, "Conflict",
-     "Not possible as things stand: it changed meanwhile, belongs to somebody else, or several could be "
-     "meant."},
-    {413, "TooLarge", "More than fits."},
-    {415, "NotJson", "A body must be application/json."},
-    {429, "TooMany", "Too much at once; Retry-After says when to try again."},
-    {503, "Unavailable", "The relay cannot do it at the moment; Retry-After says when to try again."},
-    {504, "Timeout", "The daemon did not answer in time."},
+     "Not possible as things stand: it changed meanwhile (`STALE`, `EXPIRED`), belongs to somebody else (`NOT_OWNER`), "
+     "cannot be done here (`UNSUPPORTED`), would go on for ever (`LOOP`), several could be meant (`WHICH_WORKSPACE`), "
+     "or "
+     "it was tried and did not work (`FAILED`)."},
+    {413, "TooLarge", "More than fits (`TOO_LARGE`)."},
+    {415, "NotJson", "A body must be application/json (`NOT_JSON`)."},
+    {426, "UpgradeRequired", "This address speaks WebSocket (`UPGRADE_REQUIRED`)."},
+    {429, "TooMany", "Too much at once (`BUSY`, `RATE_LIMITED`); Retry-After says when to try again."},
+    {503, "Unavailable",
+     "The relay is in trouble: its store, its daemon, or too many streams (`STORAGE`, `INTERNAL`, `UNAVAILABLE`); "
+     "Retry-After says when to try again."},
+    {504, "Timeout", "The daemon did not answer in time (`TIMEOUT`); Retry-After says when to try again."},
 };
+
+bool is_worth_trying_again(int status) { return status == 429 || status >= 500; }
 
 const ErrorRow& row_of(int status) {
   for (const auto& row : kErrors)
@@ -63,11 +71,15 @@ json::object describe(const Parameter& parameter) {
 
 json::array parameters_of(const Route& route) {
   json::array all;
-  for (const auto name : names_in(route.path))
+  for (const auto name : names_in(route.path)) {
+    const auto [about, example] = explain_name(route, name);
     all.push_back(json::object{{"name", name},
                                {"in", "path"},
+                               {"description", about},
                                {"required", true},
-                               {"schema", json::object{{"type", "string"}, {"minLength", 1}}}});
+                               {"schema", json::object{{"type", "string"}, {"minLength", 1}}},
+                               {"example", example}});
+  }
   for (const auto& parameter : route.parameters) all.push_back(describe(parameter));
   if (route.in_workspace != nullptr) all.push_back(describe(kWorkspaceParameter));
   return all;
@@ -90,8 +102,11 @@ json::object describe(const Route& route, schema::Components& components) {
       {"operationId", route.operation}, {"tags", json::array{json::value(route.tag)}}, {"summary", route.summary}};
   if (!route.details.empty()) operation["description"] = route.details;
   if (auto parameters = parameters_of(route); !parameters.empty()) operation["parameters"] = std::move(parameters);
-  if (route.takes_body())
-    operation["requestBody"] = json::object{{"content", in_json(route.body.describe(components))}};
+  if (route.takes_body()) {
+    auto content = in_json(route.body.describe(components));
+    content["application/json"].as_object()["example"] = parse_json(route.example).value();
+    operation["requestBody"] = json::object{{"content", std::move(content)}};
+  }
   json::object responses;
   responses[format("{}", route.status)] = answer_of_success(route, components);
   for (const auto status : errors_of(route))
@@ -103,9 +118,14 @@ json::object describe(const Route& route, schema::Components& components) {
 
 json::object error_responses(schema::Components& components) {
   json::object responses;
-  for (const auto& row : kErrors)
-    responses[row.name] = json::object{{"description", row.about},
-                                       {"content", in_json(components.refer_to(schema::object_of<ErrorBody>()))}};
+  for (const auto& row : kErrors) {
+    json::object response = {{"description", row.about},
+                             {"content", in_json(components.refer_to(schema::object_of<ErrorBody>()))}};
+    if (is_worth_trying_again(row.status))
+      response["headers"] = json::object{
+          {"Retry-After", json::object{{"description", "seconds"}, {"schema", json::object{{"type", "integer"}}}}}};
+    responses[row.name] = std::move(response);
+  }
   return responses;
 }
 

@@ -53,6 +53,12 @@ std::string_view name_of(Method method) {
   return "";
 }
 
+const Route& route_of(std::string_view operation) {
+  const auto route = std::ranges::find(route_table(), operation, &Route::operation);
+  RELAY_ASSERT(route != route_table().end());
+  return *route;
+}
+
 std::vector<std::string_view> names_in(std::string_view path) {
   std::vector<std::string_view> names;
   for (const auto part : parts_of(path))
@@ -60,13 +66,28 @@ std::vector<std::string_view> names_in(std::string_view path) {
   return names;
 }
 
+NameInPath explain_name(const Route& route, std::string_view name) {
+  if (name == "id" && route.path.starts_with("/workspaces/"))
+    return {"the id of a workspace, or its root with `/` as `%2F`; `GET /workspaces` lists them", "WORKSPACE_ID"};
+  if (name == "id") return {"the agent's name, or its id: the workspace's id, a dot, its name", "Bob"};
+  if (name == "name") return {"the agent's name", "Bob"};
+  if (name == "sessionId") return {"the session's id; `GET /api/v1/agents` tells it", "SESSION_ID"};
+  if (name == "messageId") return {"the message's id, as it was answered when it was sent", "MESSAGE_ID"};
+  if (name == "requestId") return {"the id of what is asked; the list of what is asked tells it", "REQUEST_ID"};
+  RELAY_ASSERT(false);
+}
+
 std::vector<int> errors_of(const Route& route) {
   std::vector<int> errors = {400, 401, 403};
+  const bool chooses =
+      route.in_workspace != nullptr ||
+      std::ranges::any_of(route.parameters, [](const auto& parameter) { return parameter.name == "workspace"; });
   if (!names_in(route.path).empty()) errors.push_back(404);
-  if (route.in_workspace != nullptr) errors.insert(errors.end(), {404, 409, 429, 503, 504});
-  if (route.method != Method::Get) errors.insert(errors.end(), {409, 415, 429, 503});
+  if (chooses) errors.insert(errors.end(), {404, 409});
+  if (route.method != Method::Get) errors.insert(errors.end(), {409, 415});
   if (route.takes_body()) errors.push_back(413);
-  if (route.access == Access::Stream) errors.push_back(503);
+  if (route.access != Access::Open) errors.insert(errors.end(), {429, 503, 504});  // it asks the daemon
+  if (route.status == 101) errors.push_back(426);
   std::sort(errors.begin(), errors.end());
   errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
   return errors;

@@ -54,6 +54,7 @@ struct Route {
   std::string_view details = {};
   std::span<const Parameter> parameters = {};  // beside those of the path
   Shape body = {};
+  std::string_view example = {};  // of a body, to be sent as it is
   int status = 200;
   Shape answer = {};
   std::string_view content_type = "application/json";
@@ -66,9 +67,17 @@ struct Route {
 
 /// Every route there is.
 std::span<const Route> route_table();
+/// The one with that operation's name, which is one of them.
+const Route& route_of(std::string_view operation);
 
 /// `{name}` within a path, in order.
 std::vector<std::string_view> names_in(std::string_view path);
+
+/// What one of them stands for, and what somebody could write there.
+struct NameInPath {
+  std::string_view about, example;
+};
+NameInPath explain_name(const Route& route, std::string_view name);
 
 /// The statuses beside its own that it may answer with.
 std::vector<int> errors_of(const Route& route);

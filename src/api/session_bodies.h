@@ -89,7 +89,7 @@ inline constexpr auto kObject<api::SessionBody> =
            member<&api::SessionBody::files_modified>("filesModified", "what it wrote"));
 template <>
 inline constexpr auto kObject<api::SessionSummary> =
-    object("SessionSummary", "What a session came to.",
+    object("SessionOutcome", "What a session came to.",
            member<&api::SessionSummary::duration>("duration", "milliseconds from its greeting to its end"),
            member<&api::SessionSummary::item_count>("itemCount", "what it did, counted"),
            member<&api::SessionSummary::commands_run>("commandsRun", "of these, commands"),

@@ -75,7 +75,10 @@ void tell_health(Api& api, Call call) { call.answer(200, HealthBody{.version = a
 
 void tell_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.facts.version)); }
 
-void show_docs(Api& api, Call call) { call.answer_text("text/html; charset=utf-8", docs_page(api.facts.version)); }
+void show_docs(Api& api, Call call) {
+  const auto server = docs_server(call.request().headers.find("Host").value_or(""));
+  call.answer_text("text/html; charset=utf-8", docs_page(openapi_document(api.facts.version), server));
+}
 
 void tell_metrics(Api& api, Call call) {
   const auto metrics = std::make_shared<Metrics>();
