@@ -62,7 +62,8 @@ void DaemonCall::on_frame(const protocol::Envelope& envelope) {
     return write({.type = MessageType::Pong, .id = envelope.id, .payload = envelope.payload});
   if (envelope.type == MessageType::Error) {
     const auto error = protocol::parse_error(envelope.payload);
-    return finish(fail(Errc::Refused, error ? error->message : error.error().message()));
+    return finish(error ? client::refused_by_daemon(error->code, error->message)
+                        : fail(Errc::Refused, error.error().message()));
   }
   auto payload = parse_json_object(envelope.payload);
   if (!payload) return;

@@ -36,7 +36,8 @@ struct DaemonAnswer {
 
 class DaemonCall final : private net::StreamListener {
  public:
-  /// An error has a code of client::Errc: NoDaemon (nothing was said), Lost, TimedOut, Refused.
+  /// An error has a code of client::Errc, NoDaemon (nothing was said), Lost, TimedOut, Refused, or what the daemon said
+  /// (client::refused_by_daemon).
   using Done = std::move_only_function<void(Result<DaemonAnswer>)>;
 
   DaemonCall(net::EventLoop& loop, net::Network& network, const std::string& socket, DaemonOrder order, Done done);

@@ -2,6 +2,7 @@
 
 #include "host/door_call.h"
 #include "host/present_hosts.h"
+#include "protocol/send.h"
 
 namespace relay::api {
 
@@ -28,7 +29,8 @@ void RealDoors::ask(const host::HostRecord& host, json::object request, Answered
   auto done = [this, number, answered = std::move(answered)](Result<json::object> answer) mutable {
     const auto call = calls_.extract(number);  // ends with this callback
     if (answer) return answered(*std::move(answer));
-    answered(std::unexpected{conflict("FAILED", answer.error().message())});
+    const auto code = protocol::refusal_in(answer.error());
+    answered(std::unexpected{refusal_by_code(code ? name_of(*code) : "", answer.error().message())});
   };
   calls_.emplace(number,
                  std::make_unique<host::DoorCall>(

@@ -189,8 +189,11 @@ TEST_F(ApiTest, AMessageToASessionHasALedger) {
   relay.answers["SESSION_QUERY"] = {
       parse_json_object(R"({"id":"s1","agent":"Bob","started":1,"lastSeen":2,"ended":3,"connected":false})").value()};
   EXPECT_EQ(refusal(409, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x"})"), "STALE");
-  relay.answers["SESSION_QUERY"] = {parse_json_object(R"({"error":"no such session"})").value()};
+  relay.answers["SESSION_QUERY"] = {parse_json_object(R"({"error":"no such session","code":"NOT_FOUND"})").value()};
   EXPECT_EQ(refusal(404, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x"})"), "NOT_FOUND");
+  relay.answers["SESSION_QUERY"] = {
+      parse_json_object(R"({"error":"the disk cannot be read","code":"STORAGE"})").value()};
+  EXPECT_EQ(refusal(503, "POST", "/api/v1/sessions/s1/messages", R"({"message":"x"})"), "STORAGE");
 }
 
 TEST_F(ApiTest, ASessionEndsWithASummary) {
@@ -265,8 +268,12 @@ TEST_F(ApiTest, MessagesAreListedSentAndTraced) {
       "deliveries":[{"deliveryId":"d-1","to":"b","state":"queued","proof":"","seq":1,"mode":"on-idle","attempts":0,
       "history":[{"at":1,"state":"queued","proof":""}]}]})");
   expect(200, "GET", "/api/v1/messages/abcd2345");
-  relay.answers["TRACE"] = {parse_json_object(R"({"error":"no message has the id zzzz"})").value()};
+  relay.answers["TRACE"] = {parse_json_object(R"({"error":"no message has the id zzzz","code":"NOT_FOUND"})").value()};
   EXPECT_EQ(refusal(404, "GET", "/api/v1/messages/zzzz"), "NOT_FOUND");
+  relay.answers["TRACE"] = {parse_json_object(R"({"error":"several fit zzzz","code":"BAD_REQUEST"})").value()};
+  EXPECT_EQ(refusal(400, "GET", "/api/v1/messages/zzzz"), "BAD_REQUEST");
+  relay.answers["TRACE"] = {parse_json_object(R"({"error":"the disk cannot be read","code":"STORAGE"})").value()};
+  EXPECT_EQ(refusal(503, "GET", "/api/v1/messages/zzzz"), "STORAGE");
 }
 
 TEST_F(ApiTest, CostsAreSummedByAgentModelSessionAndThread) {

@@ -90,12 +90,8 @@ void list_messages(Api&, Workspace workspace, Call call) {
 
 void trace_message(Api&, Workspace workspace, Call call) {
   const auto id = call.value("messageId");
-  workspace.relay.ask(MessageType::Trace, {{"id", id}},
-                      [id, call = std::move(call)](Result<json::object> answer) mutable {
-                        if (!answer) return call.refuse(refusal_of(answer.error()));
-                        if (const auto error = string_member(*answer, "error")) return call.refuse(not_found(*error));
-                        call.answer(200, *answer);
-                      });
+  ask(workspace.relay, MessageType::Trace, {{"id", id}}, std::move(call),
+      [](Call asked, const json::object& answer) { asked.answer(200, answer); });
 }
 
 }  // namespace relay::api

@@ -86,7 +86,8 @@ Outcome<void> OpenWorkspaces::take(const Result<DaemonAnswer>& answer) {
   known_ = true;
   listed_at_ = loop_.now().steady;
   std::erase_if(links_, [&](const auto& link) { return !open_.contains(link.second.link->root()); });
-  if (const auto error = string_member(answer->payload, "error")) return std::unexpected{conflict("FAILED", *error)};
+  if (const auto error = string_member(answer->payload, "error"))
+    return std::unexpected{refusal_by_code(text(answer->payload, "code"), *error)};
   return {};
 }
 
@@ -149,8 +150,6 @@ void OpenWorkspaces::open(const std::string& root, Changed opened) {
   command(
       MessageType::WorkspaceOpen, {{"root", root}}, kOpenPatience,
       [this, root, opened = std::move(opened)](Outcome<void> outcome) mutable {
-        if (!outcome && outcome.error().code == "FAILED")
-          return opened(std::unexpected{bad_request(outcome.error().message)});
         if (!outcome) return opened(std::unexpected{outcome.error()});
         // Perhaps under another spelling: a slash at the end, a link that leads there.
         for (const auto& spelling : spellings_of(root))

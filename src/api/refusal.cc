@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "client/errors.h"
+#include "protocol/send.h"
 
 namespace relay::api {
 namespace {
@@ -17,11 +18,24 @@ struct Row {
   bool again = false;
 };
 
+/// Every code of ERROR and NACK that the API can be told. docs/api.md has the same table for people.
 constexpr std::array kRows = {
-    Row{"UNKNOWN_RECIPIENT", 404}, Row{"NOT_FOUND", 404},   Row{"STALE", 409},      Row{"NOT_OWNER", 409},
-    Row{"UNSUPPORTED", 409},       Row{"LOOP", 409},        Row{"EXPIRED", 409},    Row{"REFUSED", 403},
-    Row{"TOO_LARGE", 413},         Row{"BAD_REQUEST", 400}, Row{"BUSY", 429, true}, Row{"RATE_LIMITED", 429, true},
-    Row{"STORAGE", 503, true},
+    Row{"BAD_REQUEST", 400},         // the request
+    Row{"REFUSED", 403},             // the recipient's policy
+    Row{"NOT_FOUND", 404},           //
+    Row{"UNKNOWN_RECIPIENT", 404},   //
+    Row{"STALE", 409},               // not as things stand
+    Row{"NOT_OWNER", 409},           //
+    Row{"UNSUPPORTED", 409},         //
+    Row{"LOOP", 409},                //
+    Row{"EXPIRED", 409},             //
+    Row{"TOO_LARGE", 413},           //
+    Row{"BUSY", 429, true},          // too much at once
+    Row{"RATE_LIMITED", 429, true},  //
+    Row{"STORAGE", 503, true},       // trouble of the relay's
+    Row{"INTERNAL", 503, true},      //
+    Row{"UNAVAILABLE", 503, true},   //
+    Row{"TIMEOUT", 504, true},       //
 };
 
 }  // namespace
@@ -33,6 +47,7 @@ net::ServerAnswer answer_of(const Refusal& refusal) {
         std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(*refusal.retry_after).count());
     answer.headers.push_back({"Retry-After", format("{}", seconds)});
   }
+  if (refusal.status == 426) answer.headers.push_back({"Upgrade", "websocket"});
   if (refusal.status == 401) answer.headers.push_back({"WWW-Authenticate", "Bearer"});
   return answer;
 }
@@ -52,11 +67,12 @@ Refusal refusal_by_code(std::string_view code, std::string message) {
 
 Refusal refusal_of(const Error& error) {
   using client::Errc;
-  if (is(error, Errc::TimedOut)) return {504, "TIMEOUT", error.message(), kSoon};
-  if (is(error, Errc::Full)) return {429, "BUSY", error.message(), kSoon};
-  if (is(error, Errc::TooLarge)) return {413, "TOO_LARGE", error.message(), {}};
-  if (is(error, Errc::Refused) || is(error, Errc::BadMessage)) return {400, "BAD_REQUEST", error.message(), {}};
-  return {503, "UNAVAILABLE", error.message(), kSoon};
+  if (const auto said = protocol::refusal_in(error)) return refusal_by_code(name_of(*said), error.message());
+  if (is(error, Errc::TimedOut)) return refusal_by_code("TIMEOUT", error.message());
+  if (is(error, Errc::Full)) return refusal_by_code("BUSY", error.message());
+  if (is(error, Errc::TooLarge)) return refusal_by_code("TOO_LARGE", error.message());
+  if (is(error, Errc::BadMessage)) return refusal_by_code("BAD_REQUEST", error.message());
+  return refusal_by_code("UNAVAILABLE", error.message());
 }
 
 std::optional<Refusal> refusal_in(const json::object& answer) {
@@ -64,7 +80,7 @@ std::optional<Refusal> refusal_in(const json::object& answer) {
   const auto success = bool_member(answer, "success");
   if (success.value_or(!error)) return std::nullopt;
   const auto code = string_member(answer, "code");
-  if (!code && !success) return Refusal{503, "STORAGE", error.value_or("the store did not answer"), kSoon};
+  if (!code && !success) return refusal_by_code("STORAGE", error.value_or("the store did not answer"));
   return refusal_by_code(code.value_or(""), error.value_or("the relay gave no reason"));
 }
 

@@ -1,7 +1,8 @@
 /// Why a request was not done, as an HTTP client hears it: a status, a code for programs, a sentence for people.
 ///
-/// What the daemon says no to has codes of its own (wire.md 8.2); one table says which status each of them is. Nothing that
-/// a client can get wrong is a status of 500 or above: those say that the relay, not the request, is in trouble.
+/// What the daemon says no to has codes of its own (wire.md 7.3, 8.2); one table says which status each of them is. Nothing
+/// that a client can get wrong is a status of 500 or above: those say that the relay, not the request, is in trouble, and
+/// they come with Retry-After.
 #pragma once
 
 #include <expected>
@@ -35,9 +36,9 @@ Refusal bad_request(std::string message);
 Refusal not_found(std::string message);
 Refusal conflict(std::string_view code, std::string message);
 
-/// The status of a code of wire.md 8.2; what has no code was tried and did not work.
+/// By the table; what has no code was tried and did not work (FAILED, 409).
 Refusal refusal_by_code(std::string_view code, std::string message);
-/// Nobody answered (client::Errc).
+/// Nobody answered (client::Errc), or what the daemon said instead (client::refused_by_daemon).
 Refusal refusal_of(const Error& error);
 /// A `*_RESULT` that did not succeed, or a response with `error`; nothing when all is well.
 std::optional<Refusal> refusal_in(const json::object& answer);

@@ -28,16 +28,10 @@ SessionBody session_in(const json::object& answer) {
 using WithSession = std::move_only_function<void(Call call, SessionBody session)>;
 void with_session(Relay& relay, Call call, WithSession then) {
   const auto id = call.value("sessionId");
-  relay.ask(MessageType::SessionQuery, {{"id", id}},
-            [id, call = std::move(call), then = std::move(then)](Result<json::object> answer) mutable {
-              if (!answer) return call.refuse(refusal_of(answer.error()));
-              if (answer->contains("error"))
-                return call.refuse(
-                    not_found(format("there is no session {}; GET /api/v1/agents tells those of agents "
-                                     "that are here",
-                                     id)));
-              then(std::move(call), session_in(*answer));
-            });
+  ask(relay, MessageType::SessionQuery, {{"id", id}}, std::move(call),
+      [then = std::move(then)](Call asked, const json::object& answer) mutable {
+        then(std::move(asked), session_in(answer));
+      });
 }
 
 Refusal ended(const SessionBody& session) {

@@ -1,5 +1,6 @@
 // Listings for a person's hand: DEAD, LOOPS and CHANNELS.
 #include "broker/core.h"
+#include "broker/query_error.h"
 #include "protocol/utf8.h"
 #include "records/short_id.h"
 
@@ -52,7 +53,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
-  if (!letters) payload.field("error", letters.error().message());
+  if (!letters) write_query_error(payload, letters.error());
   payload.begin_array("letters");
   std::size_t shown = 0, read_bytes = 0;
   bool more = false;

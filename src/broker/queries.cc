@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "broker/core.h"
+#include "broker/query_error.h"
 #include "protocol/json_writer.h"
 #include "records/short_id.h"
 
@@ -129,7 +130,7 @@ void Core::messages(QueryId id, Result<std::vector<records::MessageRow>> rows) {
   Connection* connection = asked ? find(asked->connection) : nullptr;
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
-  if (!rows) payload.field("error", rows.error().message());
+  if (!rows) write_query_error(payload, rows.error());
   payload.begin_array("messages");
   bool cut = false;
   if (rows) {
@@ -151,7 +152,7 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!trace) {
-    payload.field("error", trace.error().message());
+    write_query_error(payload, trace.error());
     respond(*connection, asked->answer, asked->request_id, payload.take());
     return;
   }

@@ -58,6 +58,13 @@ TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
   EXPECT_EQ(text(frames[0], "id"), "q1");
 }
 
+TEST(Broker, SaysWhetherThereIsNoSuchThingOrItCannotTell) {
+  World world;
+  const auto alice = world.join("Alice");
+  EXPECT_EQ(text(world.answer(alice, "TRACE", R"({"id":"zzzzzzzz"})"), "code"), "NOT_FOUND");
+  EXPECT_EQ(text(world.answer(alice, "SESSION_QUERY", R"({"id":"nobody's"})"), "code"), "NOT_FOUND");
+}
+
 TEST(Broker, RemovesAnAgentThatIsAway) {
   World world;
   const auto alice = world.join_ours("Alice");

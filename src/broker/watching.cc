@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "broker/core.h"
+#include "broker/query_error.h"
 #include "protocol/json_writer.h"
 
 namespace relay::broker {
@@ -31,12 +32,12 @@ void Core::on_events_subscribe(Connection& connection, const protocol::Envelope&
   const auto& types = request->wanted.types;
   const bool from_now = request->since < 0 && request->since_ts == 0;
   const auto since = static_cast<records::EventNumber>(std::max<std::int64_t>(request->since, 0));
-  connection.watch = Watch{
-      .filter = filter_of(request->wanted),
-      .since = request->since_ts,
-      .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
-      .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
-      .request_id = std::string{envelope.id}};
+  connection.watch =
+      Watch{.filter = filter_of(request->wanted),
+            .since = request->since_ts,
+            .cursor = from_now ? newest_event_ : std::min(since, newest_event_),  // a number beyond is of another log
+            .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
+            .request_id = std::string{envelope.id}};
   watchers_.insert(connection.id);
   connection.page_is_old = connection.events_page.has_value();
   show_next(connection);
@@ -116,7 +117,7 @@ void Core::on_events_query(Connection& connection, const protocol::Envelope& env
 void Core::answer_events(Connection& connection, const Asked& asked, const Result<records::EventPage>& page) {
   JsonWriter payload;
   if (!page) {
-    payload.field("error", page.error().message());
+    write_query_error(payload, page.error());
     return respond(connection, asked.answer, asked.request_id, payload.take());
   }
   auto reached = page->reached, from = page->from;
@@ -164,7 +165,7 @@ void Core::usage(QueryId id, Result<std::vector<records::UsageSum>> sums) {
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!sums) {
-    payload.field("error", sums.error().message());
+    write_query_error(payload, sums.error());
     return respond(*connection, asked->answer, asked->request_id, payload.take());
   }
   bool cut = false;
@@ -197,7 +198,7 @@ void Core::session(QueryId id, Result<records::SessionRow> row) {
   if (connection == nullptr || connection->phase != Phase::Active) return;
   JsonWriter payload;
   if (!row) {
-    payload.field("error", row.error().message());
+    write_query_error(payload, row.error());
     return respond(*connection, asked->answer, asked->request_id, payload.take());
   }
   const auto& session = row->session;

@@ -1,5 +1,7 @@
 #include "client/errors.h"
 
+#include "protocol/send.h"
+
 namespace relay::client {
 
 std::string_view describe(Errc code) {
@@ -14,6 +16,17 @@ std::string_view describe(Errc code) {
     case Errc::Lost: return "link lost";
   }
   return "unknown";
+}
+
+Failure refused_by_daemon(std::string_view code, std::string message) {
+  using protocol::ErrorCode;
+  using protocol::Refusal;
+  if (code == name_of(ErrorCode::Timeout)) return fail(Errc::TimedOut, std::move(message));
+  const auto refusal = code == name_of(ErrorCode::NotFound)       ? Refusal::UnknownRecipient
+                       : code == name_of(ErrorCode::Unauthorized) ? Refusal::NotOwner
+                       : code == name_of(ErrorCode::Internal)     ? Refusal::Storage
+                                                                  : protocol::refusal_named(code);
+  return refusal ? fail(*refusal, std::move(message)) : fail(Errc::Refused, std::move(message));
 }
 
 }  // namespace relay::client

@@ -20,4 +20,8 @@ enum class Errc {
 
 std::string_view describe(Errc code);
 
+/// What a NACK or an ERROR says. Its code stays with the error, as the protocol::Refusal it stands for (wire.md 8.2), where
+/// it is known; otherwise it is Refused.
+Failure refused_by_daemon(std::string_view code, std::string message);
+
 }  // namespace relay::client

@@ -47,10 +47,10 @@ bool Questions::answer(const protocol::Envelope& envelope) {
   if (!open_.contains(id)) return false;
   if (envelope.type == MessageType::Nack) {
     const auto nack = protocol::parse_nack(envelope.payload);
-    finish(id, fail(Errc::Refused, nack ? nack->message : "the daemon refused"));
+    finish(id, nack ? refused_by_daemon(nack->code, nack->message) : fail(Errc::Refused, "the daemon refused"));
   } else if (envelope.type == MessageType::Error) {
     const auto error = protocol::parse_error(envelope.payload);
-    finish(id, fail(Errc::Refused, error ? error->message : "the daemon refused"));
+    finish(id, error ? refused_by_daemon(error->code, error->message) : fail(Errc::Refused, "the daemon refused"));
   } else {
     finish(id, &envelope);
   }

@@ -54,7 +54,7 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
     case MessageType::WorkspaceClose: {
       auto answered = answer_later(from, envelope.id);
       const auto request = protocol::parse_workspace(envelope.payload);
-      if (!request) return answered(Failure{request.error()});
+      if (!request) return answered(fail(protocol::Refusal::BadRequest, request.error().message()));
       if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(answered));
       return handler_.close_workspace(*request, std::move(answered));
     }

@@ -9,8 +9,20 @@
 #include "daemon/service_notify.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "protocol/send.h"
 
 namespace relay::daemon {
+namespace {
+
+/// Why a workspace was not opened or closed, as a code of the wire.
+std::string_view code_of(const Error& error) {
+  if (const auto refusal = protocol::refusal_in(error)) return name_of(*refusal);
+  if (is(error, Errc::NoSuchRoot)) return name_of(protocol::Refusal::BadRequest);
+  if (is(error, Errc::NotOpen)) return name_of(protocol::ErrorCode::NotFound);
+  return name_of(protocol::ErrorCode::Internal);
+}
+
+}  // namespace
 
 std::string_view describe(Errc code) {
   switch (code) {
@@ -166,7 +178,7 @@ void Supervisor::end_if_empty() {
 std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
   protocol::JsonWriter json;
   json.field("ok", outcome.has_value());
-  if (!outcome) json.field("error", outcome.error().message());
+  if (!outcome) json.field("error", outcome.error().message()).field("code", code_of(outcome.error()));
   json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
   json.begin_array("workspaces");
   for (const auto& [root, workspace] : workspaces_) {

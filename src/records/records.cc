@@ -2,7 +2,17 @@
 
 #include <utility>
 
+#include "records/query_errors.h"
+
 namespace relay::records {
+
+std::string_view describe(QueryErrc code) {
+  switch (code) {
+    case QueryErrc::NotFound: return "there is none of that id";
+    case QueryErrc::Ambiguous: return "several fit this id";
+  }
+  std::unreachable();
+}
 
 std::string_view name_of(DeliveryState state) {
   switch (state) {

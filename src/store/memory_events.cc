@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "records/query_errors.h"
 #include "store/memory_store.h"
 #include "store/message_rows.h"
 #include "store/told_event.h"
@@ -138,7 +139,8 @@ Result<std::vector<UsageSum>> MemoryStore::usage(const UsageQuery& query) {
 
 Result<SessionRow> MemoryStore::session(const SessionId& id) {
   const auto found = tables_.sessions.find(id.value());
-  if (found == tables_.sessions.end()) return fail(Errc::NotFound, "there is no session of that id");
+  if (found == tables_.sessions.end())
+    return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
   const auto work = tables_.work.find(id.value());
   return SessionRow{found->second, work == tables_.work.end() ? Work{} : work->second};
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/format.h"
+#include "records/query_errors.h"
 #include "records/short_id.h"
 #include "store/memory_store.h"
 #include "store/message_rows.h"
@@ -153,12 +154,12 @@ std::vector<std::int64_t> MemoryStore::named(const std::string& id_or_prefix) co
 Result<Trace> MemoryStore::trace(const std::string& id_or_prefix) {
   const auto keys = named(id_or_prefix);
   if (keys.empty())
-    return fail(Errc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
+    return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
   if (keys.size() > 1) {
     std::string ids;
     for (const auto key : std::span{keys}.first(std::min(keys.size(), kMaxAmbiguousIds)))
       ids += ' ' + short_id(Key{key});
-    return fail(Errc::Ambiguous,
+    return fail(QueryErrc::Ambiguous,
                 format("{} messages have an id that begins with {}; say one of:{}", keys.size(), id_or_prefix, ids));
   }
   Trace trace{tables_.messages.at(keys.front()), {}};

@@ -1,4 +1,5 @@
 // What every store answers; see message_store_suite.h.
+#include "records/query_errors.h"
 #include "store/message_store_suite.h"
 
 namespace relay::store {
@@ -19,7 +20,7 @@ TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
   EXPECT_EQ(keys(Ask{}.id("zzzzzzzz")), Keys{});
   const auto missing = store_->trace("zzzzzzzz");
   ASSERT_FALSE(missing);
-  EXPECT_TRUE(is(missing.error(), Errc::NotFound));
+  EXPECT_TRUE(is(missing.error(), records::QueryErrc::NotFound));
 }
 
 TEST_P(MessageStoreSuite, NamesTheIdsWhenAPrefixFitsSeveral) {
@@ -30,7 +31,7 @@ TEST_P(MessageStoreSuite, NamesTheIdsWhenAPrefixFitsSeveral) {
   for (const auto key : alike) commit({AddMessage{message(key.value(), "Alice", "Bob", "x")}});
   const auto trace = store_->trace(prefix);
   ASSERT_FALSE(trace);
-  EXPECT_TRUE(is(trace.error(), Errc::Ambiguous));
+  EXPECT_TRUE(is(trace.error(), records::QueryErrc::Ambiguous));
   EXPECT_NE(trace.error().message().find(short_id(alike[1])), std::string::npos);
 }
 

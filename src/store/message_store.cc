@@ -11,8 +11,6 @@ std::string_view describe(Errc code) {
     case Errc::ReadOnly: return "the message store cannot be written";
     case Errc::Newer: return "the message store belongs to a newer version";
     case Errc::Failed: return "the message store failed";
-    case Errc::Ambiguous: return "several messages fit this id";
-    case Errc::NotFound: return "no message fits this id";
     case Errc::BadChange: return "the change contradicts what is stored";
   }
   std::unreachable();

@@ -24,8 +24,6 @@ enum class Errc {
   ReadOnly,   // the place does not allow writing
   Newer,      // made by a later version of this program
   Failed,     // anything else the machine did to us
-  Ambiguous,  // a prefix fits several ids
-  NotFound,
   BadChange,  // this change contradicts what is stored; the store itself is sound
 };
 std::string_view describe(Errc code);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "records/query_errors.h"
 #include "store/message_rows.h"
 #include "store/record_json.h"
 #include "store/sqlite_queries.h"
@@ -305,7 +306,8 @@ Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
     const auto find = RELAY_TRY(
         connection.use("SELECT agent,capabilities,started,last_seen,ended,topics,shadows FROM sessions WHERE id=?1"));
     find->bind(std::string_view{id.value()});
-    if (!RELAY_TRY(find->step())) return fail(Errc::NotFound, "there is no session of that id");
+    if (!RELAY_TRY(find->step()))
+      return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
     row.session.id = id;
     row.session.agent = AgentName{find->text(0)};
     row.session.capabilities = RELAY_TRY(capabilities_from_json(find->text(1)));

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/format.h"
+#include "records/query_errors.h"
 #include "records/short_id.h"
 #include "store/message_rows.h"
 #include "store/sqlite_rows.h"
@@ -65,12 +66,12 @@ Result<Trace> select_trace(Connection& connection, const std::string& id_or_pref
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   const auto keys = RELAY_TRY(messages_named(connection, id_or_prefix));
   if (keys.empty()) {
-    return fail(Errc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
+    return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
   }
   if (keys.size() > 1) {
     std::string ids;
     for (const auto key : std::span{keys}.first(std::min(keys.size(), kMaxAmbiguousIds))) ids += ' ' + short_id(key);
-    return fail(Errc::Ambiguous,
+    return fail(QueryErrc::Ambiguous,
                 format("{} messages have an id that begins with {}; say one of:{}", keys.size(), id_or_prefix, ids));
   }
 
@@ -79,7 +80,7 @@ Result<Trace> select_trace(Connection& connection, const std::string& id_or_pref
     const auto find = RELAY_TRY(
         connection.use("SELECT " RELAY_MESSAGE_COLUMNS " FROM messages m" RELAY_MESSAGE_NAMES "WHERE m.key=?1"));
     find->bind(keys.front().value());
-    if (!RELAY_TRY(find->step())) return fail(Errc::NotFound, format("no message has the id {}", id_or_prefix));
+    if (!RELAY_TRY(find->step())) return fail(QueryErrc::NotFound, format("no message has the id {}", id_or_prefix));
     trace.message = read_message(*find.operator->(), 0);
   }
   {

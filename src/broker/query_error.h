@@ -1,0 +1,18 @@
+/// A question that the store could not answer, in its response: a sentence, and a code of the wire (wire.md 10.1).
+#pragma once
+
+#include "base/result.h"
+#include "protocol/json_writer.h"
+#include "protocol/send.h"
+#include "records/query_errors.h"
+
+namespace relay::broker {
+
+inline void write_query_error(protocol::JsonWriter& payload, const Error& error) {
+  const auto code = is(error, records::QueryErrc::NotFound)    ? name_of(protocol::ErrorCode::NotFound)
+                    : is(error, records::QueryErrc::Ambiguous) ? name_of(protocol::Refusal::BadRequest)
+                                                               : name_of(protocol::Refusal::Storage);
+  payload.field("error", error.message()).field("code", code);
+}
+
+}  // namespace relay::broker
