@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/feed.h"
+#include "api/route.h"
 #include "base/format.h"
 #include "net/asio_loop.h"
 #include "net/http_server.h"
@@ -74,12 +75,15 @@ class TickingRelay final : public api::Relay {
   net::AsioLoop loop;
   TickingRelay relay{loop, events_per_second};
   api::Feed feed{loop, relay, {.readers = 2'000}};
-  const auto server =
-      net::HttpServer::listen(loop, {}, {}, [&](const net::ServerRequest& request, net::HttpReply reply) {
-        auto wish = api::read_event_wish(net::Query::parse(request.query).value(), request.headers);
-        if (!wish) return reply.send(net::error_answer(400, "BAD_REQUEST", wish.error().message()));
-        feed.open_sse(*std::move(wish), std::move(reply));
-      });
+  const auto server = net::HttpServer::listen(loop, {}, {}, [&](net::ServerRequest request, net::HttpReply reply) {
+    const auto query = net::Query::parse(request.query).value();
+    auto wish = api::read_event_wish(query, request.headers);
+    auto ways = api::Call::ways_of(std::move(reply));
+    api::Call call{api::route_of("streamEvents"), std::move(request),   query, {},
+                   std::move(ways.send),          std::move(ways.yield)};
+    if (!wish) return call.refuse(api::bad_request(wish.error().message()));
+    feed.open_sse(*std::move(wish), std::move(call));
+  });
   if (!server) ::_exit(1);
   const auto port = (*server)->port();
   if (::write(port_pipe, &port, sizeof port) != sizeof port) ::_exit(1);

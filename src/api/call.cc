@@ -1,6 +1,7 @@
 #include "api/call.h"
 
 #include <charconv>
+#include <memory>
 
 #include "api/route.h"
 #include "base/format.h"
@@ -73,6 +74,17 @@ void Call::answer_text(std::string_view content_type, std::string text) {
 void Call::answer_nothing() { send({.status = 204}); }
 
 void Call::refuse(const Refusal& refusal) { send(answer_of(refusal)); }
+
+Call::Ways Call::ways_of(net::HttpReply reply) {
+  const auto held = std::make_shared<net::HttpReply>(std::move(reply));
+  return {[held](net::ServerAnswer answer) { held->send(std::move(answer)); }, [held] { return std::move(*held); }};
+}
+
+std::vector<net::HttpHeader> Call::stream_headers() const {
+  auto headers = sharing_headers(request_);
+  headers.push_back({"X-Content-Type-Options", "nosniff"});
+  return headers;
+}
 
 std::optional<net::HttpReply> Call::take_reply() {
   auto yield = std::exchange(yield_, nullptr);

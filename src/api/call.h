@@ -29,6 +29,13 @@ class Call {
   /// Gives up the right to answer, for streams; null where there is no connection (tests).
   using Yield = std::move_only_function<net::HttpReply()>;
 
+  /// Both ways to answer on a connection, of which one is taken.
+  struct Ways {
+    Send send;
+    Yield yield;
+  };
+  static Ways ways_of(net::HttpReply reply);
+
   Call(const Route& route, net::ServerRequest request, net::Query query, std::vector<std::string> values, Send send,
        Yield yield = nullptr);
   Call(Call&& other) noexcept;
@@ -64,8 +71,9 @@ class Call {
   void answer_text(std::string_view content_type, std::string text);
   void answer_nothing();  // 204
   void refuse(const Refusal& refusal);
-  /// For an answer that goes on.
+  /// For an answer that goes on; its head has `stream_headers`. Until then it may be refused as any other.
   [[nodiscard]] std::optional<net::HttpReply> take_reply();
+  [[nodiscard]] std::vector<net::HttpHeader> stream_headers() const;
 
  private:
   void send(net::ServerAnswer answer);

@@ -69,8 +69,14 @@ void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Se
   if (match.route == nullptr) return refuse_method(match, tell);
   auto query = net::Query::parse(request.query);
   if (!query) return tell(answer_of(bad_request(query.error().message())));
+  Call::Yield give_up;
+  if (yield)
+    give_up = [&api, route = match.route, yield = std::move(yield)]() mutable {
+      api.counters.count(route->operation, route->status);
+      return yield();
+    };
   run(api, Call{*match.route, std::move(request), *std::move(query), std::move(match.values), std::move(tell),
-                std::move(yield)});
+                std::move(give_up)});
 }
 
 }  // namespace relay::api

@@ -7,17 +7,6 @@
 #include "base/log.h"
 
 namespace relay::api {
-namespace {
-
-constexpr std::string_view kRetryAfterSeconds = "5";
-
-void refuse(net::HttpReply& reply, std::string_view code, std::string_view sentence) {
-  auto answer = net::error_answer(503, code, sentence);
-  answer.headers.push_back({"Retry-After", std::string{kRetryAfterSeconds}});
-  reply.send(std::move(answer));
-}
-
-}  // namespace
 
 FeedReader::~FeedReader() { feed_.forget(*this); }
 
@@ -38,22 +27,23 @@ Feed::~Feed() {
 
 // ---- who reads
 
-void Feed::open_sse(EventWish wish, net::HttpReply reply, std::vector<net::HttpHeader> headers) {
+void Feed::open_sse(EventWish wish, Call call) {
   if (readers_.size() + waiting_.size() >= limits_.readers) {
     ++counts_.refused;
-    return refuse(reply, "BUSY", format("{} read events already; try again later", limits_.readers));
+    return call.refuse(
+        {503, "BUSY", format("{} read events already; try again later", limits_.readers), kStreamAgainAfter});
   }
-  when_known([this, wish = std::move(wish), reply = std::move(reply),
-              headers = std::move(headers)](const Result<std::uint64_t>& newest) mutable {
-    if (!newest) return refuse(reply, "UNAVAILABLE", newest.error().message());
-    begin_sse(wish, *newest, std::move(reply), std::move(headers));
+  when_known([this, wish = std::move(wish), call = std::move(call)](const Result<std::uint64_t>& newest) mutable {
+    if (!newest) return call.refuse({503, "UNAVAILABLE", newest.error().message(), kStreamAgainAfter});
+    begin_sse(wish, *newest, std::move(call));
   });
 }
 
-void Feed::begin_sse(const EventWish& wish, std::uint64_t newest, net::HttpReply reply,
-                     std::vector<net::HttpHeader> headers) {
+void Feed::begin_sse(const EventWish& wish, std::uint64_t newest, Call call) {
+  auto headers = call.stream_headers();
+  auto reply = call.take_reply();
   auto reader = std::make_unique<SseReader>(*this);
-  if (!reader->open(std::move(reply), std::move(headers))) return;
+  if (!reply || !reader->open(*std::move(reply), std::move(headers))) return;
   auto& opened = *reader;
   sse_.emplace(&opened, std::move(reader));
   const auto after = wish.after.value_or(wish.since ? 0 : newest);

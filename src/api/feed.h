@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "api/call.h"
 #include "api/event_wish.h"
 #include "api/feed_audience.h"
 #include "api/feed_ring.h"
@@ -44,6 +45,9 @@ struct FeedLimits {
   Millis linger{30'000};  // without readers
   Millis retry{1'000};    // after a page that failed
 };
+
+/// Whoever was one too many may come back then.
+inline constexpr Millis kStreamAgainAfter{5'000};
 
 struct FeedCounts {
   std::size_t readers = 0;
@@ -89,8 +93,8 @@ class Feed final : private Relay::Follower {
   Feed(net::EventLoop& loop, Relay& relay, FeedLimits limits = {});
   ~Feed() override;
 
-  /// Answers with the stream; 503 when too many read, or the workspace does not answer. `headers` go with the head.
-  void open_sse(EventWish wish, net::HttpReply reply, std::vector<net::HttpHeader> headers = {});
+  /// Answers with the stream; 503 when too many read, or the workspace does not answer.
+  void open_sse(EventWish wish, Call call);
 
   /// The newest event's number, as soon as it is known and the feed follows from there; perhaps at once.
   using Known = std::move_only_function<void(Result<std::uint64_t> newest)>;
@@ -119,8 +123,7 @@ class Feed final : private Relay::Follower {
   void on_newest(const Result<std::uint64_t>& newest);
   /// Is it still the log we knew? After the connection was lost.
   void check_log();
-  void begin_sse(const EventWish& wish, std::uint64_t newest, net::HttpReply reply,
-                 std::vector<net::HttpHeader> headers);
+  void begin_sse(const EventWish& wish, std::uint64_t newest, Call call);
   void forget(const SseReader& reader);
   void forget(const FeedReader& reader);
   void stop_following();

@@ -9,7 +9,8 @@
 namespace relay::api {
 
 struct Live {
-  Live(net::EventLoop& loop, net::Network& network, Relay& relay) : feed{loop, relay}, sockets{network, relay, feed} {}
+  Live(net::EventLoop& loop, net::Network& network, Relay& relay, FeedLimits reading = {}, SocketLimits talking = {})
+      : feed{loop, relay, reading}, sockets{network, relay, feed, talking} {}
 
   /// Everybody hears where to go on, and is let go.
   void end(const std::string& reason) {

@@ -42,10 +42,8 @@ struct Server::Parts {
   }
 
   void serve(net::ServerRequest request, net::HttpReply reply) {
-    const auto held = std::make_shared<net::HttpReply>(std::move(reply));
-    dispatch(
-        api, options.guard, std::move(request), [held](net::ServerAnswer answer) { held->send(std::move(answer)); },
-        [held] { return std::move(*held); });
+    auto ways = Call::ways_of(std::move(reply));
+    dispatch(api, options.guard, std::move(request), std::move(ways.send), std::move(ways.yield));
   }
 
   void run() {

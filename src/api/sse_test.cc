@@ -3,6 +3,7 @@
 
 #include "api/feed.h"
 #include "api/testing/fake_relay.h"
+#include "api/testing/stream_call.h"
 #include "net/testing/http_server_fixture.h"
 
 namespace relay::api {
@@ -21,11 +22,12 @@ struct SseTest : net::HttpServerTest {
     respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
       if (!feed) feed.emplace(loop, relay, feed_limits);
       auto wish = read_event_wish(net::Query::parse(request.query).value(), request.headers);
-      if (!wish) return reply.send(net::error_answer(400, "BAD_REQUEST", wish.error().message()));
+      auto call = testing::stream_call("streamEvents", request, reply);
+      if (!wish) return call.refuse(bad_request(wish.error().message()));
       const auto path = net::path_segments(request.path).value();  // as the route table does
       if (path.size() == 6 && path[2] == "agents") wish->agents = {path[3]};
       if (path.size() == 6 && path[2] == "sessions") wish->sessions = {path[3]};
-      feed->open_sse(*std::move(wish), std::move(reply), {{"Access-Control-Allow-Origin", "http://localhost:3888"}});
+      feed->open_sse(*std::move(wish), std::move(call));
     };
   }
   ~SseTest() override { server.reset(); }
@@ -123,7 +125,7 @@ TEST_F(SseTest, ConnectionCleanupOnClientDisconnectNoLeakedSubscriptions) {
 }
 
 TEST_F(SseTest, CorsHeadersApplied) {
-  auto reading = reader("/api/v1/events/sse");
+  auto reading = reader("/api/v1/events/sse", "Origin: http://localhost:3888\r\n");
   EXPECT_TRUE(reading.hears("Access-Control-Allow-Origin: http://localhost:3888\r\n"));
 }
 

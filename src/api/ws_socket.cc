@@ -192,17 +192,20 @@ LiveSockets::LiveSockets(net::Network& network, Relay& relay, Feed& feed, Socket
 
 LiveSockets::~LiveSockets() { close("the workspace was closed"); }
 
-void LiveSockets::open(net::HttpReply reply) {
-  if (sockets_.size() >= limits_.sockets) {
-    auto answer =
-        net::error_answer(503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets));
-    answer.headers.push_back({"Retry-After", "5"});
-    return reply.send(std::move(answer));
-  }
+void LiveSockets::open(Call call) {
+  if (sockets_.size() >= limits_.sockets)
+    return call.refuse(
+        {503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets), kStreamAgainAfter});
+  if (!net::asks_for_websocket(call.request()))
+    return call.refuse({426, "UPGRADE_REQUIRED", "this address speaks WebSocket; ask for an upgrade to it", {}});
+  if (!net::websocket_key(call.request()))
+    return call.refuse(bad_request("the handshake is not that of WebSocket version 13"));
+  auto reply = call.take_reply();
+  if (!reply) return;
   auto socket = std::make_unique<LiveSocket>(*this);
   auto& opened = *socket;
   sockets_.emplace(&opened, std::move(socket));
-  if (!opened.open(std::move(reply))) forget(opened);
+  if (!opened.open(*std::move(reply))) forget(opened);
 }
 
 void LiveSockets::forget(const LiveSocket& socket) {

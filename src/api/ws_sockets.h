@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "api/call.h"
 #include "api/feed.h"
 #include "api/relay.h"
 #include "net/http_answer.h"
@@ -40,7 +41,7 @@ class LiveSockets {
   LiveSockets& operator=(const LiveSockets&) = delete;
 
   /// Accepts the WebSocket that was asked for; a request that asks for none is told so.
-  void open(net::HttpReply reply);
+  void open(Call call);
   [[nodiscard]] std::size_t count() const { return sockets_.size(); }
   /// Ends them all with that reason.
   void close(const std::string& reason);

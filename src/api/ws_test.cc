@@ -2,6 +2,7 @@
 
 #include "api/testing/fake_relay.h"
 #include "api/testing/scripted_door.h"
+#include "api/testing/stream_call.h"
 #include "api/ws_sockets.h"
 #include "net/testing/http_server_fixture.h"
 #include "net/testing/temporary_directory.h"
@@ -36,12 +37,12 @@ struct LiveSocketTest : net::HttpServerTest {
   LiveSocketTest() {
     relay.hosts_directory = directory.path();
     relay.answers["LIST_AGENTS"] = {{"agents", json::array{json::object{{"name", "Bob"}}}}};
-    respond = [this](net::ServerRequest&, net::HttpReply& reply) {
+    respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
       if (!feed) {
         feed.emplace(loop, relay, feed_limits);
         sockets.emplace(network, relay, *feed, socket_limits);
       }
-      sockets->open(std::move(reply));
+      sockets->open(testing::stream_call("openLiveSocket", request, reply));
     };
   }
   ~LiveSocketTest() override { server.reset(); }

@@ -86,6 +86,14 @@ ServerAnswer error_answer(int status, std::string_view code, std::string_view se
 
 bool asks_for_websocket(const ServerRequest& request) { return request.headers.lists("Upgrade", "websocket"); }
 
+std::optional<std::string_view> websocket_key(const ServerRequest& request) {
+  const auto key = request.headers.find("Sec-WebSocket-Key");
+  const bool is_one = asks_for_websocket(request) && request.method == "GET" && key && key->size() == 24 &&
+                      request.headers.lists("Connection", "Upgrade") &&
+                      request.headers.find("Sec-WebSocket-Version") == "13";
+  return is_one ? key : std::nullopt;
+}
+
 bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
 Result<std::string> answer_head(const ServerAnswer& answer, Framing framing, HttpVersion version,

@@ -130,5 +130,7 @@ class HttpReply {
 
 /// Does the request ask for a WebSocket?
 bool asks_for_websocket(const ServerRequest& request);
+/// The key of a handshake as version 13 wants it; without it nothing can be accepted.
+std::optional<std::string_view> websocket_key(const ServerRequest& request);
 
 }  // namespace relay::net

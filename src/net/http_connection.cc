@@ -139,11 +139,7 @@ void HttpConnection::handle(ReceivedRequest received) {
   keep_alive_ = received.keep_alive;
   only_head_ = request.method == "HEAD";
   asked_for_websocket_ = asks_for_websocket(request);
-  const auto key = request.headers.find("Sec-WebSocket-Key");
-  const bool websocket = asked_for_websocket_ && request.method == "GET" && version_ == HttpVersion::Http11 && key &&
-                         key->size() == 24 && request.headers.lists("Connection", "Upgrade") &&
-                         request.headers.find("Sec-WebSocket-Version") == "13";
-  websocket_key_ = websocket ? *key : std::string_view{};
+  websocket_key_ = version_ == HttpVersion::Http11 ? websocket_key(request).value_or("") : "";
   request.peer = peer_;
   core_->handle(std::move(request), HttpReply{HttpTurn{shared_from_this()}});
 }

@@ -78,13 +78,14 @@ class PlayedWorkspaces final : public Workspaces {
     return *relays_.back();
   }
   std::vector<OpenWorkspace> open_list;
+  Live* live = nullptr;  // of all of them
 
   void find(std::string_view which, Found found) override {
     later_.post([this, which = std::string{which}, found = std::move(found)]() mutable {
       const auto chosen = choose_workspace(open_list, which, switched_);
       if (!chosen) return found(std::unexpected{chosen.error()});
       for (const auto& relay : relays_)
-        if (relay->id() == chosen->id) return found(Workspace{*relay, *relay});
+        if (relay->id() == chosen->id) return found(Workspace{*relay, *relay, live});
     });
   }
   void list(Listed listed) override {

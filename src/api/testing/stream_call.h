@@ -1,0 +1,13 @@
+/// A request for a stream on a real connection, as dispatch makes one.
+#pragma once
+
+#include "api/route.h"
+
+namespace relay::api::testing {
+
+inline Call stream_call(std::string_view operation, const net::ServerRequest& request, net::HttpReply& reply) {
+  auto ways = Call::ways_of(std::move(reply));
+  return {route_of(operation), request, {}, {}, std::move(ways.send), std::move(ways.yield)};
+}
+
+}  // namespace relay::api::testing
