@@ -38,6 +38,7 @@ struct AgentBody {
 struct AgentList {
   std::vector<AgentBody> agents = {};
   std::optional<std::string> workspace_id = {};
+  std::optional<bool> more = {};
 };
 
 struct AgentOutput {
@@ -93,7 +94,8 @@ inline constexpr auto kObject<api::AgentBody> = object(
 template <>
 inline constexpr auto kObject<api::AgentList> =
     object("AgentList", "Agents, by name.", member<&api::AgentList::agents>("agents", "those asked for"),
-           member<&api::AgentList::workspace_id>("workspaceId", "when they are of one workspace"));
+           member<&api::AgentList::workspace_id>("workspaceId", "when they are of one workspace"),
+           member<&api::AgentList::more>("more", "there are others: ask the workspace again behind the last name"));
 
 template <>
 inline constexpr auto kObject<api::AgentOutput> =

@@ -44,18 +44,26 @@ void append_agents(AgentList& list, const json::object& answer, const Relay& rel
   const auto hosts = doors.hosts_in(relay.hosts());
   for (const auto& row : *rows)
     if (const auto* object = row.if_object()) list.agents.push_back(body_of(*object, relay, hosts));
+  if (bool_member(answer, "more").value_or(false)) list.more = true;
 }
 
-json::object everybody() { return {{"includeIdle", true}}; }
+/// All there are, from the beginning or behind a name; what does not fit one frame is said by `more`.
+json::object everybody(const std::string& after = {}) {
+  json::object question = {{"includeIdle", true}};
+  if (!after.empty()) question["after"] = after;
+  return question;
+}
 
 void tell_agents(Api& api, Workspace workspace, Call call) {
   auto& relay = workspace.relay;
-  ask(relay, MessageType::ListAgents, everybody(), std::move(call), [&api, &relay](Call asked, json::object answer) {
-    AgentList list;
-    append_agents(list, answer, relay, api.doors);
-    list.workspace_id = relay.id();
-    asked.answer(200, list);
-  });
+  auto question = everybody(call.text("after"));
+  ask(relay, MessageType::ListAgents, std::move(question), std::move(call),
+      [&api, &relay](Call asked, json::object answer) {
+        AgentList list;
+        append_agents(list, answer, relay, api.doors);
+        list.workspace_id = relay.id();
+        asked.answer(200, list);
+      });
 }
 
 }  // namespace
@@ -87,7 +95,7 @@ void list_agents(Api& api, Workspace workspace, Call call) { tell_agents(api, wo
 
 void get_agent(Api& api, Workspace workspace, const std::string& name, Call call) {
   auto& relay = workspace.relay;
-  ask(relay, MessageType::ListAgents, everybody(), std::move(call),
+  ask(relay, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
       [&api, &relay, name](Call asked, json::object answer) {
         AgentList list;
         append_agents(list, answer, relay, api.doors);

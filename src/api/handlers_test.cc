@@ -99,6 +99,20 @@ TEST_F(ApiTest, AgentsAreThoseOfTheRelayWithWhatTheirHostsKnow) {
   EXPECT_EQ(expect(200, "GET", format("/workspaces/{}/agents", kFirst)).at("agents").as_array().size(), 2u);
 }
 
+TEST_F(ApiTest, OneAgentIsAskedForByItsNameAndManyPageByPage) {
+  tell("LIST_AGENTS", R"({"agents":[{"name":"Bob","idle":false}],"more":true})");
+  expect(200, "GET", "/api/v1/agents/Bob");
+  EXPECT_EQ(last().payload, (json::object{{"includeIdle", true}, {"agent", "Bob"}}));
+  EXPECT_EQ(bool_member(expect(200, "GET", "/api/v1/agents"), "more"), true);
+  EXPECT_EQ(last().payload, (json::object{{"includeIdle", true}}));
+  EXPECT_EQ(bool_member(expect(200, "GET", "/agents"), "more"), true);
+  relay.answers["LIST_AGENTS"] = {parse_json_object(R"({"agents":[{"name":"Zoe","idle":true}]})").value()};
+  for (const auto* path : {"/api/v1/agents?after=Bob", "/workspaces/aaaaaaaaaaaa/agents?after=Bob"}) {
+    EXPECT_FALSE(expect(200, "GET", path).contains("more"));
+    EXPECT_EQ(last().payload, (json::object{{"includeIdle", true}, {"after", "Bob"}}));
+  }
+}
+
 TEST_F(ApiTest, AllAgentsAreThoseOfAllWorkspaces) {
   auto& second = played.workspaces.add(kSecond, "/home/me/second");
   tell("LIST_AGENTS", R"({"agents":[{"name":"Bob","idle":false}]})");

@@ -41,6 +41,7 @@ constexpr Shape kEventPage = {
 
 constexpr Shape kAnyObject = {[](schema::Components&) { return json::object{{"type", "object"}}; }, nullptr};
 
+constexpr Parameter kAgents[] = {{"after", "only those behind this name, in the order of names"}};
 constexpr Parameter kLines[] = {{"limit", "only the last lines", Kind::Number}};
 constexpr Parameter kAgentWorkspace[] = {
     {"workspace", "id or root of the workspace, when `id` is a name alone and several are open"}};
@@ -174,6 +175,7 @@ constexpr Route kRoutes[] = {
      .operation = "listWorkspaceAgents",
      .tag = "workspaces",
      .summary = "List the agents of a workspace",
+     .parameters = kAgents,
      .answer = kShape<AgentList>,
      .handler = list_workspace_agents},
     {.method = Post,
@@ -253,6 +255,7 @@ constexpr Route kRoutes[] = {
      .operation = "listAgents",
      .tag = "agents v1",
      .summary = "List the agents of the workspace",
+     .parameters = kAgents,
      .answer = kShape<AgentList>,
      .in_workspace = list_agents},
     {.method = Get,

@@ -68,7 +68,7 @@ void spawn(Relay& relay, const SessionToCreate& wanted, Call call, Spawned then)
       [&relay, name = wanted.agent, then = std::move(then)](Call asked, const json::object& result) mutable {
         SessionCreated created{
             .agent_name = name, .pid = integer_member(result, "pid"), .task_id = string_member(result, "taskId")};
-        ask(relay, MessageType::ListConnectedAgents, {}, std::move(asked),
+        ask(relay, MessageType::ListConnectedAgents, {{"agent", name}}, std::move(asked),
             [created = std::move(created), then = std::move(then)](Call told, const json::object& listing) mutable {
               created.session_id = session_of(created.agent_name, listing);
               if (created.session_id.empty())

@@ -261,11 +261,13 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
   payload.begin_array("agents");
   bool cut = false;
   for (const auto& entry : roster()) {
-    if (protocol::is_internal_name(entry.agent.name.value())) continue;
+    const auto& name = entry.agent.name.value();
+    if (protocol::is_internal_name(name) || name <= wanted->after) continue;
+    if (!wanted->agent.empty() && name != wanted->agent) continue;
     if (!entry.connected && (connected_only || !wanted->include_idle)) continue;
     cut = payload.size() > protocol::kMaxResponseBytes;
     if (cut) break;
-    payload.begin_element().field("name", entry.agent.name.value());
+    payload.begin_element().field("name", name);
     payload.optional("cli", entry.agent.cli);
     payload.field("idle", !entry.connected).optional("sessionId", entry.session);
     payload.optional("task", entry.agent.task).optional("model", entry.agent.model).optional("team", entry.agent.team);

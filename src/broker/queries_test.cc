@@ -49,6 +49,33 @@ TEST(Broker, TellsTheSessionOfWhoIsHere) {
   EXPECT_FALSE(agents.at(1).as_object().contains("sessionId"));
 }
 
+TEST(Broker, ListsAgentsPageByPageAndFindsOneBeyondTheFirst) {
+  constexpr int kAgents = 400;  // with their tasks more than one answer takes
+  World world;
+  const auto asker = world.join("cli", R"("_isSystemComponent":true)");
+  const auto details = format(R"("task":"{}")", std::string(4'000, 't'));
+  const auto name_of_agent = [](int i) { return format("agent-{:03}", i); };
+  for (int i = 0; i < kAgents; ++i) world.leave(world.join(name_of_agent(i), details));
+
+  std::vector<std::string> names;
+  for (bool more = true; more;) {
+    const auto after = names.empty() ? std::string{} : names.back();
+    const auto page = world.answer(asker, "LIST_AGENTS", format(R"({{"includeIdle":true,"after":"{}"}})", after));
+    for (const auto& row : page.at("agents").as_array()) names.emplace_back(text(row.as_object(), "name"));
+    more = page.contains("more");
+    EXPECT_TRUE(more == (names.size() < kAgents)) << names.size();
+  }
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(kAgents));
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+
+  const auto one = world.answer(asker, "LIST_AGENTS", R"({"includeIdle":true,"agent":"agent-399"})");
+  ASSERT_EQ(one.at("agents").as_array().size(), 1u);
+  EXPECT_EQ(text(one.at("agents").as_array().at(0).as_object(), "name"), "agent-399");
+  EXPECT_TRUE(world.answer(asker, "LIST_AGENTS", R"({"agent":"agent-399"})").at("agents").as_array().empty());
+  EXPECT_TRUE(
+      world.answer(asker, "LIST_AGENTS", R"({"includeIdle":true,"agent":"x"})").at("agents").as_array().empty());
+}
+
 TEST(Broker, SaysWhichQuestionOfTheCommandLineWasWrong) {
   World world;
   const auto cli = world.join("cli", R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");

@@ -144,9 +144,13 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
 }
 
 Result<AgentsRequest> parse_list_agents(std::string_view payload) {
-  Field include_idle{"includeIdle"};
-  RELAY_TRY(read_fields(payload, {&include_idle}));
-  return AgentsRequest{.include_idle = RELAY_TRY(flag_in(include_idle, false))};
+  Field include_idle{"includeIdle"}, agent{"agent"}, after{"after"};
+  RELAY_TRY(read_fields(payload, {&include_idle, &agent, &after}));
+  AgentsRequest request;
+  request.include_idle = RELAY_TRY(flag_in(include_idle, false));
+  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  request.after = RELAY_TRY(text_in(after, kMaxNameBytes));
+  return request;
 }
 
 Result<RemoveAgent> parse_remove_agent(std::string_view payload) {

@@ -60,6 +60,8 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload);
 
 struct AgentsRequest {
   bool include_idle = false;
+  std::string agent = {};  // this one only
+  std::string after = {};  // those behind it, in the order of names
 };
 Result<AgentsRequest> parse_list_agents(std::string_view payload);
 

@@ -89,6 +89,9 @@ TEST(QueryRequests, AgentsHealthMetrics) {
   EXPECT_FALSE(parse_list_agents("{}")->include_idle);
   EXPECT_TRUE(parse_list_agents(R"({"includeIdle":true,"project":"x"})")->include_idle);
   EXPECT_FALSE(parse_list_agents(R"({"includeIdle":"all"})"));
+  EXPECT_EQ(parse_list_agents(R"({"agent":"A"})")->agent, "A");
+  EXPECT_EQ(parse_list_agents(R"({"after":"A"})")->after, "A");
+  EXPECT_FALSE(parse_list_agents(R"({"agent":5})"));
   const auto remove = *parse_remove_agent(R"({"name":"A","removeMessages":true})");
   EXPECT_EQ(remove.name, "A");
   EXPECT_TRUE(remove.remove_messages);
