@@ -66,12 +66,11 @@ std::string gap_text(Dialect dialect, std::uint64_t from, std::uint64_t to) {
   return format(": events {} to {} are no longer kept\n", from, to) + sse("relay.gap", to, json);
 }
 
-std::string reset_text(Dialect dialect, std::uint64_t newest) {
+std::string reset_text(Dialect dialect, std::uint64_t number, std::string_view reason) {
   JsonWriter data;
   if (dialect == Dialect::Socket) data.field("type", "reset");
-  data.field("newest", newest);
-  auto json = data.field("reason", "the log of events does not reach that number; this goes on at its newest").take();
-  return dialect == Dialect::Socket ? json : sse("relay.reset", newest, json);
+  auto json = data.field("newest", number).field("reason", reason).take();
+  return dialect == Dialect::Socket ? json : sse("relay.reset", number, json);
 }
 
 std::string resume_text(Dialect dialect, std::uint64_t after, std::string_view reason) {

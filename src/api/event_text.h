@@ -33,7 +33,9 @@ enum class Dialect : std::uint8_t { Sse, Socket };
 void append_event(std::string& out, Dialect dialect, const FeedEvent& event);
 
 std::string gap_text(Dialect dialect, std::uint64_t from, std::uint64_t to);
-std::string reset_text(Dialect dialect, std::uint64_t newest);
+inline constexpr std::string_view kLogEndsBefore =
+    "the log of events does not reach that number; this goes on at its newest";
+std::string reset_text(Dialect dialect, std::uint64_t number, std::string_view reason = kLogEndsBefore);
 std::string resume_text(Dialect dialect, std::uint64_t after, std::string_view reason);
 
 inline constexpr std::string_view kSseOpening = "retry: 1000\n\n";  // how soon a browser comes back

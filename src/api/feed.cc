@@ -199,6 +199,12 @@ void Feed::check_log() {
   });
 }
 
+/// None of its events was told to anybody: it is read from its beginning.
+void Feed::on_other_log() {
+  begin_anew(0, "another log of events is there now; this goes on at its beginning");
+  relay_.follow(0, this);
+}
+
 void Feed::show_soon() {
   if (!show_timer_) show_timer_ = loop_.after(limits_.batch, [this] { show(); });
 }
@@ -251,19 +257,19 @@ void Feed::beat() {
   beat_timer_ = loop_.after(limits_.heartbeat, [this] { beat(); });
 }
 
-void Feed::begin_anew(std::uint64_t newest) {
+void Feed::begin_anew(std::uint64_t number, std::string_view reason) {
   log::warn("the log of events began anew", {{"workspace", relay_.id()}});
-  ring_.begin_at(newest);
-  shown_ = newest;
+  ring_.begin_at(number);
+  shown_ = number;
   unshown_bytes_ = 0;
   for (const auto& weak : audiences_)
     if (const auto audience = weak.lock()) audience->forget();
-  net::Piece told[] = {net::make_piece(reset_text(Dialect::Sse, newest)),
-                       net::make_piece(reset_text(Dialect::Socket, newest))};
+  net::Piece told[] = {net::make_piece(reset_text(Dialect::Sse, number, reason)),
+                       net::make_piece(reset_text(Dialect::Socket, number, reason))};
   for (const auto& [id, reader] : readers_) {
     if (reader->mode_ == Mode::LetGo) continue;
     reader->outlet_.write(told[static_cast<std::size_t>(reader->audience_->dialect())]);
-    reader->cursor_ = newest;
+    reader->cursor_ = number;
     reader->mode_ = Mode::Live;
   }
 }

@@ -117,6 +117,7 @@ class Feed final : private Relay::Follower {
 
   void on_event(std::uint64_t number, std::string_view json) override;
   void on_cut(const std::string& why) override;
+  void on_other_log() override;
 
   /// Where the log ends.
   void ask_newest(std::move_only_function<void(Result<std::uint64_t>)> told);
@@ -137,7 +138,7 @@ class Feed final : private Relay::Follower {
   void let_go(FeedReader& reader, const std::string& reason);
   void beat();
   /// Everybody goes on at that number of a log that is not the one we knew.
-  void begin_anew(std::uint64_t newest);
+  void begin_anew(std::uint64_t number, std::string_view reason = kLogEndsBefore);
 
   void want_page(FeedReader& reader);
   void ask_pages();

@@ -82,12 +82,12 @@ struct FeedTest : ::testing::Test {
   std::optional<Feed> feed;
   std::list<Ear> ears;
 
-  Ear& listen(EventWish wish = {}) {
+  Ear& listen(EventWish wish = {}, Dialect dialect = Dialect::Sse) {
     if (!feed) feed.emplace(loop, relay, limits);
     auto& ear = ears.emplace_back();
-    feed->when_known([this, &ear, wish](Result<std::uint64_t> newest) {
+    feed->when_known([this, &ear, wish, dialect](Result<std::uint64_t> newest) {
       ASSERT_TRUE(newest.has_value()) << newest.error().message();
-      ear.place = feed->read(wish, wish.after.value_or(wish.since ? 0 : *newest), Dialect::Sse, ear);
+      ear.place = feed->read(wish, wish.after.value_or(wish.since ? 0 : *newest), dialect, ear);
     });
     settle();
     return ear;
@@ -234,6 +234,23 @@ TEST_F(FeedTest, AsksAfterALossWhetherItIsStillTheSameLog) {
   happen(1);
   settle();
   EXPECT_EQ(told_in(ear.heard).numbers, from_to(1, 1));
+}
+
+TEST_F(FeedTest, ReadsAnotherStoresLogFromItsBeginningHoweverLongItIs) {
+  happen(8);
+  auto& live = listen();
+  auto& socket = listen({}, Dialect::Socket);
+  happen(1);
+  settle();
+  live.heard.clear();
+  relay.come_back_with_another_store([&] { happen(20); });
+  settle();
+  EXPECT_TRUE(live.heard.starts_with("event: relay.reset\nid: 0\n")) << live.heard;
+  EXPECT_EQ(told_in(live.heard).numbers, from_to(1, 20)) << "none is taken for one of the old log";
+  EXPECT_TRUE(socket.heard.contains(R"({"type":"reset","newest":0,)")) << socket.heard;
+  happen(1);
+  settle();
+  EXPECT_EQ(told_in(live.heard).numbers, from_to(1, 21));
 }
 
 TEST_F(FeedTest, NoticesByAPageThatTheLogBeganAnew) {

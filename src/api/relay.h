@@ -27,6 +27,9 @@ class Relay {
     virtual void on_event(std::uint64_t number, std::string_view json) = 0;
     /// The connection was lost; it comes back by itself and goes on where it stood.
     virtual void on_cut(const std::string& why) = 0;
+    /// It came back to another store (wire.md 6.1): what was told is of a log that is gone, however its numbers compare.
+    /// Nothing comes until somebody follows again.
+    virtual void on_other_log() = 0;
   };
 
   virtual ~Relay() = default;

@@ -41,7 +41,7 @@ Refusal refusal_in_nack(const json::object& nack) {
 
 class WorkspaceLink::Line final : private client::LinkListener {
  public:
-  using Ready = std::function<void()>;
+  using Ready = std::function<void(const client::Session&)>;
   using Lost = std::function<void(const std::string&)>;
   using Frame = std::function<void(const protocol::Envelope&)>;
   using Stopped = std::function<void()>;
@@ -66,7 +66,7 @@ class WorkspaceLink::Line final : private client::LinkListener {
   client::Link* operator->() { return &link_; }
 
  private:
-  void on_ready(const client::Session&) override { ready_(); }
+  void on_ready(const client::Session& session) override { ready_(session); }
   void on_lost(const std::string& reason, Millis) override { lost_(reason); }
   void on_stopped(const Error& why) override {
     ended_ = true;
@@ -131,8 +131,8 @@ void WorkspaceLink::ask(MessageType type, json::object payload, Answer answer) {
 /// One that was told to go, for whatever reason, does not come back: the next question has a new one.
 void WorkspaceLink::open_line() {
   asking_ = std::make_unique<Line>(
-      loop_, network_, random_, place_.socket, [this] { on_ready(); }, [this](const std::string& why) { on_cut(why); },
-      [](const protocol::Envelope&) {},
+      loop_, network_, random_, place_.socket, [this](const client::Session& session) { on_ready(session); },
+      [this](const std::string& why) { on_cut(why); }, [](const protocol::Envelope&) {},
       [this] {
         loop_.post([this, alive = alive_] {
           if (!*alive) return;
@@ -142,8 +142,9 @@ void WorkspaceLink::open_line() {
       });
 }
 
-void WorkspaceLink::on_ready() {
+void WorkspaceLink::on_ready(const client::Session& session) {
   cut_ = false;
+  (void)notice_store(session);
   put_waiting();
 }
 
@@ -235,7 +236,10 @@ void WorkspaceLink::follow(std::uint64_t after, Follower* follower) {
 
 void WorkspaceLink::open_feed() {
   feed_ = std::make_unique<Line>(
-      loop_, network_, random_, place_.socket, [this] { on_feed_ready(); },
+      loop_, network_, random_, place_.socket,
+      [this](const client::Session& session) {
+        if (!notice_store(session)) on_feed_ready();
+      },
       [this](const std::string& why) {
         if (follower_ != nullptr) follower_->on_cut(why);
       },
@@ -246,6 +250,14 @@ void WorkspaceLink::open_feed() {
           if (follower_ != nullptr) open_feed();
         });
       });
+}
+
+/// True: it is another one, and the follower, which was told so, follows anew.
+bool WorkspaceLink::notice_store(const client::Session& session) {
+  const auto before = std::exchange(store_id_, session.store_id.empty() ? store_id_ : session.store_id);
+  if (before.empty() || before == store_id_ || follower_ == nullptr) return false;
+  follower_->on_other_log();
+  return true;
 }
 
 void WorkspaceLink::on_feed_ready() {

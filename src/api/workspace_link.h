@@ -4,7 +4,8 @@
 /// Invariants: each question and each message is answered exactly once, also when the workspace goes away. At most
 ///   kMaxWaiting questions wait, of which client::kMaxOpenQuestions are put at once; the rest is refused (BUSY). Nobody waits
 ///   for a daemon that has gone. A message whose answer was lost is sent once more under the same id, which stores it once.
-///   A link that the daemon told to go is replaced.
+///   A link that the daemon told to go is replaced. Events are followed by number within one store: when another store is
+///   there, its id in WELCOME says so and the follower begins anew.
 /// Ownership: borrows loop, network and random, which outlive it. Not to be destroyed inside one of its callbacks.
 /// Threading: the API's loop thread.
 #pragma once
@@ -68,13 +69,14 @@ class WorkspaceLink final : public Relay, public Letters {
 
   void open_line();
   void open_feed();
-  void on_ready();
+  void on_ready(const client::Session& session);
   void on_cut(const std::string& why);
   void put_waiting();
   void put(std::uint64_t number);
   void answer(std::uint64_t number, Result<json::object> outcome);
   void hand_over(std::uint64_t number);
   void on_sent(std::uint64_t number, Result<DaemonAnswer> outcome);
+  bool notice_store(const client::Session& session);
   void on_feed_ready();
   void on_feed_frame(const protocol::Envelope& envelope);
 
@@ -90,6 +92,7 @@ class WorkspaceLink final : public Relay, public Letters {
   std::unordered_map<std::uint64_t, Sending> letters_;
   Follower* follower_ = nullptr;
   std::uint64_t reached_ = 0;
+  std::string store_id_;  // as last heard; numbers of events are of this store
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<net::Timer> feed_again_;
   std::unique_ptr<Line> asking_, feed_;  // last: they end first

@@ -51,6 +51,13 @@ class FakeRelay final : public Relay {
     oldest_ = 1;
     told_ = std::min<std::uint64_t>(told_, 0);
   }
+  /// The same, as the connection tells it that comes back.
+  void come_back_with_another_store(const std::function<void()>& what_happened_there) {
+    auto* follower = std::exchange(follower_, nullptr);  // nothing is told until it follows again
+    begin_anew();
+    what_happened_there();
+    if (follower != nullptr) follower->on_other_log();
+  }
   void cut() {
     if (follower_ != nullptr) follower_->on_cut("the daemon went away");
   }
