@@ -154,7 +154,7 @@ Result<std::optional<ReceivedRequest>> RequestReader::next() {
 
 RequestReader::Within RequestReader::within() const {
   if (growing_) return Within::Body;
-  return ahead_.empty() ? Within::Nothing : Within::Header;
+  return ahead_.empty() || ahead_ == "\r" ? Within::Nothing : Within::Header;  // that is half of an empty line
 }
 
 bool RequestReader::takes_continue() { return std::exchange(continue_wanted_, false); }

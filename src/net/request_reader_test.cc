@@ -87,6 +87,11 @@ TEST(RequestReader, EndsAChunksLineWhereItEndsWhateverItQuotes) {
         << "cut at byte " << cut;
 }
 
+TEST(RequestReader, HalfAnEmptyLineIsNoBeginning) {
+  EXPECT_EQ(requests_in("\r"), "");
+  EXPECT_EQ(requests_in("\r", "\n\r"), "");
+}
+
 TEST(RequestReader, KnowsWhatItWaitsFor) {
   EXPECT_EQ(requests_in("GET / HTTP/1.1\r\nHost"), "header");
   EXPECT_EQ(requests_in("POST / HTTP/1.1\r\n" + kHost + "Content-Length: 5\r\n\r\nhell"), "body");
