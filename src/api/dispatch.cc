@@ -40,16 +40,18 @@ void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Se
   if (const auto objection = objection_to_origin(request, guard)) {
     api.counters.count({}, objection->status);
     auto answer = answer_of(*objection);
+    answer.last = is_stranger(request, guard);
     add_common_headers(answer, {});
     return send(std::move(answer));
   }
   const auto segments = net::path_segments(request.path);
   auto match = segments ? match_route(request.method, *segments) : Match{};
   if (match.route != nullptr) operation = match.route->operation;
-  auto counted = [&api, operation, sharing = sharing_headers(request),
+  auto counted = [&api, operation, sharing = sharing_headers(request), stranger = is_stranger(request, guard),
                   send = std::move(send)](net::ServerAnswer answer) mutable {
     api.counters.count(operation, answer.status);
     add_common_headers(answer, sharing);
+    answer.last = stranger;
     send(std::move(answer));
   };
   Call::Send tell = std::move(counted);

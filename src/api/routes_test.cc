@@ -118,6 +118,17 @@ TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
   EXPECT_EQ(played.ask("OPTIONS", "/agents", {}, {{"Origin", "http://evil.example"}}).status, 403);
 }
 
+TEST(Routes, AStrangerIsAnsweredOnceAndTheOwnerAsOftenAsItAsks) {
+  PlayedApi played;
+  for (const auto* path : {"/healthz", "/agents", "/nowhere"}) {
+    EXPECT_FALSE(played.ask("GET", path).last) << path;
+    played.guard.owner = 1001;
+    EXPECT_TRUE(played.ask("GET", path).last) << path;
+    EXPECT_TRUE(played.ask("GET", path, {}, {{"Origin", "http://evil.example"}}).last) << path;
+    played.guard.owner = 1000;
+  }
+}
+
 TEST(Routes, AWrongTokenHearsNothingOfWhatIsThere) {
   PlayedApi played;
   played.guard.token = "s3cret";

@@ -80,6 +80,22 @@ bool is_json(std::string_view type) {
 
 bool is_write(std::string_view method) { return method != "GET" && method != "HEAD" && method != "OPTIONS"; }
 
+std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guard& guard, Access access) {
+  if (!guard.token.empty()) {
+    const auto told = access == Access::Open ? std::optional{guard.token} : told_token(request, access);
+    if (!told) return unauthorized("a token is needed: send the header \"Authorization: Bearer TOKEN\"");
+    if (!equal_in_constant_time(*told, guard.token))
+      return unauthorized("that is not the token this server was started with (AGENT_RELAY_API_TOKEN)");
+    return std::nullopt;
+  }
+  if (!request.peer.uid)
+    return unauthorized(
+        "whose program is asking cannot be told; start the daemon with AGENT_RELAY_API_TOKEN and send the token");
+  if (*request.peer.uid != guard.owner)
+    return forbidden("OTHER_USER", "only programs of the user who runs the daemon may ask without a token");
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
@@ -119,18 +135,12 @@ std::optional<Refusal> objection_to_origin(const ServerRequest& request, const G
   return std::nullopt;
 }
 
+bool is_stranger(const ServerRequest& request, const Guard& guard) {
+  return objection_to_who(request, guard, Access::Stream).has_value();
+}
+
 std::optional<Refusal> objection_to_asker(const ServerRequest& request, const Guard& guard, Access access) {
-  if (!guard.token.empty()) {
-    const auto told = access == Access::Open ? std::optional{guard.token} : told_token(request, access);
-    if (!told) return unauthorized("a token is needed: send the header \"Authorization: Bearer TOKEN\"");
-    if (!equal_in_constant_time(*told, guard.token))
-      return unauthorized("that is not the token this server was started with (AGENT_RELAY_API_TOKEN)");
-  } else if (!request.peer.uid) {
-    return unauthorized(
-        "whose program is asking cannot be told; start the daemon with AGENT_RELAY_API_TOKEN and send the token");
-  } else if (*request.peer.uid != guard.owner) {
-    return forbidden("OTHER_USER", "only programs of the user who runs the daemon may ask without a token");
-  }
+  if (auto objection = objection_to_who(request, guard, access)) return objection;
   if (!is_write(request.method)) return std::nullopt;
   const auto type = request.headers.find("Content-Type");
   if (type ? is_json(*type) : request.body.empty()) return std::nullopt;

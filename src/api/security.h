@@ -45,6 +45,9 @@ std::optional<Refusal> objection_to_origin(const net::ServerRequest& request, co
 /// Nothing when it may go on: whose it is, and that it is JSON.
 std::optional<Refusal> objection_to_asker(const net::ServerRequest& request, const Guard& guard, Access access);
 
+/// Neither the owner's program nor one that knows the token: it is answered once, and its connection is not kept.
+bool is_stranger(const net::ServerRequest& request, const Guard& guard);
+
 /// The headers by which a browser lets an allowed page read the answer; empty without an `Origin`.
 std::vector<net::HttpHeader> sharing_headers(const net::ServerRequest& request);
 /// The answer to OPTIONS, when objection_to_origin had nothing to say.

@@ -26,6 +26,7 @@ struct Server::Parts {
   Result<void> listen() {
     auto& guard = options.guard;
     const auto first = guard.port;
+    options.limits.owner = guard.owner;
     for (int tried = 0;; ++tried) {
       auto made = net::HttpServer::listen(
           loop, {.address = guard.address, .port = guard.port}, options.limits,

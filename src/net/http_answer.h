@@ -32,6 +32,7 @@ struct ServerAnswer {
   std::string content_type = {};  // empty: none is named
   std::string body = {};
   std::vector<HttpHeader> headers = {};
+  bool last = false;  // the connection ends with it
 };
 
 /// {"error":{"code":"NOT_FOUND","message":"there is no agent called Bob"}}

@@ -155,10 +155,10 @@ void HttpConnection::expect_more() {
   if (expecting_ == within) return;
   expecting_ = within;
   const auto& limits = core_->limits();
+  const auto header = core_->is_stranger(peer_) ? limits.strangers_header : limits.header;
   switch (within) {
-    case RequestReader::Within::Nothing:
-      return set_deadline(core_->now() + (requests_ == 0 ? limits.header : limits.idle));
-    case RequestReader::Within::Header: return set_deadline(core_->now() + limits.header);
+    case RequestReader::Within::Nothing: return set_deadline(core_->now() + (requests_ == 0 ? header : limits.idle));
+    case RequestReader::Within::Header: return set_deadline(core_->now() + header);
     case RequestReader::Within::Body: return set_deadline(core_->now() + limits.body);
   }
 }
@@ -169,7 +169,7 @@ bool HttpConnection::sends_no_body(int status) const { return only_head_ || has_
 
 void HttpConnection::send(ServerAnswer answer) {
   RELAY_ASSERT(phase_ == Phase::Answering);
-  if (core_->closing() || input_ended_) keep_alive_ = KeepAlive::No;
+  if (core_->closing() || input_ended_ || answer.last) keep_alive_ = KeepAlive::No;
   const auto written = [&] {
     const auto kind = has_no_body(answer.status) ? Framing::Kind::NoBody : Framing::Kind::Length;
     return answer_head(answer, {kind, answer.body.size()}, version_, keep_alive_);

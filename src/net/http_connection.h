@@ -32,6 +32,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void start();
   void refuse(ServerAnswer why);
   void flush();
+  [[nodiscard]] const HttpPeer& peer() const { return peer_; }
   [[nodiscard]] SteadyTime deadline() const { return std::min(phase_deadline_, write_deadline_); }
   void on_deadline(SteadyTime now);
   /// The server takes no more requests: the one under way is the last.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -35,18 +36,23 @@ struct HttpAddress {
   std::uint16_t port = 0;             // 0: the kernel chooses
 };
 
+/// Strangers are the programs that are not the owner's, where one is named. They may look for a moment and no more: they
+/// have a share of the connections, the rest is the owner's, and little time to say what they want.
 struct HttpServerLimits {
   std::size_t header_bytes = 16U * 1024U;
   std::size_t body_bytes = 1024U * 1024U;           // of a request, and of a WebSocket's message
   std::size_t connections = 2'048;                  // one more is told 503
+  std::optional<uid_t> owner = {};                  // none: all are alike
+  std::size_t strangers = 1'024;                    // of the connections
   std::size_t waiting_bytes = 16U * 1024U * 1024U;  // of a stream, when more is written: the client is cut
-  Millis header{10'000};  // from a request's first byte (or the connection) to its last header
-  Millis body{30'000};    // from there to its last byte
-  Millis idle{60'000};    // between requests
-  Millis write{30'000};   // without a byte taken of those that wait
-  Millis ping{30'000};    // a WebSocket's silence until it is asked, and again until it is given up
-  Millis linger{1'000};   // for a client to hear our last words
-  Millis tick{250};       // times are kept this late, so that many end in one wake
+  Millis header{10'000};           // from a request's first byte (or the connection) to its last header
+  Millis strangers_header{2'000};  // the same for them
+  Millis body{30'000};             // from there to its last byte
+  Millis idle{60'000};             // between requests
+  Millis write{30'000};            // without a byte taken of those that wait
+  Millis ping{30'000};             // a WebSocket's silence until it is asked, and again until it is given up
+  Millis linger{1'000};            // for a client to hear our last words
+  Millis tick{250};                // times are kept this late, so that many end in one wake
 };
 
 class HttpServer {

@@ -19,7 +19,10 @@ SteadyTime HttpServerCore::now() const { return loop_.now().steady; }
 
 void HttpServerCore::add(UniqueFd socket, HttpPeer peer) {
   if (closing_ || connections_.size() >= limits_.connections + kRefusedAtOnce) return;
-  const bool refused = connections_.size() >= limits_.connections;
+  const bool stranger = is_stranger(peer);
+  if (stranger && strangers_ >= limits_.strangers + kRefusedAtOnce) return;
+  const bool refused = connections_.size() >= limits_.connections || (stranger && strangers_ >= limits_.strangers);
+  if (stranger) ++strangers_;
   const auto connection = std::make_shared<HttpConnection>(*this, std::move(socket), std::move(peer));
   connections_.emplace(connection.get(), connection);
   if (refused)
@@ -30,6 +33,7 @@ void HttpServerCore::add(UniqueFd socket, HttpPeer peer) {
 }
 
 void HttpServerCore::forget(const HttpConnection& connection) {
+  if (is_stranger(connection.peer())) --strangers_;
   connections_.erase(&connection);
   tell_when_empty();
 }

@@ -26,6 +26,7 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   [[nodiscard]] SteadyTime now() const;
   [[nodiscard]] bool closing() const { return closing_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  [[nodiscard]] bool is_stranger(const HttpPeer& peer) const { return limits_.owner && peer.uid != limits_.owner; }
   [[nodiscard]] std::array<char, 64 * 1024>& read_buffer() { return read_buffer_; }
 
   void add(UniqueFd socket, HttpPeer peer);
@@ -51,6 +52,7 @@ class HttpServerCore : public std::enable_shared_from_this<HttpServerCore> {
   HttpServerLimits limits_;
   HttpServer::Handler handler_;
   std::unordered_map<const HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+  std::size_t strangers_ = 0;  // of these
   std::vector<std::shared_ptr<HttpConnection>> dirty_;
   std::unique_ptr<Timer> timer_;
   SteadyTime armed_ = SteadyTime::max();

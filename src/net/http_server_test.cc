@@ -258,7 +258,64 @@ TEST_F(HttpServerTest, TellsOneClientTooManyAndHangsUp) {
   EXPECT_TRUE(again.hears("/4"));
 }
 
+TEST_F(HttpServerTest, StrangersHaveAShareAndTheRestIsTheOwners) {
+  limits.connections = 4;
+  limits.strangers = 1;
+  limits.owner = ::geteuid() + 1;  // so that we are one
+  auto one = client();
+  one.say(get("/1"));
+  ASSERT_TRUE(one.hears("/1"));
+  EXPECT_TRUE(ask(get("/2")).contains("TOO_MANY_CONNECTIONS"));
+  ASSERT_TRUE(run_until(loop, [&] { return server->connections() == 1; }));
+  one.hang_up();
+  ASSERT_TRUE(nobody_is_left());
+  auto two = client();
+  two.say(get("/3"));
+  EXPECT_TRUE(two.hears("/3")) << "a share that was given back is there again";
+}
+
+TEST_F(HttpServerTest, TheOwnerIsNoStranger) {
+  limits.connections = 2;
+  limits.strangers = 0;
+  limits.owner = ::geteuid();
+  auto one = client(), two = client();
+  one.say(get("/1"));
+  two.say(get("/2"));
+  EXPECT_TRUE(one.hears("/1") && two.hears("/2"));
+}
+
+TEST_F(HttpServerTest, ALastAnswerEndsItsConnection) {
+  respond = [](ServerRequest&, HttpReply& reply) { reply.send({.status = 403, .last = true}); };
+  const auto heard = ask(get("/") + get("/again"));
+  EXPECT_TRUE(heard.contains("Connection: close\r\n")) << heard;
+  EXPECT_EQ(requests.size(), 1u);
+}
+
 // ---- time
+
+TEST_F(HttpServerTest, AStrangerHasLittleTimeToSayWhatItWants) {
+  limits.owner = ::geteuid() + 1;
+  limits.strangers_header = Millis{20};
+  auto silent = client(), slow = client();
+  slow.say("GET / HTTP/1.1\r\nHost:");
+  EXPECT_TRUE(silent.sees_the_end());
+  EXPECT_TRUE(slow.hears("HTTP/1.1 408 "));
+  EXPECT_TRUE(nobody_is_left());
+}
+
+TEST_F(HttpServerTest, HalvesOfEmptyLinesBuyNoTime) {
+  limits.header = Millis{100};
+  auto talking = client();
+  const auto began = loop.now().steady;
+  std::unique_ptr<Timer> timer;
+  std::function<void(bool)> say = [&](bool first) {
+    talking.say(first ? "\r" : "\n");
+    timer = loop.after(Millis{10}, [&, first] { say(!first); });
+  };
+  say(true);
+  EXPECT_TRUE(talking.sees_the_end());
+  EXPECT_LT(loop.now().steady - began, Millis{2'000});
+}
 
 TEST_F(HttpServerTest, GivesUpAClientThatNeverEndsItsHeader) {
   limits.header = Millis{30};
