@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "net/http_server.h"
 #include "net/request_target.h"
 
 namespace relay::api {
@@ -98,6 +99,12 @@ std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guar
 
 }  // namespace
 
+std::string settled_address(std::string_view written) {
+  if (net::same_in_any_case(written, "localhost")) return "127.0.0.1";
+  if (written.starts_with('[') && written.ends_with(']')) return std::string{written.substr(1, written.size() - 2)};
+  return std::string{written};
+}
+
 bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
 
 Result<void> check_guard(const Guard& guard) {
@@ -105,6 +112,9 @@ Result<void> check_guard(const Guard& guard) {
     return fail(format("AGENT_RELAY_API_TOKEN has {} bytes, at most {} are taken", guard.token.size(), kMaxTokenBytes));
   if (guard.token.find_first_of(" \t\r\n") != std::string::npos)
     return fail("AGENT_RELAY_API_TOKEN must not contain blanks or line ends; choose another");
+  if (!is_loopback(guard.address) && !net::is_ip_address(guard.address))
+    return fail(format("http.address is \"{}\", which is no IP address; write one in numbers, such as 127.0.0.1 or ::1",
+                       guard.address));
   if (guard.token.empty() && !is_loopback(guard.address))
     return fail(
         format("{} can be reached from other machines, so a token is needed: set AGENT_RELAY_API_TOKEN, or "

@@ -37,6 +37,9 @@ enum class Access : std::uint8_t {
   Open,     // tells nothing of anybody: no token is asked for
 };
 
+/// An address as people write it, in numbers: `localhost` is 127.0.0.1, brackets around IPv6 are left out.
+std::string settled_address(std::string_view written);
+
 /// Can a server be started with these? Listening beyond this machine needs a token.
 Result<void> check_guard(const Guard& guard);
 

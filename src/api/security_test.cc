@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/format.h"
+
 namespace relay::api {
 namespace {
 
@@ -136,6 +138,34 @@ TEST(Security, ListeningBeyondThisMachineNeedsAToken) {
   auto all = guard();
   all.origins = {"*"};
   EXPECT_FALSE(check_guard(all)) << "no wildcard";
+}
+
+TEST(Security, AnAddressIsWrittenInNumbersAndLocalhostIsOne) {
+  EXPECT_EQ(settled_address("localhost"), "127.0.0.1");
+  EXPECT_EQ(settled_address("LocalHost"), "127.0.0.1");
+  EXPECT_EQ(settled_address("[::1]"), "::1");
+  EXPECT_EQ(settled_address("10.0.0.7"), "10.0.0.7");
+  for (const auto* name : {"example.org", "10.0.0.256", "", "*"}) {
+    const auto checked = check_guard({.address = name, .token = "s3cret"});
+    ASSERT_FALSE(checked.has_value()) << name;
+    EXPECT_EQ(
+        checked.error().message(),
+        format("http.address is \"{}\", which is no IP address; write one in numbers, such as 127.0.0.1 or ::1", name));
+  }
+}
+
+TEST(Security, WhoIsNeitherTheOwnerNorKnowsTheTokenIsAStranger) {
+  net::ServerRequest request{.method = "GET", .path = "/docs"};
+  Guard by{.port = 3888, .owner = 1000};
+  EXPECT_TRUE(is_stranger(request, by)) << "nobody knows whose it is";
+  request.peer.uid = 1001;
+  EXPECT_TRUE(is_stranger(request, by));
+  request.peer.uid = 1000;
+  EXPECT_FALSE(is_stranger(request, by));
+  by.token = "s3cret";
+  EXPECT_TRUE(is_stranger(request, by));
+  request.headers.add("Authorization", "Bearer s3cret");
+  EXPECT_FALSE(is_stranger(request, by));
 }
 
 TEST(Security, AServerThatListensEverywhereIsAskedUnderAnyNameAndOnlyByItsOwnPages) {

@@ -114,6 +114,8 @@ class HttpServer::Door {
   bool short_ = false;  // of descriptors
 };
 
+bool is_ip_address(const std::string& text) { return read_address({.address = text}).has_value(); }
+
 std::string_view describe(HttpServerErrc code) {
   switch (code) {
     case HttpServerErrc::PortTaken: return "the port is taken";

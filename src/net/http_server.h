@@ -55,6 +55,9 @@ struct HttpServerLimits {
   Millis tick{250};                // times are kept this late, so that many end in one wake
 };
 
+/// In numbers, of either version of IP: what a server can listen at.
+bool is_ip_address(const std::string& text);
+
 class HttpServer {
  public:
   using Handler = std::move_only_function<void(ServerRequest request, HttpReply reply)>;
