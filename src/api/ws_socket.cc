@@ -99,6 +99,7 @@ void LiveSocket::on_agents(const Result<json::object>& answer) {
   snapshot_ = {{"type", "snapshot"},
                {"workspace", json::object{{"id", owner_.relay_.id()}, {"root", owner_.relay_.root()}}},
                {"agents", list_in(*answer, "agents")}};
+  if (bool_member(*answer, "more").value_or(false)) snapshot_["more"] = true;
   owner_.relay_.ask(protocol::MessageType::Prompts, {}, later(&LiveSocket::on_prompts));
 }
 

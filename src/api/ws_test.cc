@@ -71,6 +71,12 @@ TEST_F(LiveSocketTest, BeginsWithASnapshotAndGoesOnWithEvents) {
   EXPECT_FALSE(talking.heard().contains(R"("event":{"type":"item.started")"));
 }
 
+TEST_F(LiveSocketTest, SaysThatThereAreOtherAgentsThanFit) {
+  relay.answers["LIST_AGENTS"]["more"] = true;
+  auto talking = open();
+  EXPECT_TRUE(talking.heard().contains(R"("agents":[{"name":"Bob"}],"more":true,)")) << talking.heard();
+}
+
 TEST_F(LiveSocketTest, ShowsNoPromptsWhereNobodyCanTellThem) {
   auto talking = open();
   EXPECT_TRUE(talking.heard().contains(R"("permissions":[],"questions":[],"newest":0})")) << talking.heard();
