@@ -1,7 +1,7 @@
 #include "api/screen_watch.h"
 
 #include "base/format.h"
-#include "host/door_messages.h"
+#include "host/terminal_mark.h"
 #include "protocol/json_writer.h"
 
 namespace relay::api {

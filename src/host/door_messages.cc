@@ -107,9 +107,4 @@ Result<Request> parse_request(std::string_view text) {
   return Request{std::move(what), string_member(object, "id").value_or(""), std::move(wish)};
 }
 
-std::optional<std::string_view> terminal_bytes(std::string_view frame) {
-  if (!frame.starts_with(kTerminalMark)) return std::nullopt;
-  return frame.substr(1);
-}
-
 }  // namespace relay::host

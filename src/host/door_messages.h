@@ -13,6 +13,7 @@
 #include "adapters/prompt.h"
 #include "base/result.h"
 #include "hooks/event.h"
+#include "host/terminal_mark.h"
 #include "pty/window_size.h"
 #include "terminal/keys.h"
 
@@ -20,7 +21,6 @@ namespace relay::host {
 
 inline constexpr std::size_t kMaxRequestBytes = 1 << 20;
 inline constexpr std::size_t kMaxMail = 100;  // letters in one answer
-inline constexpr char kTerminalMark = '\x01';
 
 struct Describe {};
 struct Explain {};
@@ -76,8 +76,5 @@ struct Request {
 
 /// The error is a sentence for whoever asked.
 Result<Request> parse_request(std::string_view json);
-
-/// The terminal bytes of a frame; empty when it holds JSON.
-std::optional<std::string_view> terminal_bytes(std::string_view frame);
 
 }  // namespace relay::host

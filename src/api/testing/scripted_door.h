@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/format.h"
-#include "host/door_messages.h"
 #include "host/record.h"
+#include "host/terminal_mark.h"
 #include "net/stream.h"
 #include "protocol/frame.h"
 
