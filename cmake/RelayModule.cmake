@@ -90,7 +90,7 @@ function(relay_module name)
 endfunction()
 
 # Tests whose code runs on more than one thread; they also run under the thread sanitizer.
-set(RELAY_THREADED_TESTS store_test net_test)
+set(RELAY_THREADED_TESTS store_test net_test api_threads_test)
 
 # Puts a test under its label (`ctest -L unit`) and its program under a target (`ninja tests-unit`), so that a
 # sanitizer build makes only what it will run.

@@ -1,0 +1,125 @@
+/// The daemon's side of the API on a thread of its own, over real sockets: one workspace, one agent, events on demand.
+///
+/// Threading: made and destroyed by the test; `happen` from any thread; everything else is its own loop's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/signals_blocked.h"
+#include "net/asio_loop.h"
+#include "net/unix_network.h"
+#include "protocol/envelope.h"
+#include "protocol/frame.h"
+
+namespace relay::api::testing {
+
+class ThreadedDaemon {
+ public:
+  explicit ThreadedDaemon(const std::string& directory)
+      : control_{directory + "/daemon.sock"}, workspace_{directory + "/relay.sock"} {
+    for (const auto& path : {control_, workspace_}) {
+      auto listener = network_.listen(path, [this](std::unique_ptr<net::Stream> stream) { take(std::move(stream)); });
+      RELAY_ASSERT(listener.has_value());
+      listeners_.push_back(*std::move(listener));
+    }
+    const AllSignalsBlocked while_it_begins;
+    thread_ = std::thread{[this] { loop_.run(); }};
+  }
+  ~ThreadedDaemon() {
+    loop_.stop();
+    thread_.join();
+  }
+  ThreadedDaemon(const ThreadedDaemon&) = delete;
+  ThreadedDaemon& operator=(const ThreadedDaemon&) = delete;
+
+  [[nodiscard]] const std::string& control_socket() const { return control_; }
+  /// One more event, told to whoever follows.
+  void happen() {
+    loop_.post([this] {
+      ++newest_;
+      for (const auto& [visitor, _] : visitors_) visitor->tell_events();
+    });
+  }
+
+ private:
+  using MessageType = protocol::MessageType;
+
+  struct Visitor final : net::StreamListener {
+    Visitor(ThreadedDaemon& owner, std::unique_ptr<net::Stream> made) : daemon{owner}, stream{std::move(made)} {
+      stream->start(*this);
+    }
+    void on_bytes(std::string_view bytes) override {
+      reader.push(bytes);
+      for (auto frame = reader.next(); frame && *frame; frame = reader.next())
+        if (const auto envelope = protocol::parse_envelope(**frame)) hear(*envelope);
+    }
+    void on_written(std::size_t) override {}
+    void on_closed(const std::string&) override { const auto self = daemon.visitors_.extract(this); }
+
+    void hear(const protocol::Envelope& asked) {
+      switch (asked.type) {
+        case MessageType::WorkspaceList:
+          return say(MessageType::WorkspaceResponse, asked.id,
+                     format(R"({{"ok":true,"workspaces":[{{"root":"/p","projectId":"{}","socket":"{}"}}]}})",
+                            std::string(12, 'a'), daemon.workspace_));
+        case MessageType::Hello:
+          return say(MessageType::Welcome, "w",
+                     R"({"session_id":"s","resume_token":"t","server":{"heartbeat_ms":5000,"store_id":"one"}})");
+        case MessageType::Status: return say(MessageType::StatusResponse, asked.id, R"({"agentCount":1})");
+        case MessageType::ListAgents:
+          return say(MessageType::ListAgentsResponse, asked.id, R"({"agents":[{"name":"Bob","idle":false}]})");
+        case MessageType::Prompts:
+          return say(MessageType::PromptsResponse, asked.id, R"({"permissions":[],"questions":[]})");
+        case MessageType::EventsQuery: return say(MessageType::EventsResponse, asked.id, page(asked.payload));
+        case MessageType::EventsSubscribe: follows = true; return tell_events();
+        default: return;  // the rest is not asked
+      }
+    }
+    static std::string event(std::uint64_t number) {
+      return format(R"({{"type":"item.started","_seq":{},"_ts":1,"_agentName":"Bob"}})", number);
+    }
+    [[nodiscard]] std::string page(std::string_view wanted) const {
+      const auto after = integer_member(parse_json_object(wanted).value(), "after").value_or(0);
+      std::string events;
+      for (auto number = static_cast<std::uint64_t>(after) + 1; number <= daemon.newest_; ++number)
+        events += (events.empty() ? "" : ",") + event(number);
+      return format(R"({{"events":[{0}],"reached":{1},"more":false,"oldest":1,"newest":{1}}})", events, daemon.newest_);
+    }
+    void tell_events() {
+      while (follows && told < daemon.newest_)
+        say(MessageType::AgentEvent, "v", format(R"({{"event":{}}})", event(++told)));
+    }
+    void say(MessageType type, std::string_view id, std::string_view payload) {
+      std::string bytes;
+      protocol::append_frame(bytes, reader.style(),
+                             protocol::write_envelope({.type = type, .id = id, .ts = 1, .payload = payload}));
+      stream->write(bytes);
+    }
+
+    ThreadedDaemon& daemon;
+    protocol::FrameReader reader;
+    bool follows = false;
+    std::uint64_t told = 0;
+    std::unique_ptr<net::Stream> stream;
+  };
+
+  void take(std::unique_ptr<net::Stream> stream) {
+    auto visitor = std::make_unique<Visitor>(*this, std::move(stream));
+    visitors_.emplace(visitor.get(), std::move(visitor));
+  }
+
+  const std::string control_, workspace_;
+  net::AsioLoop loop_;
+  net::UnixNetwork network_{loop_};
+  std::uint64_t newest_ = 0;
+  std::map<Visitor*, std::unique_ptr<Visitor>> visitors_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::thread thread_;
+};
+
+}  // namespace relay::api::testing
