@@ -18,6 +18,7 @@ using net::HttpAnswer;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxHeldEvents = 20'000;
+constexpr net::HttpLimits kAnswerLimits{.connect = Millis{2'000}, .answer = Millis{4'000}};  // a person waits for it
 constexpr net::HttpLimits kAskLimits{.body_bytes = 64U << 20U};  // a hundred messages with all their tools' output
 constexpr WallMs kNever = std::numeric_limits<WallMs>::max();
 
@@ -303,7 +304,7 @@ void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered 
     done(fail(protocol::Refusal::Busy, why));
   };
   answers_[prompt] = client_->ask({.method = "POST", .target = said->target, .json = json::serialize(said->body)},
-                                  kAskLimits, std::move(heard));
+                                  kAnswerLimits, std::move(heard));
 }
 
 }  // namespace

@@ -229,10 +229,12 @@ permissions::Decision Core::judge(const AgentState& agent, const events::Permiss
   auto decision = from(place);
   if (place != home && decision.action != Action::Deny) {
     auto at_home = from(home);
-    if (at_home.action != Action::Approve)
+    const auto risk = std::max(decision.risk, at_home.risk);
+    if (at_home.action == Action::Deny || (decision.action == Action::Approve && at_home.action == Action::Ask))
       decision = std::move(at_home);
     else if (decision.action == Action::Approve && !is_below(place, home))
       leave_to_person(decision, format("the agent has gone to {}", place));
+    decision.risk = risk;
   }
   if (decision.action == Action::Approve && asked.partial.value_or(false))
     leave_to_person(decision, "only a part of it is known");

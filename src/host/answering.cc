@@ -11,7 +11,7 @@ Answering::Decision Answering::decide(const Seen& seen) {
   if (seen.now < *entered_ + kTakenPatience) return {Step::Wait, *entered_ + kTakenPatience};
   return {Step::Failed,
           {},
-          "the key was pressed, and it is still asked; look at it with `agent-relay attach`",
+          "the key was pressed, and the dialog still stands there; look at it with `agent-relay attach`",
           Refusal::Busy};
 }
 
@@ -30,7 +30,7 @@ Answering::Decision Answering::choose(const Seen& seen) {
   if (seen.now >= since_ + kChoosing)
     return {Step::Failed,
             {},
-            "its choices do not move by keys; answer it at its own screen: `agent-relay attach`",
+            "its mark did not move in time; answer it at its own screen: `agent-relay attach`",
             Refusal::Unsupported};
   // Not seen while it is drawn anew, or not moved yet.
   if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};

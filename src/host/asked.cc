@@ -145,7 +145,8 @@ std::string_view Asked::prompt_of(std::string_view request) const {
 
 Asked::Opens::const_iterator Asked::find(std::string_view request) const {
   return std::ranges::find_if(open_, [&](const Open& each) {
-    return each.request == request || (each.prompt.empty() && each.request == format("{}-{}", host_, request));
+    return each.request == request || (!each.prompt.empty() && each.prompt == request) ||
+           each.request == format("{}-{}", host_, request);
   });
 }
 
@@ -167,19 +168,22 @@ Asked::Told Asked::on_screen_alone() const {
 
 bool Asked::is_open(std::string_view request) const { return find(request) != open_.end(); }
 
-Result<void> Asked::may_press(std::string_view request, const std::optional<Dialog>& seen, Told& told) {
+Result<void> Asked::may_press(std::string_view request, const speech::Findings& seen, Told& told) {
   const auto found = find(request);
   if (found == open_.end() || found->where == Where::Closing)
     return fail(protocol::Refusal::Stale, "that is not asked any more; see `agent-relay permissions`");
   if (found->where != Where::OnScreen || !can_answer(found->told).value_or(true))
     return fail(protocol::Refusal::Unsupported,
                 "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
-  if (!seen || seen->about != found->dialog)
+  const auto dialog = dialog_in(seen);
+  if (!dialog || dialog->about != found->dialog)
     return fail(protocol::Refusal::Stale, "that is not on the agent's screen any more; see `agent-relay permissions`");
-  if (seen->whole == found->whole) return {};
-  found->whole = seen->whole;
-  if (auto* permission = std::get_if<events::PermissionRequested>(&found->told); permission && found->prompt.empty())
-    permission->description = cut(seen->body, kMaxTextBytes);
+  const bool known_by_screen = found->prompt.empty();
+  const bool sure = can_press(*dialog, press_) && (known_by_screen || shows(*dialog, found->subject));
+  if (sure && dialog->whole == found->whole) return {};
+  found->whole = dialog->whole;
+  if (known_by_screen) found->told = shown_in(seen, found->request);
+  can_answer(found->told) = unless_true(sure);
   told.push_back(found->told);
   return fail(protocol::Refusal::Stale,
               "the dialog says something else now than when it was told; look again: `agent-relay permissions`");
@@ -190,9 +194,13 @@ void Asked::press(std::string_view request, Answered answered) {
   if (found != open_.end()) found->pressed = std::move(answered);
 }
 
-void Asked::unpress(std::string_view request) {
+Asked::Told Asked::leave_alone(std::string_view request) {
   const auto found = find(request);
-  if (found != open_.end()) found->pressed.reset();
+  if (found == open_.end() || found->where != Where::OnScreen) return {};
+  found->pressed.reset();
+  found->left_alone = true;
+  can_answer(found->told) = false;
+  return {found->told};
 }
 
 Asked::Opens::iterator Asked::on_screen() { return std::ranges::find(open_, Where::OnScreen, &Open::where); }
@@ -203,22 +211,27 @@ Asked::Told Asked::on_prompt(const adapters::Prompt& prompt) {
     return prompt.kind == PromptKind::Permission ? permission_in(prompt, std::move(request))
                                                  : question_in(prompt, std::move(request));
   };
-  // The door opened late, or again: its dialog was told already.
-  if (const auto seen = on_screen();
-      seen != open_.end() && (seen->prompt.empty() || seen->subject == subject_in(prompt))) {
+  // The door opened late, or again: its dialog was told already, if it is about the same.
+  const auto subject = subject_in(prompt);
+  if (const auto seen = on_screen(); seen != open_.end() && !subject.empty() && is_about(*seen, prompt, subject)) {
     auto known = event(seen->request);
     if (known.index() == seen->told.index()) {
-      seen->prompt = prompt.id;
-      seen->where = Where::Door;
-      seen->told = known;
-      seen->subject = subject_in(prompt);
+      *seen = {prompt.id, seen->request, known};
+      seen->subject = subject;
       return {std::move(known)};
     }
   }
   auto request = format("{}-{}", host_, prompt.id);
   open_.push_back({prompt.id, request, event(request)});
-  open_.back().subject = subject_in(prompt);
+  open_.back().subject = subject;
   return {open_.back().told};
+}
+
+/// Of one known by the screen alone its dialog says it; of one whose door had closed, its call.
+bool Asked::is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject) {
+  if (open.prompt.empty()) return shows({.body = open.body}, subject);
+  const auto* asked = std::get_if<events::PermissionRequested>(&open.told);
+  return asked != nullptr && asked->tool == prompt.tool && open.subject == subject;
 }
 
 Asked::Told Asked::on_gone(const std::string& prompt, const adapters::PromptEnd& end,
@@ -315,6 +328,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   if (state == State::Unknown) {  // nothing can be told from it, but time goes on
     dialog_.reset();
     for (auto each = open_.begin(); each != open_.end();) {
+      each->other.reset();
       if (each->where != Where::Closing || now.steady < each->until) {
         ++each;
         continue;
@@ -327,10 +341,12 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   const bool blocked = state == State::Blocked;
   const auto dialog = blocked ? dialog_in(findings) : std::nullopt;
   for (auto each = open_.begin(); each != open_.end();) {
-    const bool over = each->where == Where::OnScreen ? !blocked || is_followed(*each, dialog, now.steady)
+    if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
+    const bool settled = each->where == Where::OnScreen && blocked && has_settled(*each, dialog, now.steady);
+    const bool over = each->where == Where::OnScreen ? !blocked || (settled && !each->dialog.empty())
                                                      : each->where == Where::Leaving && state == State::Idle;
     if (over) {
-      if (each->followed) dialog_ = *std::exchange(each->followed, std::nullopt);
+      if (each->other) dialog_ = *std::exchange(each->other, std::nullopt);
       const auto before = open_.size();
       close(out, each, now);
       if (open_.size() < before) each = open_.begin();
@@ -343,8 +359,10 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       each = open_.begin();
       continue;
     }
-    if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
-    if (each->where == Where::OnScreen && each->dialog.empty() && dialog) arrive(out, *each, *dialog);
+    if (settled)
+      arrive(out, *each, *dialog);
+    else if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog)
+      allow_keys(out, *each, *dialog);
     ++each;
   }
   const bool nobodys =
@@ -358,39 +376,48 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
   open_.push_back({"", request, shown_in(findings, request), Where::OnScreen, dialog->about, dialog->whole});
+  open_.back().body = dialog->body;
   can_answer(open_.back().told) = unless_true(can_press(*dialog, press_));
   out.push_back(open_.back().told);
   return out;
 }
 
-/// By another dialog, which has stood there long enough to be more than this one half drawn.
-bool Asked::is_followed(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
-  const bool another = dialog && !open.dialog.empty() && dialog->about != open.dialog;
-  if (!another)
-    open.followed.reset();
-  else if (!open.followed || open.followed->about != dialog->about)
-    open.followed = Settling{dialog->about, now};
-  return another && now >= open.followed->since + kHalfDrawn;
+/// A dialog that is not known to be this one has stood there long enough to be more than something half drawn.
+bool Asked::has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
+  const bool other = dialog && dialog->about != open.dialog;
+  if (!other)
+    open.other.reset();
+  else if (!open.other || open.other->about != dialog->about)
+    open.other = Settling{dialog->about, now};
+  return other && now >= open.other->since + kHalfDrawn;
 }
 
-/// Its door has closed, and here is a dialog. It can be answered by keys where there is no doubt that this is the one.
+/// Its door has closed, and here is a dialog.
 void Asked::arrive(Told& out, Open& open, const Dialog& dialog) {
+  open.other.reset();
   open.dialog = dialog.about;
+  open.body = dialog.body;
+  allow_keys(out, open, dialog);
+}
+
+/// Where there is no doubt that this is what was asked, keys may answer it, though nobody could before.
+void Asked::allow_keys(Told& out, Open& open, const Dialog& dialog) {
+  if (open.left_alone || can_answer(open.told).value_or(true) || !can_press(dialog, press_)) return;
+  const auto unanswered = [](const Open& each) { return each.where != Where::Closing; };
+  if (!open.prompt.empty() && (std::ranges::count_if(open_, unanswered) != 1 || !shows(dialog, open.subject))) return;
   open.whole = dialog.whole;
-  const bool alone = std::ranges::count_if(open_, [](const Open& each) { return each.where != Where::Closing; }) == 1;
-  if (!alone || !can_press(dialog, press_) || !shows(dialog, open.subject)) return;
   can_answer(open.told).reset();
   out.push_back(open.told);
 }
 
 std::optional<SteadyTime> Asked::due() const {
   std::optional<SteadyTime> due;
-  if (dialog_) due = dialog_->since + settle_;
-  for (const auto& each : open_)
-    if (each.where == Where::Closing)
-      due = due ? std::min(*due, each.until) : each.until;
-    else if (each.followed)
-      due = due ? std::min(*due, each.followed->since + kHalfDrawn) : each.followed->since + kHalfDrawn;
+  const auto at = [&](SteadyTime when) { due = due ? std::min(*due, when) : when; };
+  if (dialog_) at(dialog_->since + settle_);
+  for (const auto& each : open_) {
+    if (each.where == Where::Closing) at(each.until);
+    if (each.where == Where::OnScreen && each.other) at(each.other->since + kHalfDrawn);
+  }
   return due;
 }
 

@@ -61,13 +61,13 @@ class Asked {
   /// All that are.
   [[nodiscard]] Told on_screen_alone() const;
 
-  /// It can be answered by keys, as long as this dialog is on the screen. The error says why not. A dialog that has come to say
+  /// It can be answered by keys, now that this is on the screen. The error says why not. A dialog that has come to say
   /// something else is told anew first.
-  Result<void> may_press(std::string_view request, const std::optional<Dialog>& seen, Told& told);
-  /// Keys that say so are being pressed: when its dialog is gone, that was why.
+  Result<void> may_press(std::string_view request, const speech::Findings& seen, Told& told);
+  /// Enter is being pressed for it: when its dialog is gone, that was why.
   void press(std::string_view request, Answered answered);
-  /// They were not taken.
-  void unpress(std::string_view request);
+  /// Keys were pressed for it, and it is not known what became of them: no more are.
+  Told leave_alone(std::string_view request);
   [[nodiscard]] bool is_open(std::string_view request) const;
 
   Told on_prompt(const adapters::Prompt& prompt);
@@ -104,10 +104,12 @@ class Asked {
     std::string request;
     events::Event told;
     Where where = Where::Door;
-    std::string dialog = {};                       // OnScreen: what it is about
-    std::string whole = {};                        // and all it says, as it was told
+    std::string dialog = {};  // OnScreen: what it is about
+    std::string whole = {};   // and all it says and offers, as it was told
+    std::string body = {};
     std::optional<Answered> pressed = {};          // OnScreen: by our keys
-    std::optional<Settling> followed = {};         // OnScreen: another stands there
+    bool left_alone = false;                       // OnScreen: keys were pressed in vain
+    std::optional<Settling> other = {};            // OnScreen: a dialog that is not known to be this one
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
     std::string subject = {};                      // on what its call works, as the agent's record would say
@@ -117,13 +119,15 @@ class Asked {
   };
 
   using Opens = std::deque<Open>;
-  /// By its id, or the part of it behind the host's.
+  /// By its id, by its prompt's, or by the part behind the host's.
   Opens::iterator find(std::string_view request);
   [[nodiscard]] Opens::const_iterator find(std::string_view request) const;
   Opens::iterator on_screen();
-  static bool is_followed(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
+  static bool has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
   void arrive(Told& out, Open& open, const Dialog& dialog);
+  void allow_keys(Told& out, Open& open, const Dialog& dialog);
   void close(Told& out, Opens::iterator open, Moment now);
+  static bool is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject);
   [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;
   static Call call_in(const json::object& metadata);
   [[nodiscard]] bool is_under_way(const Open& open) const;

@@ -248,9 +248,11 @@ TEST_F(AskedTest, ADialogThatFlashesByAndAnUnknownOneAreNotTold) {
 }
 
 TEST_F(AskedTest, ADoorThatOpensLateIsTheSameRequest) {
-  (void)look(State::Blocked, dialog("make"));
+  auto shown = dialog("make");
+  shown.permission->body = "Bash command\nmake";
+  (void)look(State::Blocked, shown);
   wait(Asked::kSettle);
-  EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1U);
+  EXPECT_EQ(look(State::Blocked, shown).size(), 1U);
   EXPECT_TRUE(
       lines(asked.on_prompt(bash("p1")))[0].starts_with(R"(permission.requested {"requestId":"h7-s1","tool":"Bash")"));
   EXPECT_EQ(asked.prompt_of("h7-s1"), "p1");
@@ -266,6 +268,7 @@ struct PressedTest : AskedTest {
     findings.permission->choices = {{"1", "Yes", "", true, speech::Says::Allow},
                                     {"2", "No", "", false, speech::Says::Deny}};
     findings.permission->body = std::move(body);
+    findings.permission->whole = true;
     return findings;
   }
   std::string told_of(const speech::Findings& findings) {
@@ -273,20 +276,29 @@ struct PressedTest : AskedTest {
     wait(Asked::kSettle);
     return look(State::Blocked, findings).at(0);
   }
-  Result<void> may_press(const speech::Findings& seen, Asked::Told& told) {
-    return asked.may_press("h7-s1", dialog_in(seen), told);
+  /// What is on the screen when a door has closed, once it has settled.
+  Lines arrives(const speech::Findings& findings) {
+    EXPECT_TRUE(look(State::Blocked, findings).empty());
+    wait(Asked::kHalfDrawn);
+    return look(State::Blocked, findings);
   }
+  bool may_press(const speech::Findings& seen, const std::string& request = "h7-s1") {
+    anew.clear();
+    return asked.may_press(request, seen, anew).has_value();
+  }
+  Asked::Told anew;
 };
 
 TEST_F(PressedTest, ADialogWhoseKeysAreKnownIsToldWithAllItSaysAndCanBeAnswered) {
-  const auto told = told_of(offering("rm x", "rm x\nreally"));
+  const auto shown = offering("rm x", "rm x\nreally");
+  const auto told = told_of(shown);
   EXPECT_NE(told.find(R"("description":"rm x\nreally")"), std::string::npos);
   EXPECT_EQ(told.find("canAnswer"), std::string::npos);
-  Asked::Told anew;
-  EXPECT_TRUE(may_press(offering("rm x", "rm x\nreally"), anew));
+  EXPECT_TRUE(may_press(shown));
+  EXPECT_TRUE(may_press(shown, "s1")) << "by its short name too";
   EXPECT_TRUE(anew.empty());
   asked.press("h7-s1", {.by = "ann", .reply = {.verdict = Reply::Verdict::Deny, .message = "not now"}});
-  EXPECT_TRUE(look(State::Blocked, offering("rm x", "rm x\nreally")).empty());
+  EXPECT_TRUE(look(State::Blocked, shown).empty());
   EXPECT_TRUE(look(State::Working)[0].starts_with(
       R"(permission.resolved {"requestId":"h7-s1","resolution":"denied","resolvedBy":"ann")"));
   EXPECT_FALSE(asked.is_open("h7-s1"));
@@ -294,37 +306,64 @@ TEST_F(PressedTest, ADialogWhoseKeysAreKnownIsToldWithAllItSaysAndCanBeAnswered)
 
 TEST_F(PressedTest, ADialogThatSaysSomethingElseIsToldAnewBeforeItIsAnswered) {
   (void)told_of(offering("rm x", "rm x"));
-  Asked::Told anew;
-  EXPECT_FALSE(may_press(offering("rm x", "rm x\nrm y"), anew));
+  EXPECT_FALSE(may_press(offering("rm x", "rm x\nrm y")));
   EXPECT_NE(lines(anew).at(0).find(R"("description":"rm x\nrm y")"), std::string::npos);
-  EXPECT_TRUE(may_press(offering("rm x", "rm x\nrm y"), anew));
-  EXPECT_FALSE(may_press(offering("rm z", "rm z"), anew)) << "another one stands there";
-  EXPECT_FALSE(asked.may_press("h7-s1", std::nullopt, anew));
+  EXPECT_TRUE(may_press(offering("rm x", "rm x\nrm y")));
+  EXPECT_FALSE(may_press(offering("rm z", "rm z"))) << "another one stands there";
+  EXPECT_FALSE(may_press({}));
+  auto doubtful = offering("rm x", "rm x\nrm y");
+  doubtful.permission->whole = false;
+  EXPECT_FALSE(may_press(doubtful));
+  EXPECT_NE(lines(anew).at(0).find(R"("canAnswer":false)"), std::string::npos);
 }
 
-TEST_F(PressedTest, KeysThatWereNotTakenAnswerNothing) {
+TEST_F(PressedTest, AfterKeysThatWereNotTakenNoMoreArePressed) {
   (void)told_of(offering("rm x", "rm x"));
   asked.press("h7-s1", {.by = "ann"});
-  asked.unpress("h7-s1");
+  EXPECT_NE(lines(asked.leave_alone("h7-s1")).at(0).find(R"("canAnswer":false)"), std::string::npos);
+  EXPECT_TRUE(look(State::Blocked, offering("rm x", "rm x")).empty());
+  EXPECT_FALSE(may_press(offering("rm x", "rm x"))) << "they might meet the others";
   EXPECT_TRUE(look(State::Working).empty());
   wait(Asked::kVerdict);
   EXPECT_NE(look(State::Working).at(0).find(R"("resolvedBy":"human")"), std::string::npos);
 }
 
+TEST_F(PressedTest, ADialogThatWasToldWhileItWasDrawnCanBeAnsweredOnceItIsThere) {
+  auto half = offering("rm x", "rm x");
+  half.permission->whole = false;
+  EXPECT_NE(told_of(half).find(R"("canAnswer":false)"), std::string::npos);
+  EXPECT_EQ(look(State::Blocked, offering("rm x", "rm x")).at(0).find("canAnswer"), std::string::npos);
+  EXPECT_TRUE(may_press(offering("rm x", "rm x")));
+}
+
 TEST_F(PressedTest, AfterItsDoorHasClosedARequestIsAnsweredByKeysWhereItsDialogShowsIt) {
   (void)asked.on_prompt(bash("p1"));
   EXPECT_NE(gone("p1", {.still_asked = true}).at(0).find(R"("canAnswer":false)"), std::string::npos);
-  EXPECT_EQ(look(State::Blocked, offering("x", "run: make")).at(0).find("canAnswer"), std::string::npos);
-  Asked::Told anew;
-  EXPECT_TRUE(asked.may_press("h7-p1", dialog_in(offering("x", "run: make")), anew));
+  EXPECT_EQ(arrives(offering("x", "Bash command\nmake")).at(0).find("canAnswer"), std::string::npos);
+  EXPECT_TRUE(may_press(offering("x", "Bash command\nmake"), "p1"));
+  EXPECT_FALSE(may_press(offering("x", "Bash command\nrm"), "p1")) << "about the same, as far as it can be told";
+  EXPECT_FALSE(may_press(offering("x", "Bash command\nrm"), "p1"));
 }
 
 TEST_F(PressedTest, AfterItsDoorHasClosedADialogThatMayBeAnothersIsLeftAlone) {
   (void)asked.on_prompt(bash("p1"));
   (void)gone("p1", {.still_asked = true});
-  EXPECT_TRUE(look(State::Blocked, offering("x", "something else")).empty());
-  Asked::Told anew;
-  EXPECT_FALSE(asked.may_press("h7-p1", dialog_in(offering("x", "something else")), anew));
+  EXPECT_TRUE(arrives(offering("x", "cmake")).empty());
+  EXPECT_FALSE(may_press(offering("x", "cmake"), "p1"));
+}
+
+TEST_F(PressedTest, ADoorThatOpensForSomethingElseIsAnotherRequest) {
+  (void)told_of(offering("ls", "ls"));
+  EXPECT_NE(lines(asked.on_prompt(bash("p1"))).at(0).find(R"("requestId":"h7-p1")"), std::string::npos);
+  EXPECT_TRUE(asked.is_open("h7-s1"));
+  EXPECT_EQ(asked.prompt_of("h7-s1"), "");
+}
+
+TEST_F(PressedTest, NothingIsDueForARequestWhoseDoorHasOpened) {
+  (void)told_of(offering("make", "make"));
+  EXPECT_TRUE(look(State::Blocked, offering("rm", "rm")).empty());
+  (void)asked.on_prompt(bash("p1"));
+  EXPECT_FALSE(asked.due());
 }
 
 TEST_F(AskedTest, NothingIsOpenOnceTheAgentHasEnded) {

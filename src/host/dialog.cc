@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "base/format.h"
 #include "protocol/send.h"
@@ -17,6 +18,13 @@ using speech::Says;
 
 std::string without_blanks(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+/// Columns are filled up with blanks: how many says nothing.
+std::string with_single_blanks(std::string text) {
+  const auto ends = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(ends.begin(), ends.end());
   return text;
 }
 
@@ -36,10 +44,11 @@ std::optional<std::size_t> that_says(const Dialog& dialog, Says says) {
   return only_one(dialog.choices, [&](const Choice& each) { return each.says == says; });
 }
 
-Dialog made(PromptKind kind, std::string about, const std::string& body, const std::vector<Choice>& choices) {
-  auto whole = about + body;
-  for (const auto& choice : choices) whole += format("/{}{}", choice.number, choice.label);
-  return {kind, without_blanks(std::move(about)), without_blanks(std::move(whole)), body, choices};
+Dialog made(PromptKind kind, std::string about, const std::string& body, bool certain,
+            const std::vector<Choice>& choices) {
+  auto whole = about + "\n" + body;
+  for (const auto& choice : choices) whole += format("\n{}. {}", choice.number, choice.label);
+  return {kind, without_blanks(std::move(about)), with_single_blanks(std::move(whole)), certain, body, choices};
 }
 
 }  // namespace
@@ -51,13 +60,15 @@ std::optional<std::size_t> Dialog::marked() const {
 std::optional<Dialog> dialog_in(const speech::Findings& findings) {
   if (const auto& asked = findings.permission)
     return made(PromptKind::Permission, format("{}/{}/{}", asked->pattern, asked->tool, asked->command), asked->body,
-                asked->choices);
+                asked->whole, asked->choices);
   if (const auto& asked = findings.question)
-    return made(PromptKind::Question, format("{}/{}", asked->pattern, asked->text), asked->body, asked->choices);
+    return made(PromptKind::Question, format("{}/{}", asked->pattern, asked->text), asked->body, asked->whole,
+                asked->choices);
   return std::nullopt;
 }
 
 bool can_press(const Dialog& dialog, Press press) {
+  if (!dialog.certain) return false;
   if (dialog.kind == PromptKind::Permission && !(that_says(dialog, Says::Allow) && that_says(dialog, Says::Deny)))
     return false;
   switch (press) {
@@ -86,7 +97,19 @@ Result<std::size_t> choice_for(const Dialog& dialog, const Reply& reply) {
 
 bool shows(const Dialog& dialog, std::string_view subject) {
   const auto wanted = without_blanks(std::string{subject});
-  return !wanted.empty() && dialog.whole.find(wanted) != std::string::npos;
+  if (wanted.empty()) return false;
+  std::vector<std::string> lines;
+  std::istringstream body{dialog.body};
+  for (std::string line; std::getline(body, line);) {
+    if (line.starts_with("$ ")) line.erase(0, 2);
+    lines.push_back(without_blanks(line));
+  }
+  for (std::size_t first = 0; first < lines.size(); ++first) {
+    std::string joined;
+    for (auto next = first; next < lines.size() && joined.size() < wanted.size(); ++next) joined += lines[next];
+    if (joined == wanted) return true;
+  }
+  return false;
 }
 
 }  // namespace relay::host

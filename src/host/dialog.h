@@ -1,7 +1,7 @@
 /// The dialog on an agent's screen as something that can be answered by keys: what it says, what it offers, what is marked.
 ///
-/// Two dialogs are the same when all they say and offer is the same; where the mark stands, and where lines are broken, is
-/// not part of it.
+/// Two dialogs are the same when what they say above their choices, and what these are called, is the same. Where the mark
+/// stands is not part of it.
 /// Pure values.
 #pragma once
 
@@ -20,7 +20,8 @@ namespace relay::host {
 struct Dialog {
   adapters::PromptKind kind = adapters::PromptKind::Permission;
   std::string about = {};  // what it is about, without blanks: stays although rows around it change
-  std::string whole = {};  // all it says and offers, without blanks
+  std::string whole = {};  // all it says and offers
+  bool certain = false;    // and nothing of it is missing, or may belong to something else
   std::string body = {};   // what it says, as it stands there
   std::vector<speech::Choice> choices = {};
 
@@ -31,13 +32,13 @@ struct Dialog {
 /// None when no dialog that we know is there.
 std::optional<Dialog> dialog_in(const speech::Findings& findings);
 
-/// Can each answer be given by keys?
+/// Can each answer be given by keys? Only where it is certain what is asked.
 bool can_press(const Dialog& dialog, profiles::Press press);
 
 /// Which choice says that; the error is for whoever answers.
 Result<std::size_t> choice_for(const Dialog& dialog, const adapters::Reply& reply);
 
-/// Does the dialog show what a request is about?
+/// Is this, as one line or several that were wrapped, what the dialog says it is about?
 bool shows(const Dialog& dialog, std::string_view subject);
 
 }  // namespace relay::host

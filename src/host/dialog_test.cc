@@ -12,7 +12,7 @@ using speech::Says;
 
 speech::Findings permission(std::vector<Choice> choices) {
   speech::Findings findings;
-  findings.permission = {0, "run", "Shell", "make all", std::move(choices), "? Shell\nmake all\nAllow it?"};
+  findings.permission = {0, "run", "Shell", "make all", std::move(choices), "? Shell\nmake all\nAllow it?", true};
   return findings;
 }
 speech::Findings usual() {
@@ -24,11 +24,11 @@ Reply reply(Reply::Verdict verdict, std::vector<std::string> answers = {}) {
   return {.verdict = verdict, .answers = std::move(answers)};
 }
 
-TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItIsWrapped) {
+TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItsColumnsAreFilled) {
   auto moved = usual();
   moved.permission->choices[0].marked = false;
   moved.permission->choices[1].marked = true;
-  moved.permission->body = "? Shell\nmake\nall\nAllow it?";
+  moved.permission->body = "? Shell\nmake    all\nAllow it?";
   EXPECT_EQ(dialog_in(usual())->whole, dialog_in(moved)->whole);
   EXPECT_EQ(dialog_in(moved)->marked(), 1U);
 }
@@ -38,6 +38,9 @@ TEST(Dialog, IsAnotherOnceAnyOfItsWordsIs) {
   other.permission->body += "\nand rm -rf /";
   EXPECT_NE(dialog_in(usual())->whole, dialog_in(other)->whole);
   EXPECT_EQ(dialog_in(usual())->about, dialog_in(other)->about);
+  auto blank = usual();
+  blank.permission->body = "? Shell\nmake al l\nAllow it?";
+  EXPECT_NE(dialog_in(usual())->whole, dialog_in(blank)->whole);
   auto offers = usual();
   offers.permission->choices[2].label = "No, and stop";
   EXPECT_NE(dialog_in(usual())->whole, dialog_in(offers)->whole);
@@ -48,6 +51,9 @@ TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
   EXPECT_TRUE(can_press(*dialog_in(usual()), Press::Mark));
   EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Nothing));
   EXPECT_FALSE(can_press(*dialog_in(usual()), Press::Letter)) << "not every choice names its key";
+  auto part = usual();
+  part.permission->whole = false;
+  EXPECT_FALSE(can_press(*dialog_in(part), Press::Mark)) << "nobody knows what else it says";
   auto two = usual();
   two.permission->choices[1].says = Says::Allow;
   EXPECT_FALSE(can_press(*dialog_in(two), Press::Mark));
@@ -63,7 +69,7 @@ TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
   EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Allow)), 0U);
   EXPECT_EQ(*choice_for(*dialog_in(usual()), reply(Reply::Verdict::Deny)), 2U);
   speech::Findings asked;
-  asked.question = {0, "which", "Which one?", {{"1", "SQLite", "", true}, {"2", "PostgreSQL", ""}}, "Which one?"};
+  asked.question = {0, "which", "Which one?", {{"1", "SQLite", "", true}, {"2", "PostgreSQL", ""}}, "Which one?", true};
   const auto dialog = *dialog_in(asked);
   EXPECT_TRUE(can_press(dialog, Press::Mark));
   EXPECT_EQ(*choice_for(dialog, reply(Reply::Verdict::Allow, {"postgresql"})), 1U);
@@ -73,9 +79,13 @@ TEST(Dialog, FindsTheChoiceThatSaysWhatWasAnswered) {
   EXPECT_NE(free_text.error().message().find("SQLite; PostgreSQL"), std::string::npos);
 }
 
-TEST(Dialog, ShowsWhatARequestIsAbout) {
+TEST(Dialog, ShowsWhatARequestIsAboutOnlyInWholeLines) {
   EXPECT_TRUE(shows(*dialog_in(usual()), "make  all"));
-  EXPECT_FALSE(shows(*dialog_in(usual()), "make install"));
+  auto wrapped = usual();
+  wrapped.permission->body = "Bash command\n$ make al\nl install\nAllow it?";
+  EXPECT_TRUE(shows(*dialog_in(wrapped), "make all install"));
+  EXPECT_FALSE(shows(*dialog_in(wrapped), "make all")) << "more is run than that";
+  EXPECT_FALSE(shows(*dialog_in(wrapped), "all"));
   EXPECT_FALSE(shows(*dialog_in(usual()), ""));
 }
 

@@ -108,7 +108,9 @@ class Host::Core final : public pty::ProgramListener,
         output_paused_ = true;
       }
     }
+    feeding_ = true;  // what is looked at meanwhile is not what is there in the end
     sight_.feed(bytes, [this] { look(); });
+    feeding_ = false;
     door_.on_output(bytes);
     for (const auto& report : sight_.screen().take_reports())
       if (const auto* seen = std::get_if<terminal::QuerySeen>(&report)) reply_to(seen->query);
@@ -132,7 +134,10 @@ class Host::Core final : public pty::ProgramListener,
     keyboard_.write(terminal::answer(query, sight_.screen().size()));
   }
 
-  void on_input_written(std::size_t) override { keyboard_.on_room(); }
+  void on_input_written(std::size_t) override {
+    keyboard_.on_room();
+    if (keys_.under_way() && keyboard_.empty()) deliver_soon();
+  }
 
   void on_exit(const pty::ExitStatus& status) override {
     code_ = status.shell_code();
@@ -235,6 +240,7 @@ class Host::Core final : public pty::ProgramListener,
     native_.describe_prompts(answer, loop_.now().wall);
   }
   void answer_prompt(const AnswerPrompt& wish, Said done) override {
+    if (ended_) return done(fail(protocol::Refusal::Stale, "the agent has ended"));
     if (!native_.on_screen_alone(wish)) return native_.answer(wish, std::move(done));
     look();  // at what is there now
     keys_.begin(wish, answer_view(), std::move(done));
@@ -377,10 +383,10 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] ScreenAnswer::View answer_view() const {
     const bool blocked = sight_.state() == profiles::State::Blocked;
     return {.now = now(),
-            .dialog = blocked ? dialog_in(sight_.watcher().picture().findings) : std::nullopt,
+            .asking = blocked ? &sight_.watcher().picture().findings : nullptr,
             .since = sight_.since(),
             .typed = keyboard_.typing().any,
-            .steady = keyboard_.empty() && !sight_.watcher().mid_frame() && !output_paused_};
+            .steady = keyboard_.empty() && !sight_.watcher().mid_frame() && !output_paused_ && !feeding_};
   }
   void deliver_soon() {
     loop_.post([this] { look(); });
@@ -390,7 +396,7 @@ class Host::Core final : public pty::ProgramListener,
     answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || sight_.watcher().mid_frame() || output_paused_) return look_again({});
-    if (!keyboard_.empty() && !desk_.in_hand()) keyboard_.still_typing(now());
+    if (!keyboard_.empty() && !desk_.in_hand() && !keys_.under_way()) keyboard_.still_typing(now());
     answer_due_ = keys_.look(answer_view());
     look_again(desk_.deliver(mail_view()));
     if (desk_.waiting_reason() != told_reason_) tell_state();
@@ -473,6 +479,7 @@ class Host::Core final : public pty::ProgramListener,
   int code_ = 0;
   bool ended_ = false;
   bool output_paused_ = false;  // the person's terminal is slow
+  bool feeding_ = false;        // only a part of what came was seen
   std::string trouble_;
   std::string told_reason_;                    // why mail waits, as the daemon knows it
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told

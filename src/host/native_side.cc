@@ -167,7 +167,7 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
   adapter_->answer(id, wish.reply, std::move(answered));
 }
 
-Result<void> NativeSide::may_press(const AnswerPrompt& wish, const std::optional<Dialog>& seen) {
+Result<void> NativeSide::may_press(const AnswerPrompt& wish, const speech::Findings& seen) {
   Asked::Told anew;
   auto may = asked_.may_press(wish.prompt, seen, anew);
   tell(std::move(anew));

@@ -66,11 +66,12 @@ class NativeSide final : public adapters::Listener {
   void answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done);
   /// It is asked on the screen alone.
   [[nodiscard]] bool on_screen_alone(const AnswerPrompt& wish) const { return asked_.on_screen_alone(wish.prompt); }
-  /// May keys answer it now that this dialog is on the screen? The error says why not.
-  Result<void> may_press(const AnswerPrompt& wish, const std::optional<Dialog>& seen);
-  /// They are being pressed, or were not taken.
+  /// May keys answer it now that this is on the screen? The error says why not.
+  Result<void> may_press(const AnswerPrompt& wish, const speech::Findings& seen);
+  /// Enter is being pressed for it.
   void press(const AnswerPrompt& wish) { asked_.press(wish.prompt, {wish.by, wish.reply, wish.timed_out}); }
-  void unpress(const AnswerPrompt& wish) { asked_.unpress(wish.prompt); }
+  /// Keys were pressed, and it is not known what became of them.
+  void leave_alone(const AnswerPrompt& wish) { tell(asked_.leave_alone(wish.prompt)); }
   [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
   /// `ways`, `usage` and `broken`.

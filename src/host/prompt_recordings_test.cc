@@ -56,8 +56,8 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
   Asked asked{"h", press};
   std::map<std::string, Seen> seen;
   std::vector<std::string> order;
-  const auto shown = [&] {
-    return watcher.verdict().state == State::Blocked ? dialog_in(watcher.picture().findings) : std::nullopt;
+  const auto asking = [&] {
+    return watcher.verdict().state == State::Blocked ? watcher.picture().findings : speech::Findings{};
   };
   const auto take = [&](const Asked::Told& told, SteadyTime now) {
     for (const auto& event : told) {
@@ -66,8 +66,8 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
         auto& each = seen[request->request_id];
         each.asked = request->tool + ": " + request->description;
         if (!request->can_answer.value_or(true)) continue;
-        each.allow = keys_for(*shown(), Reply::Verdict::Allow, press, now);
-        each.deny = keys_for(*shown(), Reply::Verdict::Deny, press, now);
+        each.allow = keys_for(*dialog_in(asking()), Reply::Verdict::Allow, press, now);
+        each.deny = keys_for(*dialog_in(asking()), Reply::Verdict::Deny, press, now);
       } else if (const auto* resolved = std::get_if<events::PermissionResolved>(&event)) {
         seen[resolved->request_id].end = resolved->resolved_by;
       }
@@ -80,7 +80,7 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
     Asked::Told anew;
     for (const auto& [request, each] : seen) {
       if (each.end.empty()) continue;
-      EXPECT_FALSE(asked.may_press(request, shown(), anew)) << recording.name;
+      EXPECT_FALSE(asked.may_press(request, asking(), anew)) << recording.name;
     }
   };
   const auto wait_until = [&](double seconds) {
@@ -100,7 +100,7 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
     if (event.kind == 'o') screen.feed(event.data);
     if (event.kind == 'i' && !order.empty()) {
       Asked::Told anew;
-      if (asked.may_press(order.back(), shown(), anew)) asked.press(order.back(), {.by = "ours"});
+      if (asked.may_press(order.back(), asking(), anew)) asked.press(order.back(), {.by = "ours"});
     }
     look(event.seconds);
   }
@@ -113,9 +113,16 @@ std::vector<Seen> requests_in(const profiles::Eyes& eyes, const Recording& recor
 struct Kind {
   const char* agent;
   const char* how;
+  const char* which;
   const char* allow;
   std::vector<const char*> deny;  // one of
+  std::vector<const char*> says;  // one of, in its description
 };
+
+const std::vector<const char*> kClaude{"\ncurl -s http://127.0.0.1:9/deploy; echo deploy-finished\n",
+                                       "Create file\nnotes.md\n1 # Notes\n2\n3 @relay"};
+const std::vector<const char*> kGemini{"? Shell  curl -s http://127.0.0.1:9/deploy; echo deploy-finished\n",
+                                       "Writing to notes.md\n1 # Notes"};
 
 class PromptRecordings : public ::testing::TestWithParam<Kind> {};
 
@@ -125,16 +132,18 @@ TEST_P(PromptRecordings, EachDialogIsHeldAndCanBeAnsweredByItsKeys) {
   std::size_t count = 0;
   for (const auto& path : terminal::testing::recordings_below(std::filesystem::path{RELAY_AGENTS} / kind.agent /
                                                               "recordings" / kind.how)) {
-    if (!path.filename().string().starts_with("perm_")) continue;
+    if (path.filename().string().find(kind.which) == std::string::npos) continue;
     const auto recording = terminal::testing::read_recording(path);
     ASSERT_TRUE(recording) << path;
     const auto requests = requests_in(*eyes, *recording);
     EXPECT_FALSE(requests.empty()) << path;
     for (const auto& request : requests) {
       ++count;
+      EXPECT_TRUE(std::ranges::any_of(kind.says, [&](const char* text) { return request.asked.contains(text); }))
+          << path << " " << request.asked;
       EXPECT_EQ(request.allow, kind.allow) << path << " " << request.asked;
       EXPECT_TRUE(std::ranges::find(kind.deny, request.deny) != kind.deny.end()) << path << " " << request.deny;
-      EXPECT_EQ(request.end, "ours") << path << " " << request.asked;
+      EXPECT_EQ(request.end, *kind.allow != '\0' ? "ours" : "human") << path << " " << request.asked;
     }
   }
   EXPECT_GT(count, 0U);
@@ -142,12 +151,21 @@ TEST_P(PromptRecordings, EachDialogIsHeldAndCanBeAnsweredByItsKeys) {
 
 INSTANTIATE_TEST_SUITE_P(
     Agents, PromptRecordings,
-    ::testing::Values(Kind{"claude", "default", "⏎", {"↓↓⏎", "↓↓↓⏎"}}, Kind{"claude", "inline", "⏎", {"↓↓⏎", "↓↓↓⏎"}},
-                      Kind{"claude", "2.1.197", "⏎", {"↓↓⏎"}}, Kind{"codex", "default", "⏎", {"↓↓⏎"}},
-                      Kind{"gemini", "default", "⏎", {"↓↓⏎", "↓↓↓⏎"}}, Kind{"gemini", "screen-reader", "⏎", {"↓↓⏎"}},
-                      Kind{"goose", "default", "⏎", {"↓↓⏎"}}, Kind{"aider", "default", "y⏎", {"n⏎"}}),
+    ::testing::Values(Kind{"claude", "default", "perm_", "⏎", {"↓↓⏎", "↓↓↓⏎"}, kClaude},
+                      Kind{"claude", "inline", "perm_", "⏎", {"↓↓⏎", "↓↓↓⏎"}, kClaude},
+                      Kind{"claude", "2.1.197", "perm_", "⏎", {"↓↓⏎"}, kClaude},
+                      Kind{"codex", "default", "inject_perm", "⏎", {"↓↓⏎"}, {"\n$ curl -s"}},
+                      Kind{"codex", "inline", "inject_perm", "⏎", {"↓↓⏎"}, {"\n$ curl -s"}},
+                      Kind{"gemini", "default", "perm_", "⏎", {"↓↓⏎", "↓↓↓⏎"}, kGemini},
+                      Kind{"goose", "default", "perm_", "⏎", {"↓↓⏎"}, {"Tool approval request\n{"}},
+                      Kind{"aider", "default", "perm_", "y⏎", {"n⏎"}, {"\nprintf ", "\nhello.py\n", "\nother.py\n"}},
+                      // What cannot be seen whole is left to the person.
+                      Kind{"codex", "default", "perm_write", "", {""}, {"Destination: "}},
+                      Kind{"claude", "screen-reader", "perm_", "", {""}, {"\n> curl -s"}},
+                      Kind{"gemini", "screen-reader", "perm_", "", {""}, {"? Shell   curl"}},
+                      Kind{"opencode", "default", "perm_", "", {""}, {"→ Edit notes.md"}}),
     [](const auto& each) {
-      std::string name = each.param.agent + std::string{"_"} + each.param.how;
+      std::string name = std::string{each.param.agent} + each.param.how + each.param.which;
       std::ranges::replace_if(name, [](char c) { return !std::isalnum(c); }, '_');
       return name;
     });

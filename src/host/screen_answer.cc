@@ -12,21 +12,26 @@ using terminal::NamedKey;
 void ScreenAnswer::begin(const AnswerPrompt& wish, const View& view, Done done) {
   if (under_way_)
     return done(fail(Refusal::Busy, "something else is being answered at this moment; try again in a second"));
-  if (const auto may = native_.may_press(wish, view.dialog); !may) return done(Failure{may.error()});
+  const auto seen = view.asking != nullptr ? *view.asking : speech::Findings{};
+  if (const auto may = native_.may_press(wish, seen); !may) return done(Failure{may.error()});
   // What was typed before it asked went elsewhere.
   if (view.typed >= view.since && view.now < view.typed + kPersonQuiet)
     return done(fail(Refusal::Busy, "somebody has just typed at the agent's terminal; try again in two seconds"));
-  const auto choice = choice_for(*view.dialog, wish.reply);
+  const auto dialog = *dialog_in(seen);
+  const auto choice = choice_for(dialog, wish.reply);
   if (!choice) return done(Failure{choice.error()});
-  under_way_.emplace(wish, Answering{*view.dialog, *choice, how_, gap_, view.now}, std::move(done));
+  under_way_.emplace(wish, Answering{dialog, *choice, how_, gap_, view.now}, std::move(done));
 }
 
 std::optional<SteadyTime> ScreenAnswer::look(const View& view) {
-  if (!under_way_ || !view.steady) return std::nullopt;
+  if (!under_way_) return std::nullopt;
+  if (!view.steady) return under_way_->look_again;
+  const auto dialog = view.asking != nullptr ? dialog_in(*view.asking) : std::nullopt;
   const auto decision = under_way_->answering.decide({.now = view.now,
-                                                      .dialog = view.dialog ? &*view.dialog : nullptr,
+                                                      .dialog = dialog ? &*dialog : nullptr,
                                                       .asked = native_.is_asked(under_way_->wish),
                                                       .typed = view.typed});
+  under_way_->look_again = decision.look_again;
   if (decision.step == Answering::Step::Taken)
     end({});
   else if (decision.step == Answering::Step::Failed)
@@ -41,6 +46,7 @@ void ScreenAnswer::on_agent_gone() {
 }
 
 void ScreenAnswer::press(Answering::Step step) {
+  under_way_->touched = under_way_->touched || step != Answering::Step::Wait;
   switch (step) {
     case Answering::Step::Up: return press_({.name = NamedKey::Up});
     case Answering::Step::Down: return press_({.name = NamedKey::Down});
@@ -58,7 +64,8 @@ void ScreenAnswer::press(Answering::Step step) {
 
 void ScreenAnswer::end(Result<void> outcome) {
   auto ended = std::exchange(under_way_, std::nullopt);
-  if (!outcome) native_.unpress(ended->wish);
+  // Another key might meet the ones that the agent has not read yet.
+  if (!outcome && ended->touched) native_.leave_alone(ended->wish);
   ended->done(std::move(outcome));
 }
 

@@ -20,10 +20,10 @@ class ScreenAnswer {
   using PressKey = std::move_only_function<void(const terminal::Key&)>;
   struct View {
     SteadyTime now{};
-    std::optional<Dialog> dialog = {};  // on the screen
-    SteadyTime since{};                 // it has been asking from then on
-    SteadyTime typed{};                 // by a person, last
-    bool steady = true;                 // what is seen is what there is, and no key is on its way
+    const speech::Findings* asking = nullptr;  // on the screen; none: it is not asking
+    SteadyTime since{};                        // it has been from then on
+    SteadyTime typed{};                        // by a person, last
+    bool steady = true;                        // what is seen is what there is, and no key is on its way
   };
 
   ScreenAnswer(NativeSide& native, const profiles::Profile& profile, PressKey press)
@@ -33,12 +33,15 @@ class ScreenAnswer {
   /// To be called after each look at the screen; when to call again although nothing has changed.
   std::optional<SteadyTime> look(const View& view);
   void on_agent_gone();
+  [[nodiscard]] bool under_way() const { return under_way_.has_value(); }
 
  private:
   struct UnderWay {
     AnswerPrompt wish;
     Answering answering;
     Done done;
+    bool touched = false;                       // a key was pressed
+    std::optional<SteadyTime> look_again = {};  // as was decided last
   };
 
   void press(Answering::Step step);

@@ -72,8 +72,10 @@ enum class Press : std::uint8_t {
 /// Its dialogs, answered by keys where there is no better way.
 struct AnswerRules {
   Press press = Press::Nothing;
-  std::string allow = {};  // the label of the choice that allows it this once
-  std::string deny = {};   // and of the one that refuses it
+  std::string allow = {};   // the label of the choice that allows it this once
+  std::string deny = {};    // and of the one that refuses it
+  std::string begins = {};  // a dialog's first row; of a line-mode program all since the person's last words is one
+  std::string ends = {};  // the rows below its choices; anything else there is not a part of it, and makes it doubtful
 };
 
 /// How it learns of the relay when it starts, without a word on its screen. `{text}`, `{quoted}` and `{file}` are filled

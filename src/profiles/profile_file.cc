@@ -167,9 +167,11 @@ class Reader {
     static constexpr std::array<std::pair<std::string_view, Press>, 3> kPresses = {
         {{"nothing", Press::Nothing}, {"mark", Press::Mark}, {"letter", Press::Letter}}};
     auto& answers = profile_.answers;
-    return members(
-        node,
-        {{"press", choice(answers.press, kPresses)}, {"allow", regex(answers.allow)}, {"deny", regex(answers.deny)}});
+    return members(node, {{"press", choice(answers.press, kPresses)},
+                          {"allow", regex(answers.allow)},
+                          {"deny", regex(answers.deny)},
+                          {"begins", regex(answers.begins)},
+                          {"ends", regex(answers.ends)}});
   }
 
   Result<void> instructions(const TomlNode& node) {

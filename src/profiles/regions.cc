@@ -65,7 +65,7 @@ struct Eyes::Parts {
   RegexSet working, dialogs, asks, runs;
   ComposerFinder composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
-  Regex allows, denies;
+  Regex allows, denies, begins, ends;
   std::optional<speech::Detector> detector;
 
   [[nodiscard]] std::size_t width_of_text(const Sight& sight, std::size_t row, bool whole) const {
@@ -81,6 +81,13 @@ struct Eyes::Parts {
   }
   void read_conversation(const Sight& sight, std::size_t end, std::vector<Paragraph>& out, Spoken& spoken) const;
   void read_marks(const Sight& sight, const Spoken& spoken, Picture& picture) const;
+
+  /// The lowest rows that are not blank, from the top.
+  struct Lower {
+    std::vector<std::string> rows = {};
+    bool cut = false;  // there were more
+  };
+  [[nodiscard]] speech::Findings find_in(const Lower& lower) const;
 };
 
 Eyes::Eyes(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
@@ -109,6 +116,8 @@ Result<Eyes> Eyes::open(Profile profile) {
   parts->blocked_title = RELAY_TRY(Regex::compile(profile.titles.blocked));
   parts->allows = RELAY_TRY(Regex::compile(profile.answers.allow));
   parts->denies = RELAY_TRY(Regex::compile(profile.answers.deny));
+  parts->begins = RELAY_TRY(Regex::compile(profile.answers.begins));
+  parts->ends = RELAY_TRY(Regex::compile(profile.answers.ends));
   std::vector<speech::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(speech::default_patterns().begin(), speech::default_patterns().end());
   parts->detector = RELAY_TRY(speech::Detector::compile(patterns));
@@ -175,35 +184,58 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
   }
 }
 
+/// A dialog is certain only if it is the lowest thing on the screen: what an agent says can look like one.
+speech::Findings Eyes::Parts::find_in(const Lower& lower) const {
+  const auto top_of = [&](std::size_t head) -> std::optional<std::size_t> {
+    if (profile.composer.line) return lower.cut ? std::nullopt : std::optional<std::size_t>{0};
+    for (auto row = head + 1; row-- > 0;)
+      if (begins.matches(lower.rows[row])) return row;
+    return std::nullopt;
+  };
+  auto findings = speech::find(*detector, lower.rows, top_of);
+  const auto is_lowest = [&](std::size_t last) {
+    return std::all_of(lower.rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, lower.rows.end(),
+                       [&](const std::string& row) { return ends.matches(row); });
+  };
+  if (auto& asked = findings.permission) asked->whole = asked->whole && is_lowest(asked->last);
+  if (auto& asked = findings.question) asked->whole = asked->whole && is_lowest(asked->last);
+  return findings;
+}
+
 void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& picture) const {
   const auto& typed_in = picture.composer;
   const bool line = profile.composer.line;
   // What a line-mode program has printed stays: only rows of this turn tell of now.
   const auto top = line ? std::max(sight.screen_top, spoken.last_own) : sight.screen_top;
   const auto lower = [&](std::size_t from, bool with_spoken) {
-    std::vector<std::string> rows;
-    for (std::size_t row = sight.rows.size(); row-- > from && rows.size() < kLowerRows;) {
+    Lower found;
+    for (std::size_t row = sight.rows.size(); row-- > from;) {
       if (typed_in && row >= typed_in->first && row <= typed_in->last) continue;
-      if ((with_spoken || !spoken.rows[row]) && !sight.rows[row].blank()) rows.push_back(sight.rows[row].text);
+      if ((!with_spoken && spoken.rows[row]) || sight.rows[row].blank()) continue;
+      if (found.rows.size() == kLowerRows) {
+        found.cut = true;
+        break;
+      }
+      found.rows.push_back(sight.rows[row].text);
     }
-    std::ranges::reverse(rows);
-    return rows;
+    std::ranges::reverse(found.rows);
+    return found;
   };
   const auto any = [](const RegexSet& patterns, std::span<const std::string> rows) {
     return std::ranges::any_of(rows, [&](const std::string& row) { return patterns.matches(row); });
   };
   const auto all = lower(top, true);
-  picture.findings = speech::find(*detector, all);
-  picture.working_mark = any(working, lower(top, false));
+  picture.findings = find_in(all);
+  picture.working_mark = any(working, lower(top, false).rows);
   // A composer that is seen may be an old message that looks like one: a dialog below it counts all the same.
   const auto asking = typed_in ? lower(typed_in->last + 1, true) : all;
-  picture.dialog_mark = any(dialogs, asking);
+  picture.dialog_mark = any(dialogs, asking.rows);
   if (!typed_in && line) {
     picture.dialog_mark = picture.dialog_mark || any(asks, std::span{&sight.rows[sight.cursor_row].text, 1});
-    picture.working_mark = picture.working_mark || (!all.empty() && any(runs, std::span{&all.back(), 1}));
+    picture.working_mark = picture.working_mark || (!all.rows.empty() && any(runs, std::span{&all.rows.back(), 1}));
   }
   if (typed_in || (line && !picture.dialog_mark)) {
-    auto below = typed_in ? speech::find(*detector, asking) : speech::Findings{};
+    auto below = typed_in ? find_in(asking) : speech::Findings{};
     picture.findings.permission = std::move(below.permission);
     picture.findings.question = std::move(below.question);
   }

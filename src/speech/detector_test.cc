@@ -56,6 +56,56 @@ TEST(Detector, ReadsTheDialogsOfRealAgents) {
   }
 }
 
+/// Of a program whose dialogs begin with a row of strokes.
+Findings framed(const std::vector<std::string>& rows) {
+  return find(detector(), rows, [&](std::size_t head) -> std::optional<std::size_t> {
+    while (head-- > 0)
+      if (rows[head].starts_with("────")) return head;
+    return std::nullopt;
+  });
+}
+
+TEST(Detector, TellsAllADialogSays) {
+  const auto asked = *framed({"● Bash(git push)", "────────", " Bash command", "   make", "   and install",
+                              " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
+                          .permission;
+  EXPECT_TRUE(asked.whole);
+  EXPECT_EQ(asked.body, "Bash command\nmake\nand install\nDo you want to proceed?");
+  EXPECT_EQ(asked.command, "") << "what stands above it is another call";
+  EXPECT_TRUE(asked.choices[0].marked);
+  EXPECT_FALSE(asked.choices[1].marked);
+}
+
+TEST(Detector, TakesTheCallAboveADialogThatShowsIt) {
+  const auto asked = *framed({"● Bash(make)", "────────", " Bash command", "   make", " Do you want to proceed?",
+                              " ❯ 1. Yes", "   2. No"})
+                          .permission;
+  EXPECT_EQ(asked.command, "make");
+}
+
+TEST(Detector, IsNotSureOfADialogWithoutABeginning) {
+  EXPECT_FALSE(
+      framed({" Bash command", "   make", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
+  EXPECT_FALSE(found({"────────", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
+}
+
+TEST(Detector, TakesTheLowestListAndIsNotSureWhereThereAreTwo) {
+  const auto asked = *framed({"────────", "Would you like to run the following command?", "$ echo '",
+                              "› 1. Yes, proceed (y)", "  2. No, and tell Codex (esc)", "'; rm -rf ~",
+                              "  1. Yes, proceed (y)", "› 2. No, and tell Codex (esc)"})
+                          .permission;
+  EXPECT_FALSE(asked.whole);
+  EXPECT_NE(asked.body.find("rm -rf ~"), std::string::npos);
+  ASSERT_EQ(asked.choices.size(), 2U);
+  EXPECT_TRUE(asked.choices[1].marked);
+}
+
+TEST(Detector, IsNotSureWhereTwoThingsSeemToBeAsked) {
+  EXPECT_FALSE(framed({"────────", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "Do you want to proceed?",
+                       " ❯ 1. Yes", "   2. No"})
+                   .permission->whole);
+}
+
 TEST(Detector, ReadsUsageLines) {
   const auto usage = found({"  15.2k input, 812 output"}).usage;
   ASSERT_EQ(usage.size(), 1U);

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest seen is 18
 constexpr std::size_t kGapRows = 3;      // between two choices: a description, a rule
 constexpr std::size_t kTextRows = 6;     // of a question
-constexpr std::size_t kRuleColumns = 5;
 
 std::string captured(const Match& match, std::string_view name) {
   const auto found = match.captures.find(name);
@@ -22,21 +21,41 @@ std::string captured(const Match& match, std::string_view name) {
 
 std::size_t distance(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) out += c;
+  return out;
+}
+
 /// What is said nearest to the head, and in which row.
 struct Near {
   std::string text;
   std::size_t row;
 };
 
+/// The rows of a dialog, and what it says in those above its choices; empty when its first row is not known.
+struct Extent {
+  std::size_t first = 0, last = 0;
+  std::string_view body = {};
+
+  /// Another dialog's words stand elsewhere; an agent may also show the call itself above the dialog.
+  [[nodiscard]] bool holds(std::size_t row, std::string_view text) const {
+    return body.empty() || (row >= first && row <= last) ||
+           without_blanks(body).find(without_blanks(text)) != std::string::npos;
+  }
+};
+
 /// The capture of that role nearest to the head; what stands above wins a tie.
-Near nearest(std::span<const Match> matches, const Match& head, Role role, std::string_view name) {
+Near nearest(std::span<const Match> matches, const Match& head, Role role, std::string_view name,
+             const Extent& extent) {
   if (auto own = captured(head, name); !own.empty()) return {std::move(own), head.row};
   Near best{{}, head.row};
   std::size_t best_distance = kDialogRows + 1;
   for (const auto& match : matches) {
     if (match.role != role || match.row == head.row || distance(match.row, head.row) >= best_distance) continue;
     auto text = captured(match, name);
-    if (text.empty()) continue;
+    if (text.empty() || !extent.holds(match.row, text)) continue;
     best = {std::move(text), match.row};
     best_distance = distance(match.row, head.row);
   }
@@ -63,72 +82,78 @@ void add_labels(std::string_view labels, std::vector<Choice>& choices) {
 
 struct Offer {
   std::vector<Choice> choices = {};
-  std::size_t first = 0;  // its row
+  std::size_t first = 0, last = 0;  // rows
+  bool only = true;                 // nothing else below the head looks like a choice
 };
 
+/// The lowest list: whatever stands above it is a part of what is asked.
 Offer offer_of(std::span<const Match> matches, const Match& asking) {
-  Offer offer{.first = asking.row};
-  auto& choices = offer.choices;
+  Offer offer{.first = asking.row, .last = asking.row};
   if (const auto own = captured(asking, "labels"); !own.empty()) {
-    add_labels(own, choices);
+    add_labels(own, offer.choices);
     return offer;
   }
-  const std::size_t head = asking.row;
-  std::size_t last = head;
   for (const auto& match : matches) {
-    if (match.role != Role::Choice || match.row <= head) continue;
-    const auto allowed = choices.empty() ? kDialogRows : kGapRows;
-    if (match.row - last > allowed) break;
-    if (choices.empty()) offer.first = match.row;
-    if (const auto labels = captured(match, "labels"); !labels.empty()) {
-      add_labels(labels, choices);
-      break;
-    }
+    if (match.role != Role::Choice || match.row <= asking.row) continue;
+    const auto labels = captured(match, "labels");
     const auto number = captured(match, "number");
-    if (!number.empty() && number != std::to_string(choices.size() + 1)) break;  // another list
-    choices.push_back({number, captured(match, "label"), captured(match, "key"), !captured(match, "mark").empty()});
-    last = match.row;
+    const bool first = offer.choices.empty();
+    const bool goes_on = !first && labels.empty() && match.row - offer.last <= kGapRows &&
+                         (number.empty() || number == std::to_string(offer.choices.size() + 1));
+    if (first && match.row - asking.row > kDialogRows) break;
+    if (!first && !goes_on) offer.only = false;
+    const bool begins = first || !labels.empty() || number.empty() || number == "1";
+    if (!goes_on && !begins) continue;  // the rest of another list
+    if (!goes_on) {
+      offer.choices.clear();
+      offer.first = match.row;
+    }
+    if (!labels.empty())
+      add_labels(labels, offer.choices);
+    else
+      offer.choices.push_back(
+          {number, captured(match, "label"), captured(match, "key"), !captured(match, "mark").empty()});
+    offer.last = match.row;
   }
   return offer;
 }
 
-/// A line across the screen that parts a dialog from what stands above it. Inside a frame it parts nothing.
+/// A line across, drawn and not said.
 bool is_rule(std::string_view row) {
-  static constexpr std::string_view kStrokes[] = {"─", "━", "═", "╭", "╮", "╰", "╯", "┌",
-                                                  "┐", "└", "┘", "▄", "▀", "▔", "▁"};
-  std::size_t strokes = 0;
-  for (row = trimmed(row); !row.empty(); ++strokes) {
+  static constexpr std::string_view kStrokes[] = {"─", "━", "═", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", "▄", "▀", "╌"};
+  for (row = trimmed(row); !row.empty();) {
     const auto stroke = std::ranges::find_if(kStrokes, [&](std::string_view each) { return row.starts_with(each); });
     if (stroke == std::end(kStrokes)) return false;
     row.remove_prefix(stroke->size());
   }
-  return strokes >= kRuleColumns;
+  return true;
 }
 
-/// From the rule above the head, or, where there is none, from the first row that is known to belong to it.
-std::string body_of(std::span<const std::string> rows, std::size_t head, std::size_t first_known,
-                    std::size_t first_choice) {
-  auto from = std::min(head, first_known);
-  for (auto row = head; row-- > 0 && head - row <= kDialogRows;)
-    if (is_rule(rows[row])) {
-      from = row + 1;
-      break;
-    }
-  std::string body;
-  for (auto row = from; row < std::max(first_choice, head + 1); ++row) {
+std::string said_in(std::span<const std::string> rows, std::size_t from, std::size_t end) {
+  std::string said;
+  for (auto row = from; row < end && row < rows.size(); ++row) {
     const auto line = without_frame(rows[row]);
-    if (line.empty() || is_rule(line)) continue;
-    if (!body.empty()) body += '\n';
-    body += line;
+    if (is_rule(line)) continue;
+    if (!said.empty()) said += '\n';
+    said += line;
   }
-  return body;
+  return said;
 }
 
-const Match* lowest(std::span<const Match> matches, Role role) {
-  const Match* found = nullptr;
-  for (const auto& match : matches)
-    if (match.role == role) found = &match;
-  return found;
+/// The lowest of the heads, and whether there are others.
+struct Head {
+  const Match* match = nullptr;
+  bool only = true;
+};
+
+Head lowest(std::span<const Match> matches, Role role) {
+  Head head;
+  for (const auto& match : matches) {
+    if (match.role != Role::PermissionHead && match.role != Role::QuestionHead) continue;
+    if (head.match != nullptr) head.only = false;
+    if (match.role == role) head.match = &match;
+  }
+  return head;
 }
 
 std::string question_text(std::span<const Match> matches, const Match& head, std::span<const std::string> rows) {
@@ -187,31 +212,40 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*number * factor));
 }
 
-Findings find(const Detector& detector, std::span<const std::string> rows) {
+Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of) {
   const auto matches = detector.matches(rows);
   Findings findings;
-  if (const auto* head = lowest(matches, Role::PermissionHead)) {
+  if (const auto [head, only] = lowest(matches, Role::PermissionHead); head != nullptr) {
     auto offer = offer_of(matches, *head);
     if (!offer.choices.empty()) {  // words alone are prose; a dialog offers something
-      auto tool = nearest(matches, *head, Role::PermissionTool, "tool");
-      auto command = nearest(matches, *head, Role::PermissionCommand, "command");
-      findings.permission =
-          PermissionPrompt{.row = head->row,
-                           .pattern = std::string{head->pattern},
-                           .tool = std::move(tool.text),
-                           .command = std::move(command.text),
-                           .choices = std::move(offer.choices),
-                           .body = body_of(rows, head->row, std::min(tool.row, command.row), offer.first)};
+      const auto top = top_of ? top_of(head->row) : std::nullopt;
+      const auto end = std::max(offer.first, head->row + 1);
+      auto body = top ? said_in(rows, *top, end) : std::string{};
+      const Extent extent{.first = top.value_or(0), .last = offer.last, .body = body};
+      auto tool = nearest(matches, *head, Role::PermissionTool, "tool", extent);
+      auto command = nearest(matches, *head, Role::PermissionCommand, "command", extent);
+      if (!top) body = said_in(rows, std::min({head->row, tool.row, command.row}), end);
+      findings.permission = PermissionPrompt{.row = head->row,
+                                             .pattern = std::string{head->pattern},
+                                             .tool = std::move(tool.text),
+                                             .command = std::move(command.text),
+                                             .choices = std::move(offer.choices),
+                                             .body = std::move(body),
+                                             .whole = top && only && offer.only,
+                                             .last = offer.last};
     }
   }
-  if (const auto* head = lowest(matches, Role::QuestionHead)) {
+  if (const auto [head, only] = lowest(matches, Role::QuestionHead); head != nullptr) {
     auto offer = offer_of(matches, *head);
+    const auto top = top_of ? top_of(head->row) : std::nullopt;
     if (!offer.choices.empty())
       findings.question = Question{.row = head->row,
                                    .pattern = std::string{head->pattern},
                                    .text = question_text(matches, *head, rows),
                                    .choices = std::move(offer.choices),
-                                   .body = body_of(rows, head->row, head->row, offer.first)};
+                                   .body = said_in(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
+                                   .whole = top && only && offer.only,
+                                   .last = offer.last};
   }
   for (const auto& match : matches) {
     if (match.role == Role::Usage) findings.usage.push_back(usage_of(match));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,12 +27,14 @@ struct Choice {
 };
 
 struct PermissionPrompt {
-  std::size_t row = 0;
+  std::size_t row = 0;  // of its head
   std::string pattern;
   std::string tool;
   std::string command;
   std::vector<Choice> choices;
-  std::string body = {};  // all it says, from its frame to its choices, a line for each row
+  std::string body = {};  // what it says above its choices, a line for each row
+  bool whole = false;     // and that is all of it, and nothing else there looks like a dialog or a choice
+  std::size_t last = 0;   // the row of its last choice
 };
 
 struct Question {
@@ -40,6 +43,8 @@ struct Question {
   std::string text;
   std::vector<Choice> choices;
   std::string body = {};
+  bool whole = false;
+  std::size_t last = 0;
 };
 
 struct Usage {
@@ -68,7 +73,10 @@ struct Findings {
   std::vector<Limit> limits;
 };
 
-Findings find(const Detector& detector, std::span<const std::string> rows);
+/// The first row of the dialog whose head is there; none: that cannot be told.
+using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
+
+Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
 
 /// "11,950" is 11950, "15.2k" is 15200; empty when it is no count.
 std::optional<std::int64_t> parse_count(std::string_view text);

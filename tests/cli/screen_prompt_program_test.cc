@@ -19,6 +19,8 @@ struct ScreenPrompts : Agents {
 press = "mark"
 allow = '^Yes$'
 deny = '^No$'
+begins = '^─{20,}'
+ends = '^ Enter to confirm '
 
 [[pattern]]
 name = "run"
