@@ -289,7 +289,7 @@ class Host::Core final : public pty::ProgramListener,
       }
     }
     for (const auto& observation : observations) take(observation);
-    asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings);
+    asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
     ring();
     deliver();
   }

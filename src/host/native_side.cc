@@ -131,11 +131,11 @@ void NativeSide::on_agent_gone() {
   tell(asked_.end(loop_->now().wall));
 }
 
-std::optional<SteadyTime> NativeSide::look(profiles::State state, const speech::Findings& findings) {
+std::optional<SteadyTime> NativeSide::look(profiles::State state, const speech::Findings& findings, relay::Moment now) {
   const auto possible = can();
   const bool door_may_open = !possible.answer.empty() || possible.hears_soon;
   const auto settle = door_may_open ? Asked::kLateDoor : Asked::kSettle;
-  tell(asked_.look(state, findings, loop_->now(), settle));
+  tell(asked_.look(state, findings, now, settle));
   return asked_.due();
 }
 

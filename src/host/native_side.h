@@ -57,7 +57,7 @@ class NativeSide final : public adapters::Listener {
   void on_hook_gone(std::uint64_t call);
   void on_state(profiles::State state);
   /// What is on the agent's screen; when to call again although nothing has changed.
-  std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings);
+  std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings, relay::Moment now);
   /// What it asks and has not been answered, as it was told.
   [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
   [[nodiscard]] std::vector<events::Event> unanswered() const { return asked_.unanswered(); }

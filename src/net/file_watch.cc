@@ -55,33 +55,35 @@ FileWatch::~FileWatch() = default;
 
 void FileWatch::on_events() {
   const auto before = file_;
-  const bool written = take_events();
+  const auto [written, lost] = take_events();
   settle();
   const auto callback = on_change_;  // may destroy this watch
-  if (before && file_ && *before != *file_) return (*callback)(FileChange::Replaced);
+  if (before && file_ && (lost || *before != *file_)) return (*callback)(FileChange::Replaced);
   if (before && !file_) return (*callback)(FileChange::Gone);
   if (!before && file_) return (*callback)(FileChange::Came);
   if (written && file_) return (*callback)(FileChange::Written);
 }
 
-/// Whether the file itself was written to. What happened in directories is looked up afterwards.
-bool FileWatch::take_events() {
+/// What happened to the file itself. What happened in directories is looked up afterwards.
+FileWatch::Happened FileWatch::take_events() {
   alignas(inotify_event) std::array<char, kEventBytes> bytes;
-  bool written = false;
+  Happened happened;
   for (ssize_t count; (count = ::read(inotify_.get(), bytes.data(), bytes.size())) > 0;) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
       const auto* event = reinterpret_cast<const inotify_event*>(bytes.data() + at);
       at += sizeof(inotify_event) + event->len;
       if ((event->mask & IN_Q_OVERFLOW) != 0 || (event->wd == file_watch_ && (event->mask & IN_MODIFY) != 0))
-        written = true;
+        happened.written = true;
       if (event->wd == directory_watch_ && (event->mask & IN_MOVE_SELF) != 0)
         ::inotify_rm_watch(inotify_.get(), std::exchange(directory_watch_, -1));
       if ((event->mask & IN_IGNORED) == 0) continue;
       if (event->wd == directory_watch_) directory_watch_ = -1;
-      if (event->wd == file_watch_) file_watch_ = -1;
+      if (event->wd != file_watch_) continue;
+      file_watch_ = -1;
+      happened.lost = true;
     }
   }
-  return written;
+  return happened;
 }
 
 /// Until what is watched is what is there: a directory that came while the one above it was being watched counts too.

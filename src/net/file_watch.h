@@ -42,10 +42,15 @@ class FileWatch {
     bool operator==(const Identity&) const = default;
   };
 
+  struct Happened {
+    bool written = false;
+    bool lost = false;  // it is gone, though another may have its number already
+  };
+
   FileWatch(UniqueFd inotify, std::string path, Callback on_change);
 
   void on_events();
-  bool take_events();
+  Happened take_events();
   void settle();
   void watch_directory();
   void watch_file();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "base/format.h"
@@ -187,7 +188,7 @@ void Claude::take_context(std::string_view event, const json::object& answer) {
 json::object Claude::payload(std::string_view event, json::object more) const {
   more["session_id"] = record_.session();
   more["transcript_path"] = record_.transcript();
-  more["cwd"] = "/project";
+  more["cwd"] = std::filesystem::current_path().string();
   more["permission_mode"] = "default";
   more["hook_event_name"] = text_of(event);
   return more;
