@@ -2,6 +2,8 @@
 
 #include <sys/random.h>
 
+#include <utility>
+
 #include "base/result.h"
 
 namespace relay {
@@ -21,10 +23,11 @@ std::string Random::hex(std::size_t bytes) {
 }
 
 std::uint64_t SystemRandom::next() {
-  std::uint64_t word = 0;
-  // Eight bytes are never short and, once the pool is ready, never interrupted (getrandom(2)).
-  RELAY_ASSERT(::getrandom(&word, sizeof word, 0) == static_cast<ssize_t>(sizeof word));
-  return word;
+  if (left_ == 0) {
+    RELAY_ASSERT(::getrandom(words_.data(), sizeof words_, 0) == static_cast<ssize_t>(sizeof words_));
+    left_ = words_.size();
+  }
+  return std::exchange(words_[--left_], 0);
 }
 
 std::uint64_t SeededRandom::next() {

@@ -1,6 +1,7 @@
 /// Randomness comes in as an argument, so that a seed replays a whole run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -18,10 +19,15 @@ class Random {
   std::string hex(std::size_t bytes);
 };
 
-/// From the kernel; fit for tokens.
+/// From the kernel; fit for tokens. Taken in batches, because a call of the kernel for each message is felt; a word is
+/// forgotten when it is given. Not to be used on both sides of a fork.
 class SystemRandom final : public Random {
  public:
   std::uint64_t next() override;
+
+ private:
+  std::array<std::uint64_t, 32> words_{};  // 256 bytes: never short, never interrupted (getrandom(2))
+  std::size_t left_ = 0;
 };
 
 /// Repeatable (splitmix64); for tests and simulation, never for secrets.

@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/project_files.h"
 #include "daemon/workspace_settings.h"
+#include "store/inline_queue.h"
 #include "store/threaded_queue.h"
 
 namespace relay::daemon {
@@ -48,6 +49,8 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
     });
   };
   const MakeStoreQueue make_queue = [&](store::StoreListener& listener) -> std::unique_ptr<store::StoreQueue> {
+    if (opened.path.empty())  // nothing to wait for
+      return std::make_unique<store::InlineStoreQueue>(std::move(opened.store), post, listener);
     return std::make_unique<store::ThreadedStoreQueue>(std::move(opened.store), post, listener);
   };
   self->workspace_ = std::make_unique<Workspace>(

@@ -1,0 +1,85 @@
+#include "store/inline_queue.h"
+
+#include "base/log.h"
+
+namespace relay::store {
+namespace {
+
+constexpr std::size_t kForgetStepRows = 256;  // between two turns of the loop
+
+}  // namespace
+
+using namespace records;
+
+void InlineStoreQueue::persist(Ticket ticket, Changes changes) {
+  requests_.emplace_back(PersistRequest{ticket, std::move(changes)});
+  serve_soon();
+}
+
+void InlineStoreQueue::load_backlog(BacklogRequest request) {
+  requests_.emplace_back(std::move(request));
+  serve_soon();
+}
+
+void InlineStoreQueue::expire(ExpireRequest request) {
+  requests_.emplace_back(request);
+  serve_soon();
+}
+
+void InlineStoreQueue::query(QueryId id, Query query) {
+  queries_.emplace_back(id, std::move(query));
+  serve_soon();
+}
+
+void InlineStoreQueue::forget(Retention retention, WallMs now) {
+  const bool under_way = std::exchange(forgetting_, Forgetting{retention, now}).has_value();
+  if (!under_way)
+    post_([this, alive = alive_] {
+      if (*alive) forget_step();
+    });
+}
+
+void InlineStoreQueue::serve_soon() {
+  if (std::exchange(serving_soon_, true)) return;
+  post_([this, alive = alive_] {
+    if (*alive) serve();
+  });
+}
+
+void InlineStoreQueue::serve() {
+  serving_soon_ = false;
+  const auto alive = alive_;  // whoever is told may end us
+  const auto requests = std::exchange(requests_, {});
+  auto queries = std::exchange(queries_, {});
+  if (!requests.empty()) tell(carry_out(*store_, requests));
+  for (auto& [id, query] : queries)
+    if (*alive) listener_.on_answer(id, answer(*store_, query));
+}
+
+void InlineStoreQueue::tell(BatchOutcome outcome) {
+  const auto alive = alive_;
+  for (auto& reply : outcome.before)
+    if (*alive) reply(listener_);
+  if (*alive && outcome.failed) {
+    // What those made the listener ask for is behind the hole, and fails with the rest.
+    std::erase_if(requests_, [&](const BatchRequest& request) {
+      const auto* persist = std::get_if<PersistRequest>(&request);
+      if (persist != nullptr) outcome.failed->last = persist->ticket;
+      return persist != nullptr;
+    });
+    listener_.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
+  }
+  for (auto& reply : outcome.after)
+    if (*alive) reply(listener_);
+}
+
+void InlineStoreQueue::forget_step() {
+  const auto more = store_->forget_some(forgetting_->retention, forgetting_->now, kForgetStepRows);
+  if (!more) log::warn("old records could not be forgotten", {{"reason", more.error().message()}});
+  if (!more || !*more) return forgetting_.reset();
+  post_([this, alive = alive_] {
+    if (*alive) forget_step();
+  });
+}
+
+}  // namespace relay::store
