@@ -2,78 +2,84 @@
 ///
 /// A quiet pair sends one message after the other; rounds without and with a flood alternate. The flood is another
 /// process that sends as fast as it is let to, to an agent of its own.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "base/format.h"
-#include "daemon_under_test.h"
 #include "figures.h"
-#include "measure.h"
+#include "subjects/ours.h"
+#include "work/exchange.h"
 
 namespace {
 
 using namespace relay;
 using namespace relay::bench;
 
+constexpr double kNoEnd = 1e9;  // seconds
+
+/// Two seats at a daemon, and who plays them.
+struct Talk {
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  Driver driver;
+
+  static Result<Talk> open(RunningDaemon& daemon, const std::string& from, const std::string& to) {
+    const std::array seats{Seat{.name = from, .role = Role::Sender, .sends_to = to}, Seat{.name = to}};
+    auto endpoints = RELAY_TRY(daemon.open(seats));
+    auto driver = RELAY_TRY(Driver::over(endpoints));
+    return Talk{std::move(endpoints), std::move(driver)};
+  }
+};
+
 /// Sends until it is killed.
 class Flood {
  public:
-  static Result<Flood> start(const DaemonUnderTest& daemon, int round) {
-    auto sender = RELAY_TRY(daemon.join(format("Chatterbox{}", round)));
-    auto receiver = RELAY_TRY(daemon.join("Bob"));
-    const pid_t pid = ::fork();
-    if (pid < 0) return fail("no process for the flood");
-    if (pid == 0) {
-      Figures ignored;
-      while (measure_daemon(sender, receiver, {.sequential = 0, .streaming = 100'000}, ignored)) {}
-      ::_exit(1);
-    }
-    return Flood{pid};
-  }
-  Flood(Flood&& other) noexcept : pid_{std::exchange(other.pid_, 0)} {}
-  Flood& operator=(Flood&&) = delete;
-  ~Flood() {
-    if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+  static Result<Flood> start(RunningDaemon& daemon) {
+    auto talk = RELAY_TRY(Talk::open(daemon, "Chatterbox", "Bob"));
+    auto process = RELAY_TRY(ServerProcess::in_new_place());
+    RELAY_TRY(process.start([&] {
+      const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .confirmed = true, .window = 4'096};
+      (void)stream(talk.driver, flow, std::string(1'024, 'x'), {std::numeric_limits<std::size_t>::max(), kNoEnd});
+    }));
+    return Flood{std::move(process)};
   }
 
  private:
-  explicit Flood(pid_t pid) : pid_{pid} {}
-  pid_t pid_;
+  explicit Flood(ServerProcess process) : process_{std::move(process)} {}
+  ServerProcess process_;
 };
 
 Result<void> run(const std::string& program, std::size_t messages, int rounds) {
-  const Storage storage{"SQLite power", "sqlite", "power"};
-  const Load quietly{.sequential = messages, .streaming = 0, .body_bytes = 256, .to = "Dave"};
-  Figures alone{.title = "the quiet pair alone"}, beside{.title = "beside a flood"};
+  const std::string body(256, 'x');
+  Latencies alone, beside;
   for (int round = 0; round < rounds; ++round) {
     std::printf("round %d of %d\n", round + 1, rounds);
     std::fflush(stdout);
     for (const bool flooded : {false, true}) {
       // Each its own daemon: what a flood leaves behind must not slow the pair that is measured alone.
-      auto daemon = RELAY_TRY(DaemonUnderTest::start(program, storage));
-      auto carol = RELAY_TRY(daemon.join("Carol"));
-      auto dave = RELAY_TRY(daemon.join("Dave"));
+      const auto daemon = RELAY_TRY(start_ours(program, {}));
+      auto quiet = RELAY_TRY(Talk::open(*daemon, "Carol", "Dave"));
       std::optional<Flood> flood;
-      if (flooded) flood.emplace(RELAY_TRY(Flood::start(daemon, round)));
-      RELAY_TRY(measure_daemon(carol, dave, quietly, flooded ? beside : alone));
+      if (flooded) flood.emplace(RELAY_TRY(Flood::start(*daemon)));
+      const auto seen =
+          RELAY_TRY(one_by_one(quiet.driver, {.endpoint = 0, .to = "Dave"}, body, true, {messages, kNoEnd}));
+      auto& sum = flooded ? beside : alone;
+      sum.deliver_us.insert(sum.deliver_us.end(), seen.deliver_us.begin(), seen.deliver_us.end());
+      sum.confirm_us.insert(sum.confirm_us.end(), seen.confirm_us.begin(), seen.confirm_us.end());
     }
   }
   std::printf("\n%s\n%d rounds of %zu messages\n\n", machine().c_str(), rounds, messages);
-  for (const auto* row : {&alone, &beside})
-    std::printf("%-22s  durable p50 %8.0f us  p99 %8.0f us   delivered p50 %8.0f us  p99 %8.0f us\n",
-                row->title.c_str(), quantile(row->durable_us, 0.5), quantile(row->durable_us, 0.99),
-                quantile(row->deliver_us, 0.5), quantile(row->deliver_us, 0.99));
+  for (const auto& [title, row] : {std::pair{"the quiet pair alone", &alone}, {"beside a flood", &beside}})
+    std::printf("%-22s  durable p50 %8.0f us  p99 %8.0f us   delivered p50 %8.0f us  p99 %8.0f us\n", title,
+                quantile(row->confirm_us, 0.5), quantile(row->confirm_us, 0.99), quantile(row->deliver_us, 0.5),
+                quantile(row->deliver_us, 0.99));
   std::printf("ratio of p99: durable %.2f, delivered %.2f\n",
-              quantile(beside.durable_us, 0.99) / quantile(alone.durable_us, 0.99),
+              quantile(beside.confirm_us, 0.99) / quantile(alone.confirm_us, 0.99),
               quantile(beside.deliver_us, 0.99) / quantile(alone.deliver_us, 0.99));
   return {};
 }

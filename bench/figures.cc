@@ -3,7 +3,6 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <thread>
 
@@ -29,23 +28,6 @@ std::string machine() {
   utsname name{};
   ::uname(&name);
   return relay::format("{} x {}, {} {}", std::thread::hardware_concurrency(), model, name.sysname, name.release);
-}
-
-void print_table(const std::vector<Figures>& rows) {
-  std::printf("%-28s %10s %10s %8s %12s %10s %12s %8s\n", "", "deliver", "", "", "durable", "", "streaming", "");
-  std::printf("%-28s %10s %10s %8s %12s %10s %12s %8s\n", "", "p50 us", "p99 us", "ratio", "p50 us", "p99 us", "msg/s",
-              "ratio");
-  const auto base_latency = quantile(rows.front().deliver_us, 0.5), base_rate = quantile(rows.front().per_second, 0.5);
-  for (const auto& row : rows) {
-    const auto p50 = quantile(row.deliver_us, 0.5), rate = quantile(row.per_second, 0.5);
-    const auto durable =
-        row.durable_us.empty() ? std::string{"-"} : relay::format("{:.1f}", quantile(row.durable_us, 0.5));
-    const auto durable_p99 =
-        row.durable_us.empty() ? std::string{"-"} : relay::format("{:.1f}", quantile(row.durable_us, 0.99));
-    std::printf("%-28s %10.1f %10.1f %8.2f %12s %10s %12.0f %8.2f\n", row.title.c_str(), p50,
-                quantile(row.deliver_us, 0.99), p50 / base_latency, durable.c_str(), durable_p99.c_str(), rate,
-                rate / base_rate);
-  }
 }
 
 }  // namespace relay::bench

@@ -1,4 +1,4 @@
-/// Numbers and the one table they are printed in.
+/// Numbers that every benchmark needs.
 #pragma once
 
 #include <string>
@@ -6,16 +6,9 @@
 
 namespace relay::bench {
 
-struct Figures {
-  std::string title;
-  std::vector<double> deliver_us = {};  // SEND written until DELIVER read
-  std::vector<double> durable_us = {};  // until the ACK that says it is durable; empty where there is none
-  std::vector<double> per_second = {};  // one per round of streaming
-};
-
+/// The value below which that share of the others lies; 0 of nothing.
 double quantile(std::vector<double> values, double share);
+/// Processors and kernel, in one line.
 std::string machine();
-/// The first row is the yardstick.
-void print_table(const std::vector<Figures>& rows);
 
 }  // namespace relay::bench

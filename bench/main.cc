@@ -1,76 +1,149 @@
-/// relay_bench PROGRAM [--messages N] [--rounds N]: see README.md.
+/// relay_bench PROGRAM [options]: our daemon beside other servers on the same work in one run. See README.md.
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <set>
 #include <string>
 
+#include "base/comma_list.h"
 #include "base/format.h"
-#include "daemon_under_test.h"
 #include "figures.h"
-#include "forwarder.h"
-#include "measure.h"
+#include "report/results.h"
+#include "work/driver.h"
+#include "work/work.h"
 
 namespace {
 
 using namespace relay;
 using namespace relay::bench;
 
-/// One daemon, its two agents and what was measured.
-struct Candidate {
-  DaemonUnderTest daemon;
-  Peer sender;
-  Peer receiver;
+constexpr const char* kUsage =
+    "usage: relay_bench PROGRAM [options]\n"
+    "  --quick           a first impression in a few minutes\n"
+    "  --only WORK,...   these kinds of work\n"
+    "  --subjects A,...  these subjects\n"
+    "  --rounds N        5; rounds of all subjects alternate\n"
+    "  --backlog N       100000 messages wait for who is away\n"
+    "  --list            names of work and subjects\n";
+
+struct Options {
+  Scale scale;
+  int rounds = 5;
+  std::set<std::string> only, subjects;
+  bool list = false;
 };
 
-Result<void> run(const std::string& program, const Load& load, int rounds) {
-  const std::vector<Storage> storages{{"agent-relay, memory", "memory", "process"},
-                                      {"agent-relay, SQLite process", "sqlite", "process"},
-                                      {"agent-relay, SQLite power", "sqlite", "power"}};
-  std::vector<Figures> rows{{.title = "raw two-hop forwarder"}};
-  auto forwarder = RELAY_TRY(Forwarder::start());
-  std::deque<Candidate> candidates;
-  for (const auto& storage : storages) {
-    auto daemon = RELAY_TRY(DaemonUnderTest::start(program, storage));
-    auto sender = RELAY_TRY(daemon.join("Alice"));
-    auto receiver = RELAY_TRY(daemon.join("Bob"));
-    candidates.push_back({std::move(daemon), std::move(sender), std::move(receiver)});
-    rows.push_back({.title = storage.title});
-  }
-  for (int round = 0; round < rounds; ++round) {
-    std::printf("round %d of %d\n", round + 1, rounds);
-    std::fflush(stdout);
-    RELAY_TRY(measure_forwarder(forwarder.sender, forwarder.receiver, load, rows[0]));
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      RELAY_TRY(measure_daemon(candidates[i].sender, candidates[i].receiver, load, rows[i + 1]));
-  }
-  std::printf("\n%s\n%zu-byte bodies, %d rounds of %zu sequential and %zu streamed messages each\n\n",
-              machine().c_str(), load.body_bytes, rounds, load.sequential, load.streaming);
-  print_table(rows);
+struct Field {
+  std::vector<std::unique_ptr<Subject>> subjects;
+  std::vector<Work> work;
+};
+
+Field everything(const Options& options) {
+  Field field;
+  add_floor(field.subjects);
+  add_ours(field.subjects, options.scale.program);
+  field.work = all_work();
+  std::erase_if(field.subjects, [&](const auto& subject) {
+    return !options.subjects.empty() && !options.subjects.contains(subject->traits().name);
+  });
+  std::erase_if(field.work,
+                [&](const Work& work) { return !options.only.empty() && !options.only.contains(work.name); });
+  return field;
+}
+
+void say(SteadyTime began, const std::string& words) {
+  const bool person = ::isatty(2) != 0;
+  std::fprintf(stderr, "%s%5.0f s  %s%s", person ? "\r\033[K" : "", seconds_since(began), words.c_str(),
+               person ? "" : "\n");
+}
+
+/// An interrupt ends the run; anything else that goes wrong with a subject is told in its table.
+Result<void> run(const Field& field, const Options& options, Results& results) {
+  const auto began = now();
+  for (const auto& work : field.work)
+    for (int round = 0; round < std::min(options.rounds, work.most_rounds); ++round)
+      for (const auto& subject : field.subjects) {
+        const auto& traits = subject->traits();
+        if (!work.fits(traits)) continue;
+        if (const auto why = subject->missing()) {
+          results.remark(work, traits, "missing: " + *why);
+          continue;
+        }
+        say(began, relay::format("{}, round {} of {}: {}", work.name, round + 1, options.rounds, traits.name));
+        const auto outcomes = work.run(*subject, options.scale);
+        if (outcomes)
+          results.add(work, traits, *outcomes);
+        else if (outcomes.error().message() == "interrupted")
+          return Failure{outcomes.error()};
+        else
+          results.remark(work, traits, relay::format("round {}: {}", round + 1, outcomes.error().message()));
+      }
+  say(began, "done\n");
   return {};
+}
+
+Result<Options> read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] { return std::string{i + 1 < argc ? argv[++i] : ""}; };
+    if (word == "--quick") {
+      options.rounds = 2;
+      options.scale.seconds = 0.15;
+    } else if (word == "--only") {
+      for (const auto name : comma_list(value())) options.only.emplace(name);
+    } else if (word == "--subjects") {
+      for (const auto name : comma_list(value())) options.subjects.emplace(name);
+    } else if (word == "--rounds") {
+      options.rounds = std::atoi(value().c_str());
+    } else if (word == "--backlog") {
+      options.scale.backlog = std::strtoul(value().c_str(), nullptr, 10);
+    } else if (word == "--list") {
+      options.list = true;
+    } else if (word.starts_with('-') || !options.scale.program.empty()) {
+      return fail(kUsage);
+    } else {
+      options.scale.program = word;
+    }
+  }
+  if ((options.scale.program.empty() && !options.list) || options.rounds < 1 || options.scale.backlog < 1)
+    return fail(kUsage);
+  return options;
+}
+
+/// Thousands of connections, ours and the server's.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Load load;
-  int rounds = 5;
-  std::string program;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--messages" && i + 1 < argc)
-      load.streaming = std::strtoul(argv[++i], nullptr, 10);
-    else if (word == "--rounds" && i + 1 < argc)
-      rounds = std::atoi(argv[++i]);
-    else
-      program = word;
+  const auto options = read_options(argc, argv);
+  if (!options) return std::fputs(options.error().message().c_str(), stderr), 2;
+  const auto field = everything(*options);
+  if (options->list) {
+    for (const auto& work : field.work) std::printf("work     %-12s %s\n", work.name.c_str(), work.title.c_str());
+    for (const auto& subject : field.subjects)
+      std::printf("subject  %-12s %s\n", subject->traits().name.c_str(), subject->traits().title.c_str());
+    return 0;
   }
-  if (program.empty() || load.streaming == 0 || rounds < 1) {
-    std::fputs("usage: relay_bench PROGRAM [--messages N] [--rounds N]\n", stderr);
-    return 2;
-  }
-  if (const auto result = run(program, load, rounds); !result) {
-    std::fprintf(stderr, "%s\n", result.error().message().c_str());
-    return 1;
-  }
+  raise_descriptor_limit();
+  end_turns_on_interrupt();
+  std::vector<Traits> subjects;
+  for (const auto& subject : field.subjects) subjects.push_back(subject->traits());
+  Results results{field.work, subjects};
+  const auto ran = run(field, *options, results);
+  std::printf("%s\n%s", machine().c_str(), table_of(results).c_str());
+  if (!ran) return std::fprintf(stderr, "%s\n", ran.error().message().c_str()), 1;
   return 0;
 }

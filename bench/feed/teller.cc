@@ -9,7 +9,7 @@
 #include <chrono>
 
 #include "base/format.h"
-#include "peer.h"
+#include "subjects/peer.h"
 
 namespace relay::bench {
 namespace {

@@ -1,0 +1,51 @@
+#include "report/results.h"
+
+#include <algorithm>
+
+#include "figures.h"
+
+namespace relay::bench {
+
+void Results::add(const Work& work, const Traits& subject, const std::vector<Outcome>& outcomes) {
+  for (const auto& outcome : outcomes) {
+    auto& known = variants_[work.name];
+    if (std::ranges::find(known, outcome.variant) == known.end()) known.push_back(outcome.variant);
+    for (const auto& measurement : outcome.measurements)
+      values_[{work.name, outcome.variant, subject.name, measurement.metric}].push_back(measurement.value);
+  }
+}
+
+void Results::remark(const Work& work, const Traits& subject, std::string words) {
+  remarks_[{work.name, subject.name}] = std::move(words);
+}
+
+std::vector<std::string> Results::variants(const Work& work) const {
+  const auto found = variants_.find(work.name);
+  return found == variants_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::vector<double> Results::rounds(const Work& work, const std::string& variant, const Traits& subject,
+                                    Metric metric) const {
+  const auto found = values_.find({work.name, variant, subject.name, metric});
+  return found == values_.end() ? std::vector<double>{} : found->second;
+}
+
+std::optional<Summary> Results::summary(const Work& work, const std::string& variant, const Traits& subject,
+                                        Metric metric) const {
+  const auto values = rounds(work, variant, subject, metric);
+  if (values.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(values);
+  const auto median = quantile(values, 0.5);
+  return Summary{.median = median, .spread = median > 0 ? (most - least) / (2 * median) : 0};
+}
+
+std::string Results::remark_on(const Work& work, const Traits& subject) const {
+  const auto found = remarks_.find({work.name, subject.name});
+  return found == remarks_.end() ? std::string{} : found->second;
+}
+
+double times_better(Metric metric, double value, double than) {
+  return row_of(metric).better == Better::Lower ? than / value : value / than;
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,56 @@
+/// What was measured, as values: by work, variant of the work, subject and metric, one number for each round.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "subjects/subject.h"
+#include "work/work.h"
+
+namespace relay::bench {
+
+/// The middle of the rounds, and how far they lie apart: (largest - smallest) / (2 * middle).
+struct Summary {
+  double median = 0;
+  double spread = 0;
+};
+
+class Results {
+ public:
+  Results(std::vector<Work> work, std::vector<Traits> subjects)
+      : work_{std::move(work)}, subjects_{std::move(subjects)} {}
+
+  void add(const Work& work, const Traits& subject, const std::vector<Outcome>& outcomes);
+  /// Why there are no numbers, or fewer.
+  void remark(const Work& work, const Traits& subject, std::string words);
+
+  [[nodiscard]] const std::vector<Work>& work() const { return work_; }
+  [[nodiscard]] const std::vector<Traits>& subjects() const { return subjects_; }
+  /// In the order they came.
+  [[nodiscard]] std::vector<std::string> variants(const Work& work) const;
+  /// Empty where it was not measured.
+  [[nodiscard]] std::vector<double> rounds(const Work& work, const std::string& variant, const Traits& subject,
+                                           Metric metric) const;
+  [[nodiscard]] std::optional<Summary> summary(const Work& work, const std::string& variant, const Traits& subject,
+                                               Metric metric) const;
+  [[nodiscard]] std::string remark_on(const Work& work, const Traits& subject) const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, Metric>;  // work, variant, subject
+
+  std::vector<Work> work_;
+  std::vector<Traits> subjects_;
+  std::map<Key, std::vector<double>> values_;
+  std::map<std::string, std::vector<std::string>> variants_;
+  std::map<std::pair<std::string, std::string>, std::string> remarks_;
+};
+
+/// How many times better the first is, by the metric's direction.
+double times_better(Metric metric, double value, double than);
+
+/// The tables, for a person.
+std::string table_of(const Results& results);
+
+}  // namespace relay::bench

@@ -1,0 +1,35 @@
+#include "subjects/daemon_under_test.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "subjects/relay_endpoint.h"
+
+namespace relay::bench {
+
+Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const DaemonSettings& settings) {
+  auto server = RELAY_TRY(ServerProcess::in_new_place());
+  if (::mkdir(server.file(".git").c_str(), 0700) != 0) return fail_errno("cannot make a project");
+  std::vector<std::string> environment{"AGENT_RELAY_HOME=" + server.file("home"),
+                                       "AGENT_RELAY_STORAGE_TYPE=" + settings.storage,
+                                       "AGENT_RELAY_DURABILITY=" + settings.durability,
+                                       "AGENT_RELAY_RATE_PER_SECOND=0",
+                                       "AGENT_RELAY_BREAK_LOOPS=false",
+                                       "AGENT_RELAY_HEARTBEAT_MS=" + settings.heartbeat_ms};
+  DaemonUnderTest daemon{std::move(server), std::move(environment)};
+  RELAY_TRY(daemon.server_.start(
+      {std::filesystem::absolute(program).string(), "up", "--foreground", "--no-http", "--socket", daemon.socket()},
+      daemon.environment_));
+  RELAY_TRY(daemon.server_.until([&] { return Peer::connect(daemon.socket()).has_value(); }));
+  return daemon;
+}
+
+Result<Peer> DaemonUnderTest::join(const std::string& name) const {
+  auto peer = RELAY_TRY(Peer::connect(socket()));
+  RELAY_TRY(peer.write_all(hello_frame({.name = name, .confirms = true})));
+  RELAY_TRY(read_welcome(peer));
+  return peer;
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,39 @@
+/// Our daemon in a temporary home with one project.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "subjects/peer.h"
+#include "subjects/server_process.h"
+
+namespace relay::bench {
+
+struct DaemonSettings {
+  std::string storage = "sqlite";        // AGENT_RELAY_STORAGE_TYPE
+  std::string durability = "power";      // AGENT_RELAY_DURABILITY
+  std::string heartbeat_ms = "3600000";  // we are silent while others have their turn
+};
+
+class DaemonUnderTest {
+ public:
+  static Result<DaemonUnderTest> start(const std::string& program, const DaemonSettings& settings);
+
+  /// A connection that has said HELLO and heard WELCOME, and wants its messages confirmed.
+  Result<Peer> join(const std::string& name) const;
+
+  [[nodiscard]] std::string socket() const { return server_.file("r.sock"); }
+  [[nodiscard]] const ServerProcess& server() const { return server_; }
+  /// For other programs of ours that shall find this daemon from inside `server().place()`.
+  [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
+
+ private:
+  DaemonUnderTest(ServerProcess server, std::vector<std::string> environment)
+      : server_{std::move(server)}, environment_{std::move(environment)} {}
+
+  ServerProcess server_;
+  std::vector<std::string> environment_;
+};
+
+}  // namespace relay::bench

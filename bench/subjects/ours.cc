@@ -1,0 +1,88 @@
+#include "subjects/ours.h"
+
+#include <map>
+
+#include "base/format.h"
+#include "subjects/relay_endpoint.h"
+
+namespace relay::bench {
+namespace {
+
+class Ours final : public RunningDaemon {
+ public:
+  explicit Ours(DaemonUnderTest daemon) : daemon_{std::move(daemon)} {}
+
+  Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
+    std::vector<Peer> peers;
+    std::vector<std::string> epochs;
+    for (const auto& seat : seats) {
+      peers.push_back(RELAY_TRY(Peer::connect(daemon_.socket())));
+      epochs.push_back(relay::format("bench{}", ++connections_));
+      const auto token = tokens_.find(seat.name);
+      RELAY_TRY(peers.back().write_all(hello_frame({.name = seat.name,
+                                                    .confirms = true,
+                                                    .outbox = seat.role == Role::Sender ? epochs.back() : "",
+                                                    .resume_token = token == tokens_.end() ? "" : token->second})));
+    }
+    std::vector<std::unique_ptr<Endpoint>> endpoints;
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      tokens_[seats[i].name] = RELAY_TRY(read_welcome(peers[i]));
+      endpoints.push_back(std::make_unique<RelayEndpoint>(std::move(peers[i]), std::move(epochs[i])));
+    }
+    return endpoints;
+  }
+
+  [[nodiscard]] const ServerProcess& server() const override { return daemon_.server(); }
+  [[nodiscard]] const DaemonUnderTest& daemon() const override { return daemon_; }
+
+ private:
+  DaemonUnderTest daemon_;
+  std::map<std::string, std::string> tokens_;  // a name that comes again resumes
+  int connections_ = 0;
+};
+
+class OursSubject final : public Subject {
+ public:
+  OursSubject(Traits traits, std::string program, DaemonSettings settings)
+      : Subject{std::move(traits)}, program_{std::move(program)}, settings_{std::move(settings)} {}
+
+  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
+    return std::unique_ptr<Running>{RELAY_TRY(start_ours(program_, settings_))};
+  }
+
+ private:
+  std::string program_;
+  DaemonSettings settings_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RunningDaemon>> start_ours(const std::string& program, const DaemonSettings& settings) {
+  return std::make_unique<Ours>(RELAY_TRY(DaemonUnderTest::start(program, settings)));
+}
+
+void add_ours(Subjects& subjects, const std::string& program) {
+  const auto add = [&](Traits traits, DaemonSettings settings) {
+    subjects.push_back(std::make_unique<OursSubject>(std::move(traits), program, std::move(settings)));
+  };
+  add({.name = "memory",
+       .title = "agent-relay, memory",
+       .promise = Promise::Memory,
+       .keeps_mail = true,
+       .note = "no file is written"},
+      {.storage = "memory", .durability = "process"});
+  add({.name = "process",
+       .title = "agent-relay, process",
+       .promise = Promise::Process,
+       .keeps_mail = true,
+       .note = "SQLite; each commit is handed to the system before the ACK"},
+      {.storage = "sqlite", .durability = "process"});
+  add({.name = "power",
+       .title = "agent-relay, power",
+       .promise = Promise::Power,
+       .keeps_mail = true,
+       .note = "SQLite; one sync for all that wait, before the ACK (the default)"},
+      {.storage = "sqlite", .durability = "power"});
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,129 @@
+#include "subjects/server_process.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/format.h"
+#include "base/unique_fd.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr auto kBetweenTries = std::chrono::microseconds{500};
+constexpr auto kPatience = std::chrono::seconds{20};
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (auto& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+double kib_after(const std::string& status, std::string_view key) {
+  const auto at = status.find(key);
+  return at == std::string::npos ? 0 : std::strtod(status.c_str() + at + key.size(), nullptr);
+}
+
+}  // namespace
+
+Result<ServerProcess> ServerProcess::in_new_place() {
+  std::string place = (std::filesystem::temp_directory_path() / "relay-bench-XXXXXX").string();
+  if (!::mkdtemp(place.data())) return fail_errno("cannot make a temporary directory");
+  return ServerProcess{place};
+}
+
+ServerProcess::ServerProcess(ServerProcess&& other) noexcept
+    : place_{std::exchange(other.place_, {})}, pid_{std::exchange(other.pid_, 0)} {}
+
+ServerProcess::~ServerProcess() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  if (place_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(place_, ignored);
+}
+
+Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<std::string> environment) {
+  environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
+  const auto arguments = pointers(words), variables = pointers(environment);
+  const auto out = file("out");
+  return start([&] {
+    const int log = ::open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (log < 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0 || ::chdir(place_.c_str()) != 0) ::_exit(126);
+    ::execve(arguments[0], arguments.data(), variables.data());
+    ::_exit(127);
+  });
+}
+
+Result<void> ServerProcess::start(const std::function<void()>& serve) {
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("cannot start a process");
+  if (pid == 0) {
+    ::signal(SIGINT, SIG_IGN);  // ours to end: an interrupt at the keyboard goes to the whole group
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    serve();
+    ::_exit(0);
+  }
+  pid_ = pid;
+  return {};
+}
+
+Result<void> ServerProcess::until(const std::function<bool()>& answers) {
+  const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
+  while (!answers()) {
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
+      std::ifstream said{file("out")};
+      const std::string words{std::istreambuf_iterator<char>{said}, {}};
+      return fail(relay::format("the server does not answer; it said: {}", words));
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  return {};
+}
+
+Usage ServerProcess::usage() const {
+  Usage usage;
+  clockid_t clock{};
+  timespec spent{};
+  if (::clock_getcpuclockid(pid_, &clock) == 0 && ::clock_gettime(clock, &spent) == 0)
+    usage.cpu_seconds = static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
+  std::ifstream file{relay::format("/proc/{}/status", pid_)};
+  const std::string status{std::istreambuf_iterator<char>{file}, {}};
+  usage.memory_kib = kib_after(status, "VmRSS:");
+  usage.peak_memory_kib = kib_after(status, "VmHWM:");
+  return usage;
+}
+
+std::optional<std::string> find_program(std::string_view name) {
+  for (const auto* folder : {"/usr/local/bin/", "/usr/bin/", "/usr/local/sbin/", "/usr/sbin/"})
+    if (const auto path = folder + std::string{name}; ::access(path.c_str(), X_OK) == 0) return path;
+  return std::nullopt;
+}
+
+Result<std::uint16_t> free_port() {
+  const UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return fail_errno("cannot find a free port");
+  return ntohs(address.sin_port);
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,45 @@
+/// One sender, one receiver, as fast as a window lets them.
+#include <algorithm>
+
+#include "work/bodies.h"
+#include "work/pair.h"
+#include "work/work.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr double kWarmUpShare = 0.2;
+constexpr std::size_t kMostMessages = 1'000'000'000;
+// Below what any subject starts to drop at (ZeroMQ: 1000 messages; Redis pub/sub: 8 MB waiting for a reader).
+constexpr std::size_t kWindow = 512;
+constexpr std::size_t kWindowBytes = 4 << 20;
+
+Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& scale) {
+  auto pair = RELAY_TRY(Pair::at(subject));
+  std::vector<Outcome> outcomes;
+  for (const auto& size : kBodySizes) {
+    const auto body = body_of(size);
+    const Flow flow{.senders = {pair.alice()},
+                    .confirmed = subject.traits().promise != Promise::None,
+                    .window = std::min(kWindow, kWindowBytes / size.bytes)};
+    RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds * kWarmUpShare}));
+    const ServerCost cost{*pair.running};
+    const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds}));
+    Outcome outcome{.variant = std::string{size.title}, .measurements = {{Metric::Rate, pace.per_second()}}};
+    cost.add_to(outcome.measurements, pace.messages);
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+Work windowed_work() {
+  return {.name = "windowed",
+          .title = "one to one, 512 messages on their way",
+          .headline = Metric::Rate,
+          .fits = [](const Traits&) { return true; },
+          .run = run_windowed};
+}
+
+}  // namespace relay::bench
