@@ -48,6 +48,11 @@ Field everything(const Options& options) {
   Field field;
   add_floor(field.subjects);
   add_ours(field.subjects, options.scale.program);
+  add_nats(field.subjects);
+  add_redis(field.subjects);
+  add_mosquitto(field.subjects);
+  add_zeromq(field.subjects);
+  add_first_daemon(field.subjects);
   field.work = all_work();
   std::erase_if(field.subjects, [&](const auto& subject) {
     return !options.subjects.empty() && !options.subjects.contains(subject->traits().name);

@@ -64,6 +64,6 @@ void add_nats(Subjects& subjects);
 void add_redis(Subjects& subjects);
 void add_mosquitto(Subjects& subjects);
 void add_zeromq(Subjects& subjects);
-void add_first_daemon(Subjects& subjects, const std::string& node_modules);
+void add_first_daemon(Subjects& subjects);
 
 }  // namespace relay::bench

@@ -1,0 +1,158 @@
+/// Mosquitto on its Unix socket: MQTT 3.1.1, QoS 1, sessions that are kept.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/format.h"
+#include "subjects/subject.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr std::string_view kEveryonesTopic = "everyone";
+
+// Kinds of packets, with the flags that the protocol wants.
+constexpr unsigned char kConnect = 0x10, kConnected = 0x20, kPublish = 0x30, kPublished = 0x40, kSubscribe = 0x82,
+                        kSubscribed = 0x90;
+constexpr unsigned char kQosOne = 0x02, kKindMask = 0xf0;
+constexpr std::size_t kMaxLengthBytes = 4;
+
+std::string two_bytes(std::size_t value) {
+  return {static_cast<char>(value >> 8 & 0xff), static_cast<char>(value & 0xff)};
+}
+
+std::string text(std::string_view words) { return two_bytes(words.size()) + std::string{words}; }
+
+std::string packet(unsigned char kind, std::string_view content, std::string_view body = {}) {
+  std::string bytes(1, static_cast<char>(kind));
+  auto length = content.size() + body.size();
+  do {
+    const auto digit = length & 0x7f;
+    length >>= 7;
+    bytes += static_cast<char>(digit | (length > 0 ? 0x80U : 0U));
+  } while (length > 0);
+  bytes += content;
+  bytes += body;
+  return bytes;
+}
+
+struct Packet {
+  unsigned char kind = 0;
+  std::string_view content;
+};
+
+bool take(ByteSocket& socket, Packet& taken) {
+  const auto bytes = socket.unread();
+  std::size_t length = 0, header = 1;
+  for (bool more = true; more; ++header) {
+    if (header >= bytes.size() || header > kMaxLengthBytes) return false;
+    const auto digit = static_cast<unsigned char>(bytes[header]);
+    length |= static_cast<std::size_t>(digit & 0x7f) << (7 * (header - 1));
+    more = (digit & 0x80) != 0;
+  }
+  if (bytes.size() < header + length) return false;
+  taken = {.kind = static_cast<unsigned char>(bytes[0]), .content = bytes.substr(header, length)};
+  socket.consume(header + length);
+  return true;
+}
+
+class MqttEndpoint final : public Endpoint {
+ public:
+  explicit MqttEndpoint(ByteSocket socket) : socket_{std::move(socket)} {}
+
+  void send(std::string_view to, std::string_view body) override {
+    number_ = number_ % 65'535 + 1;
+    const auto topic = text(to == kEveryone ? kEveryonesTopic : to);
+    socket_.queue(packet(kPublish | kQosOne, topic + two_bytes(number_), body));
+  }
+
+  Result<Heard> hear() override {
+    Heard heard;
+    for (Packet came; take(socket_, came);) {
+      if ((came.kind & kKindMask) == kPublished) ++heard.confirmations;
+      if ((came.kind & kKindMask) != kPublish) continue;
+      ++heard.deliveries;
+      const auto topic_bytes = static_cast<std::size_t>(static_cast<unsigned char>(came.content[0]) << 8 |
+                                                        static_cast<unsigned char>(came.content[1]));
+      socket_.queue(packet(kPublished, came.content.substr(2 + topic_bytes, 2)));
+    }
+    return heard;
+  }
+
+  ByteSocket& socket() override { return socket_; }
+
+ private:
+  ByteSocket socket_;
+  std::size_t number_ = 0;
+};
+
+class RunningMosquitto final : public Running {
+ public:
+  explicit RunningMosquitto(ServerProcess server) : server_{std::move(server)} {}
+
+  Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
+    std::vector<std::unique_ptr<Endpoint>> endpoints;
+    for (const auto& seat : seats) {
+      auto socket = RELAY_TRY(ByteSocket::connect_unix(server_.file("r.sock")));
+      const std::string keep_session(1, '\0'), forever = two_bytes(0), version(1, '\4');
+      RELAY_TRY(
+          ask(socket, packet(kConnect, text("MQTT") + version + keep_session + forever + text(seat.name)), kConnected));
+      const auto topic = seat.role == Role::Audience ? kEveryonesTopic : std::string_view{seat.name};
+      if (seat.role != Role::Sender)
+        RELAY_TRY(ask(socket, packet(kSubscribe, two_bytes(1) + text(topic) + '\1'), kSubscribed));
+      endpoints.push_back(std::make_unique<MqttEndpoint>(std::move(socket)));
+    }
+    return endpoints;
+  }
+
+  [[nodiscard]] const ServerProcess& server() const override { return server_; }
+
+ private:
+  static Result<void> ask(ByteSocket& socket, const std::string& question, unsigned char answer) {
+    RELAY_TRY(socket.write_all(question));
+    Packet came;
+    while (came.kind != answer)
+      if (!take(socket, came)) RELAY_TRY(socket.wait_and_read());
+    return {};
+  }
+
+  ServerProcess server_;
+};
+
+class Mosquitto final : public Subject {
+ public:
+  using Subject::Subject;
+
+  [[nodiscard]] std::optional<std::string> missing() const override {
+    if (find_program("mosquitto")) return std::nullopt;
+    return "mosquitto is not installed";
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Running>> start() const override {
+    auto server = RELAY_TRY(ServerProcess::in_new_place());
+    const auto* person = ::getpwuid(::geteuid());
+    std::ofstream{server.file("settings")} << "listener 0 " << server.file("r.sock") << "\n"
+                                           << "allow_anonymous true\n"
+                                           << "user " << (person ? person->pw_name : "root") << "\n"
+                                           << "persistence true\npersistence_location " << server.place() << "/\n"
+                                           << "max_queued_messages 0\nmax_inflight_messages 4096\n";
+    RELAY_TRY(server.start({find_program("mosquitto").value_or(""), "-c", server.file("settings")}));
+    RELAY_TRY(server.until([&] { return ByteSocket::connect_unix(server.file("r.sock")).has_value(); }));
+    return std::make_unique<RunningMosquitto>(std::move(server));
+  }
+};
+
+}  // namespace
+
+void add_mosquitto(Subjects& subjects) {
+  subjects.push_back(std::make_unique<Mosquitto>(Traits{
+      .name = "mosquitto",
+      .title = "Mosquitto, QoS 1",
+      .promise = Promise::Memory,
+      .keeps_mail = true,
+      .note = "Unix socket; saved to its file every 30 minutes and at the end; queue without limit (it drops after "
+              "1000) and 4096 on their way (20)"}));
+}
+
+}  // namespace relay::bench
