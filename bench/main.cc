@@ -71,16 +71,18 @@ void say(SteadyTime began, const std::string& words) {
 /// An interrupt ends the run; anything else that goes wrong with a subject is told in its table.
 Result<void> run(const Field& field, const Options& options, Results& results) {
   const auto began = now();
-  for (const auto& work : field.work)
-    for (int round = 0; round < std::min(options.rounds, work.most_rounds); ++round)
+  for (const auto& work : field.work) {
+    const int rounds = std::min(options.rounds, work.most_rounds);
+    for (int round = 0; round < rounds; ++round)
       for (const auto& subject : field.subjects) {
         const auto& traits = subject->traits();
-        if (!work.fits(traits)) continue;
-        if (const auto why = subject->missing()) {
-          results.remark(work, traits, "missing: " + *why);
+        auto why_not = work.unfit(traits);
+        if (const auto missing = subject->missing(); missing && !why_not) why_not = "missing: " + *missing;
+        if (why_not) {
+          results.remark(work, traits, *why_not);
           continue;
         }
-        say(began, relay::format("{}, round {} of {}: {}", work.name, round + 1, options.rounds, traits.name));
+        say(began, relay::format("{}, round {} of {}: {}", work.name, round + 1, rounds, traits.name));
         const auto outcomes = work.run(*subject, options.scale);
         if (outcomes)
           results.add(work, traits, *outcomes);
@@ -89,6 +91,7 @@ Result<void> run(const Field& field, const Options& options, Results& results) {
         else
           results.remark(work, traits, relay::format("round {}: {}", round + 1, outcomes.error().message()));
       }
+  }
   say(began, "done\n");
   return {};
 }
@@ -101,10 +104,9 @@ Result<Options> read_options(int argc, char** argv) {
     if (word == "--quick") {
       options.rounds = 2;
       options.scale.seconds = 0.15;
-    } else if (word == "--only") {
-      for (const auto name : comma_list(value())) options.only.emplace(name);
-    } else if (word == "--subjects") {
-      for (const auto name : comma_list(value())) options.subjects.emplace(name);
+    } else if (word == "--only" || word == "--subjects") {
+      const auto names = value();
+      for (const auto name : comma_list(names)) (word == "--only" ? options.only : options.subjects).emplace(name);
     } else if (word == "--rounds") {
       options.rounds = std::atoi(value().c_str());
     } else if (word == "--backlog") {

@@ -57,6 +57,7 @@ void add_first_daemon(Subjects& subjects) {
   subjects.push_back(std::make_unique<FirstDaemon>(
       Traits{.name = "first-daemon",
              .title = "the 1.x daemon",
+             .most_agents = 500,
              .note = "npm agent-relay 1.6.0 on Node; messages in memory (its SQLite binding needs an install script); "
                      "drops silently when its queues are full"},
       RELAY_FIRST_DAEMON_SCRIPT, RELAY_FIRST_DAEMON_MODULES));

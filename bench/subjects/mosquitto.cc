@@ -96,10 +96,11 @@ class RunningMosquitto final : public Running {
     for (const auto& seat : seats) {
       auto socket = RELAY_TRY(ByteSocket::connect_unix(server_.file("r.sock")));
       const std::string keep_session(1, '\0'), forever = two_bytes(0), version(1, '\4');
-      RELAY_TRY(
+      const auto greeting = RELAY_TRY(
           ask(socket, packet(kConnect, text("MQTT") + version + keep_session + forever + text(seat.name)), kConnected));
+      const bool known = greeting[0] != 0;  // it has its subscription, and maybe mail
       const auto topic = seat.role == Role::Audience ? kEveryonesTopic : std::string_view{seat.name};
-      if (seat.role != Role::Sender)
+      if (seat.role != Role::Sender && !known)
         RELAY_TRY(ask(socket, packet(kSubscribe, two_bytes(1) + text(topic) + '\1'), kSubscribed));
       endpoints.push_back(std::make_unique<MqttEndpoint>(std::move(socket)));
     }
@@ -109,12 +110,12 @@ class RunningMosquitto final : public Running {
   [[nodiscard]] const ServerProcess& server() const override { return server_; }
 
  private:
-  static Result<void> ask(ByteSocket& socket, const std::string& question, unsigned char answer) {
+  static Result<std::string> ask(ByteSocket& socket, const std::string& question, unsigned char answer) {
     RELAY_TRY(socket.write_all(question));
     Packet came;
     while (came.kind != answer)
       if (!take(socket, came)) RELAY_TRY(socket.wait_and_read());
-    return {};
+    return std::string{came.content};
   }
 
   ServerProcess server_;

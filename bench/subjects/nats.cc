@@ -48,13 +48,13 @@ Taken take(ByteSocket& socket, Message& message) {
   return Taken::Message;
 }
 
-/// Connected, and whatever else is said has been taken in before it returns.
+/// Connected, and whatever else is said has been taken in by the server before this returns. What came is left to be heard:
+/// mail may be among it.
 Result<ByteSocket> join(std::uint16_t port, std::string_view words) {
   auto socket = RELAY_TRY(ByteSocket::connect_loopback(port));
   RELAY_TRY(socket.write_all(relay::format("CONNECT {{\"verbose\":false,\"pedantic\":false}}\r\n{}PING\r\n", words)));
-  while (!socket.unread().ends_with("PONG\r\n")) RELAY_TRY(socket.wait_and_read());
+  while (!socket.unread().contains("PONG\r\n")) RELAY_TRY(socket.wait_and_read());
   if (socket.unread().contains("-ERR")) return fail("NATS refused: " + std::string{socket.unread()});
-  socket.consume(socket.unread().size());
   return socket;
 }
 

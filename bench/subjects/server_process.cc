@@ -31,6 +31,15 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+/// In a child: the program takes its place.
+[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& variables,
+                         const std::string& place, const std::string& output) {
+  const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (out >= 0 && ::dup2(out, 1) >= 0 && ::dup2(out, 2) >= 0 && ::chdir(place.c_str()) == 0)
+    ::execve(arguments[0], arguments.data(), variables.data());
+  ::_exit(127);
+}
+
 double kib_after(const std::string& status, std::string_view key) {
   const auto at = status.find(key);
   return at == std::string::npos ? 0 : std::strtod(status.c_str() + at + key.size(), nullptr);
@@ -61,12 +70,7 @@ Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<st
   environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
   const auto arguments = pointers(words), variables = pointers(environment);
   const auto out = file("out");
-  return start([&] {
-    const int log = ::open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (log < 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0 || ::chdir(place_.c_str()) != 0) ::_exit(126);
-    ::execve(arguments[0], arguments.data(), variables.data());
-    ::_exit(127);
-  });
+  return start([&] { become(arguments, variables, place_, out); });
 }
 
 Result<void> ServerProcess::start(const std::function<void()>& serve) {
@@ -106,6 +110,16 @@ Usage ServerProcess::usage() const {
   usage.memory_kib = kib_after(status, "VmRSS:");
   usage.peak_memory_kib = kib_after(status, "VmHWM:");
   return usage;
+}
+
+Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment) {
+  const auto arguments = pointers(words), variables = pointers(environment);
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("cannot start a process");
+  if (pid == 0) become(arguments, variables, place, "/dev/null");
+  int status = 0;
+  if (::waitpid(pid, &status, 0) != pid) return fail_errno("cannot wait for a process");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 std::optional<std::string> find_program(std::string_view name) {

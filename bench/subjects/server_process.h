@@ -51,6 +51,8 @@ class ServerProcess {
   pid_t pid_ = 0;
 };
 
+/// Runs it there to its end, without output, and returns its exit code.
+Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment);
 /// Where a program is, if it is installed (also in the sbin directories).
 std::optional<std::string> find_program(std::string_view name);
 /// A port of loopback that nobody uses at the moment.

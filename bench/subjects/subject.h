@@ -38,7 +38,8 @@ struct Traits {
   std::string title;  // as the table shows it
   Promise promise = Promise::None;
   bool keeps_mail = false;  // for a receiver that is away
-  std::string note = {};    // settings that a reader must know
+  std::size_t most_agents = 100'000;
+  std::string note = {};  // settings that a reader must know
 };
 
 class Subject {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kEveryonesTopic = "everyone";
 constexpr std::size_t kGreetingBytes = 64;
-constexpr unsigned char kMore = 1, kLong = 2, kCommand = 4;
+constexpr unsigned char kLong = 2, kCommand = 4;
 
 /// Ends with a mark, since topics match by their beginnings.
 std::string topic_of(std::string_view to) { return relay::format("{}|", to == kEveryone ? kEveryonesTopic : to); }
@@ -70,15 +70,14 @@ class ZeroMqEndpoint final : public Endpoint {
   explicit ZeroMqEndpoint(ByteSocket socket) : socket_{std::move(socket)} {}
 
   void send(std::string_view to, std::string_view body) override {
-    socket_.queue(frame(kMore, topic_of(to)));
-    socket_.queue(frame(0, body));
+    socket_.queue(frame(0, topic_of(to) + std::string{body}));
   }
 
-  /// A message is its topic and its body; subscriptions that reach a sender were counted when it was opened.
+  /// A message is its topic and its body in one frame: the bound on what waits, after which it drops, counts frames.
   Result<Heard> hear() override {
     Heard heard;
     for (Frame came; take(socket_, came);)
-      if ((came.flags & (kMore | kCommand)) == 0) ++heard.deliveries;
+      if ((came.flags & kCommand) == 0) ++heard.deliveries;
     return heard;
   }
 

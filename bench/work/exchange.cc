@@ -31,7 +31,9 @@ Result<Latencies> one_by_one(Driver& driver, const Sender& sender, std::string_v
 
 Result<Pace> stream(Driver& driver, const Flow& flow, std::string_view body, const Extent& extent) {
   std::size_t sent = 0, deliveries = 0, confirmations = 0, turn_of = 0;
-  const auto done = [&] { return std::min(deliveries / flow.copies, flow.confirmed ? confirmations : sent); };
+  const auto done = [&] {
+    return std::min(flow.copies > 0 ? deliveries / flow.copies : sent, flow.confirmed ? confirmations : sent);
+  };
   const Driver::OnHeard count = [&](std::size_t, const Heard& heard) {
     deliveries += heard.deliveries;
     confirmations += heard.confirmations;

@@ -31,7 +31,7 @@ Result<Latencies> one_by_one(Driver& driver, const Sender& sender, std::string_v
 
 struct Flow {
   std::vector<Sender> senders;
-  std::size_t copies = 1;  // how many receive each message
+  std::size_t copies = 1;  // how many receive each message; 0: it is kept for who is away
   bool confirmed = false;
   std::size_t window = 0;  // messages that were sent and are not yet delivered and confirmed
 };

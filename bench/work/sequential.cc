@@ -41,7 +41,7 @@ Work sequential_work() {
   return {.name = "sequential",
           .title = "one to one, one message after the other",
           .headline = Metric::DeliverP50,
-          .fits = [](const Traits&) { return true; },
+          .unfit = all_can,
           .run = run_sequential};
 }
 

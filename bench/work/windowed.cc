@@ -38,7 +38,7 @@ Work windowed_work() {
   return {.name = "windowed",
           .title = "one to one, 512 messages on their way",
           .headline = Metric::Rate,
-          .fits = [](const Traits&) { return true; },
+          .unfit = all_can,
           .run = run_windowed};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,14 +26,30 @@ struct Work {
   std::string name;   // as `--only` takes it
   std::string title;  // over its table
   Metric headline;    // the ratios are about this one
-  std::function<bool(const Traits&)> fits;
+  /// Why a subject does not do this work; nothing when it does.
+  std::function<std::optional<std::string>(const Traits&)> unfit;
   std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run;
   int most_rounds = 100;  // for work that is long and steady
 };
 
 std::vector<Work> all_work();
 
+// Answers to `unfit`.
+std::optional<std::string> all_can(const Traits& subject);
+std::optional<std::string> needs_kept_mail(const Traits& subject);
+/// For work about us alone, done with one kind of ours; nothing needs to be said about the others.
+std::function<std::optional<std::string>(const Traits&)> only_for(std::string name);
+
 Work sequential_work();
 Work windowed_work();
+Work fan_in_work();
+Work broadcast_work();
+Work pairs_work();
+Work backlog_work();
+Work resume_work();
+Work idle_work();
+Work start_work();
+Work agents_work();
+Work history_work();
 
 }  // namespace relay::bench

@@ -1,0 +1,64 @@
+/// What a start costs: of our daemon until it answers, of our command line until it has ended.
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "figures.h"
+#include "subjects/ours.h"
+#include "work/driver.h"
+#include "work/work.h"
+
+namespace relay::bench {
+namespace {
+
+Outcome outcome_of(std::string variant, const std::vector<double>& milliseconds) {
+  return {.variant = std::move(variant),
+          .measurements = {{Metric::StartP50, quantile(milliseconds, 0.5)},
+                           {Metric::StartP99, quantile(milliseconds, 0.99)}}};
+}
+
+/// From before the fork to after the end, in the place of a daemon that runs.
+Result<Outcome> whole_runs(std::string variant, const std::vector<std::string>& words, const DaemonUnderTest& daemon,
+                           std::size_t times) {
+  std::vector<double> milliseconds;
+  for (std::size_t i = 0; i < times; ++i) {
+    const auto start = now();
+    const int code = RELAY_TRY(run_in(daemon.server().place(), words, daemon.environment()));
+    milliseconds.push_back(seconds_since(start) * 1e3);
+    if (code != 0) return fail("it failed: " + variant);
+  }
+  return outcome_of(std::move(variant), milliseconds);
+}
+
+Result<std::vector<Outcome>> run_start(const Subject&, const Scale& scale) {
+  const auto program = std::filesystem::absolute(scale.program).string();
+  std::vector<double> daemon_ms;
+  for (std::size_t i = 0; i < scale.starts; ++i) {
+    const auto start = now();
+    const auto daemon = RELAY_TRY(DaemonUnderTest::start(program, {}));
+    daemon_ms.push_back(seconds_since(start) * 1e3);
+  }
+  std::vector<Outcome> outcomes{outcome_of("the daemon, until it answers", daemon_ms)};
+  const auto running = RELAY_TRY(start_ours(program, {}));
+  const Seat bob{.name = "Bob"};
+  RELAY_TRY(running->open(std::span{&bob, 1}));
+  const auto& daemon = running->daemon();
+  outcomes.push_back(
+      RELAY_TRY(whole_runs("agent-relay send Bob hello", {program, "send", "Bob", "hello"}, daemon, scale.starts)));
+  outcomes.push_back(RELAY_TRY(whole_runs("agent-relay --version", {program, "--version"}, daemon, scale.starts)));
+  outcomes.push_back(RELAY_TRY(whole_runs("/bin/true, for comparison", {"/bin/true"}, daemon, scale.starts)));
+  return outcomes;
+}
+
+}  // namespace
+
+Work start_work() {
+  return {.name = "start",
+          .title = "ours alone: from the start of a process",
+          .headline = Metric::StartP50,
+          .unfit = only_for("power"),
+          .run = run_start,
+          .most_rounds = 3};
+}
+
+}  // namespace relay::bench
