@@ -16,7 +16,7 @@ help:
 	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 20 minutes)'
 	@echo '  install    put agent-relay, and relay for short, under PREFIX ($(PREFIX); also DESTDIR)'
 	@echo '  uninstall  take them away again'
-	@echo '  bench      measure against a raw socket forwarder in the same run'
+	@echo '  bench      measure beside NATS, Redis and others in the same run   (BENCH=--quick)'
 	@echo '  fuzz       each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) under the sanitizers'
 	@echo '  format     clang-format over our sources'
 	@echo '  tidy       clang-tidy over our sources'
@@ -51,7 +51,8 @@ uninstall:
 bench: build
 	@scripts/setup bench
 	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_terminal_bench relay_pipeline_bench relay_pty_bench relay_fairness_bench relay_http_hello
-	@build/bench/bench/relay_bench build/release/agent-relay
+	@scripts/npm-tools bench/first-daemon 'the 1.x daemon' || true
+	@build/bench/bench/relay_bench build/release/agent-relay $(BENCH)
 	@build/bench/bench/relay_terminal_bench
 	@build/bench/bench/relay_pipeline_bench
 	@build/bench/bench/relay_pty_bench

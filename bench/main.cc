@@ -29,14 +29,21 @@ constexpr const char* kUsage =
     "  --only WORK,...   these kinds of work\n"
     "  --subjects A,...  these subjects\n"
     "  --rounds N        5; rounds of all subjects alternate\n"
+    "  --seconds S       1; of each measurement\n"
     "  --backlog N       100000 messages wait for who is away\n"
+    "  --history N       also with N messages before (1000000 is the most otherwise)\n"
+    "  --json FILE       everything that was measured\n"
+    "  --svg FILE        the most telling of it as a picture\n"
     "  --list            names of work and subjects\n";
+
+constexpr long kTmpfs = 0x01021994;
 
 struct Options {
   Scale scale;
   int rounds = 5;
   std::set<std::string> only, subjects;
   bool list = false;
+  std::string json_file, svg_file;
 };
 
 struct Field {
@@ -104,13 +111,25 @@ Result<Options> read_options(int argc, char** argv) {
     if (word == "--quick") {
       options.rounds = 2;
       options.scale.seconds = 0.15;
+      options.scale.backlog = 20'000;
+      options.scale.histories = {0, 20'000, 100'000};
+      options.scale.starts = 10;
+      options.scale.idle_seconds = 3;
     } else if (word == "--only" || word == "--subjects") {
       const auto names = value();
       for (const auto name : comma_list(names)) (word == "--only" ? options.only : options.subjects).emplace(name);
     } else if (word == "--rounds") {
       options.rounds = std::atoi(value().c_str());
+    } else if (word == "--seconds") {
+      options.scale.seconds = std::strtod(value().c_str(), nullptr);
     } else if (word == "--backlog") {
       options.scale.backlog = std::strtoul(value().c_str(), nullptr, 10);
+    } else if (word == "--history") {
+      options.scale.histories.push_back(std::strtoul(value().c_str(), nullptr, 10));
+    } else if (word == "--json") {
+      options.json_file = value();
+    } else if (word == "--svg") {
+      options.svg_file = value();
     } else if (word == "--list") {
       options.list = true;
     } else if (word.starts_with('-') || !options.scale.program.empty()) {
@@ -122,6 +141,18 @@ Result<Options> read_options(int argc, char** argv) {
   if ((options.scale.program.empty() && !options.list) || options.rounds < 1 || options.scale.backlog < 1)
     return fail(kUsage);
   return options;
+}
+
+/// Where and under what it was measured; a disk in memory would make every sync free.
+std::string circumstances(const Options& options) {
+  struct statfs place{};
+  ::statfs(std::filesystem::temp_directory_path().c_str(), &place);
+  const std::string_view disk = place.f_type == kTmpfs ? "memory, so syncs are free" : "a disk";
+  std::ifstream file{"/proc/loadavg"};
+  std::string load;
+  file >> load;
+  return relay::format("{}; load {} at the end; {} rounds of {} s; files on {}", machine(), load, options.rounds,
+                       options.scale.seconds, disk);
 }
 
 /// Thousands of connections, ours and the server's.
@@ -150,7 +181,10 @@ int main(int argc, char** argv) {
   for (const auto& subject : field.subjects) subjects.push_back(subject->traits());
   Results results{field.work, subjects};
   const auto ran = run(field, *options, results);
-  std::printf("%s\n%s", machine().c_str(), table_of(results).c_str());
+  const auto where = circumstances(*options);
+  std::printf("%s\n%s", where.c_str(), table_of(results).c_str());
+  if (!options->json_file.empty()) std::ofstream{options->json_file} << json_of(results, where) << "\n";
+  if (!options->svg_file.empty()) std::ofstream{options->svg_file} << plot_of(results);
   if (!ran) return std::fprintf(stderr, "%s\n", ran.error().message().c_str()), 1;
   return 0;
 }

@@ -44,6 +44,8 @@ std::string Results::remark_on(const Work& work, const Traits& subject) const {
   return found == remarks_.end() ? std::string{} : found->second;
 }
 
+bool is_ours(const Traits& subject) { return std::ranges::find(kOurs, subject.name) != std::end(kOurs); }
+
 double times_better(Metric metric, double value, double than) {
   return row_of(metric).better == Better::Lower ? than / value : value / than;
 }

@@ -47,10 +47,19 @@ class Results {
   std::map<std::pair<std::string, std::string>, std::string> remarks_;
 };
 
+/// The kinds of ours, by name; the tables compare everybody with each.
+inline constexpr std::string_view kOurs[] = {"memory", "process", "power"};
+
 /// How many times better the first is, by the metric's direction.
 double times_better(Metric metric, double value, double than);
 
+bool is_ours(const Traits& subject);
+
 /// The tables, for a person.
 std::string table_of(const Results& results);
+/// All of it with every round, for a program. `circumstances` says where and when.
+std::string json_of(const Results& results, const std::string& circumstances);
+/// The most telling of it as an SVG page.
+std::string plot_of(const Results& results);
 
 }  // namespace relay::bench

@@ -1,17 +1,9 @@
-#include <cmath>
-
 #include "base/format.h"
+#include "report/numbers.h"
 #include "report/results.h"
 
 namespace relay::bench {
 namespace {
-
-constexpr std::string_view kOurs[] = {"memory", "process", "power"};
-
-std::string number(double value) {
-  if (value >= 100 || value == 0) return relay::format("{:.0f}", value);
-  return relay::format("{:.{}f}", value, value >= 10 ? 1 : 2);
-}
 
 /// The metrics that somebody has, in the order of the list.
 std::vector<Metric> columns(const Results& results, const Work& work, const std::string& variant) {
@@ -25,7 +17,7 @@ std::vector<Metric> columns(const Results& results, const Work& work, const std:
   return columns;
 }
 
-const Traits* find(const Results& results, std::string_view name) {
+const Traits* subject_named(const Results& results, std::string_view name) {
   for (const auto& subject : results.subjects())
     if (subject.name == name) return &subject;
   return nullptr;
@@ -34,11 +26,11 @@ const Traits* find(const Results& results, std::string_view name) {
 /// How many times better that subject is than this one: "-" where one of them was not measured.
 std::string ratio(const Results& results, const Work& work, const std::string& variant, std::string_view better,
                   const Traits& than) {
-  const auto* subject = find(results, better);
+  const auto* subject = subject_named(results, better);
   const auto theirs = results.summary(work, variant, than, work.headline);
   const auto its = subject ? results.summary(work, variant, *subject, work.headline) : std::nullopt;
   if (!theirs || !its || than.name == better) return "-";
-  return number(times_better(work.headline, its->median, theirs->median));
+  return three_figures(times_better(work.headline, its->median, theirs->median));
 }
 
 void add_table(std::string& text, const Results& results, const Work& work, const std::string& variant) {
@@ -55,7 +47,7 @@ void add_table(std::string& text, const Results& results, const Work& work, cons
     text += relay::format("{:26} {:>8}", subject.title, title_of(subject.promise));
     for (const auto metric : metrics) {
       const auto summary = results.summary(work, variant, subject, metric);
-      text += relay::format(" {:>11}", summary ? number(summary->median) : "-");
+      text += relay::format(" {:>11}", summary ? three_figures(summary->median) : "-");
     }
     const auto headline = results.summary(work, variant, subject, work.headline);
     text += relay::format(" {:>6.0f}% {:>7}", headline->spread * 100, ratio(results, work, variant, "floor", subject));
@@ -64,12 +56,37 @@ void add_table(std::string& text, const Results& results, const Work& work, cons
   }
 }
 
+/// Work about one subject alone: its variants below each other, nothing to compare with.
+void add_table_of_one(std::string& text, const Results& results, const Work& work, const Traits& subject) {
+  const auto variants = results.variants(work);
+  if (variants.empty()) return;
+  const auto metrics = columns(results, work, variants.front());
+  text += relay::format("\n{}: {} ({})\n\n{:30}", work.name, work.title, subject.title, "");
+  for (const auto metric : metrics) text += relay::format(" {:>11}", row_of(metric).title);
+  text += relay::format(" {:>7}\n{:30}", "spread", "");
+  for (const auto metric : metrics) text += relay::format(" {:>11}", row_of(metric).unit);
+  text += "\n";
+  for (const auto& variant : variants) {
+    text += relay::format("{:30}", variant);
+    for (const auto metric : metrics) {
+      const auto summary = results.summary(work, variant, subject, metric);
+      text += relay::format(" {:>11}", summary ? three_figures(summary->median) : "-");
+    }
+    const auto headline = results.summary(work, variant, subject, work.headline);
+    text += relay::format(" {:>6.0f}%\n", headline ? headline->spread * 100 : 0);
+  }
+}
+
 }  // namespace
 
 std::string table_of(const Results& results) {
   std::string text;
   for (const auto& work : results.work()) {
-    for (const auto& variant : results.variants(work)) add_table(text, results, work, variant);
+    if (const auto* alone = subject_named(results, work.alone); !work.alone.empty()) {
+      if (alone) add_table_of_one(text, results, work, *alone);
+    } else {
+      for (const auto& variant : results.variants(work)) add_table(text, results, work, variant);
+    }
     for (const auto& subject : results.subjects())
       if (const auto words = results.remark_on(work, subject); !words.empty())
         text += relay::format("{}: {}\n", subject.title, words);

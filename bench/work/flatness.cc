@@ -62,7 +62,8 @@ Work agents_work() {
           .title = "ours alone: one pair talks while others are connected",
           .headline = Metric::CpuPerMillion,
           .unfit = only_for("process"),
-          .run = run_agents};
+          .run = run_agents,
+          .alone = "process"};
 }
 
 Work history_work() {
@@ -71,6 +72,7 @@ Work history_work() {
           .headline = Metric::CpuPerMillion,
           .unfit = only_for("process"),
           .run = run_history,
+          .alone = "process",
           .most_rounds = 1};
 }
 

@@ -37,6 +37,7 @@ Work idle_work() {
           .headline = Metric::MemoryPerAgent,
           .unfit = only_for("power"),
           .run = run_idle,
+          .alone = "power",
           .most_rounds = 2};
 }
 

@@ -58,6 +58,7 @@ Work start_work() {
           .headline = Metric::StartP50,
           .unfit = only_for("power"),
           .run = run_start,
+          .alone = "power",
           .most_rounds = 3};
 }
 

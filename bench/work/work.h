@@ -29,7 +29,8 @@ struct Work {
   /// Why a subject does not do this work; nothing when it does.
   std::function<std::optional<std::string>(const Traits&)> unfit;
   std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run;
-  int most_rounds = 100;  // for work that is long and steady
+  std::string alone = {};  // the one subject it is about
+  int most_rounds = 100;   // for work that is long and steady
 };
 
 std::vector<Work> all_work();
@@ -37,7 +38,7 @@ std::vector<Work> all_work();
 // Answers to `unfit`.
 std::optional<std::string> all_can(const Traits& subject);
 std::optional<std::string> needs_kept_mail(const Traits& subject);
-/// For work about us alone, done with one kind of ours; nothing needs to be said about the others.
+/// For work about one subject alone; nothing needs to be said about the others.
 std::function<std::optional<std::string>(const Traits&)> only_for(std::string name);
 
 Work sequential_work();

@@ -1,0 +1,53 @@
+#include "base/json.h"
+
+#include "report/results.h"
+
+namespace relay::bench {
+namespace {
+
+json::object metrics_of(const Results& results, const Work& work, const std::string& variant, const Traits& subject) {
+  json::object metrics;
+  for (const auto& row : kMetrics) {
+    const auto summary = results.summary(work, variant, subject, row.metric);
+    if (!summary) continue;
+    json::array rounds;
+    for (const auto value : results.rounds(work, variant, subject, row.metric)) rounds.emplace_back(value);
+    metrics[row.name] = json::object{{"median", summary->median}, {"spread", summary->spread}, {"rounds", rounds}};
+  }
+  return metrics;
+}
+
+json::object variant_of(const Results& results, const Work& work, const std::string& variant) {
+  json::object subjects;
+  for (const auto& subject : results.subjects())
+    if (auto metrics = metrics_of(results, work, variant, subject); !metrics.empty())
+      subjects[subject.name] = std::move(metrics);
+  return {{"variant", variant}, {"subjects", std::move(subjects)}};
+}
+
+}  // namespace
+
+std::string json_of(const Results& results, const std::string& circumstances) {
+  json::array subjects, works;
+  for (const auto& subject : results.subjects())
+    subjects.push_back(json::object{{"name", subject.name},
+                                    {"title", subject.title},
+                                    {"promise", title_of(subject.promise)},
+                                    {"note", subject.note}});
+  for (const auto& work : results.work()) {
+    json::array variants;
+    for (const auto& variant : results.variants(work)) variants.push_back(variant_of(results, work, variant));
+    json::object remarks;
+    for (const auto& subject : results.subjects())
+      if (const auto words = results.remark_on(work, subject); !words.empty()) remarks[subject.name] = words;
+    works.push_back(json::object{{"name", work.name},
+                                 {"title", work.title},
+                                 {"headline", row_of(work.headline).name},
+                                 {"variants", std::move(variants)},
+                                 {"remarks", std::move(remarks)}});
+  }
+  return json::serialize(
+      json::object{{"circumstances", circumstances}, {"subjects", std::move(subjects)}, {"work", std::move(works)}});
+}
+
+}  // namespace relay::bench

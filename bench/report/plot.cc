@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "base/format.h"
+#include "report/results.h"
+#include "report/svg.h"
+
+namespace relay::bench {
+namespace {
+
+/// What the page shows, in this order; work that was not done is left out.
+struct Shown {
+  std::string_view work, variant;
+  Metric metric;
+  std::optional<Metric> mark;
+  std::string_view title, unit;
+};
+
+constexpr Shown kBars[] = {
+    {"sequential", "1 KB", Metric::DeliverP50, Metric::DeliverP99, "1 KB delivered, median; line: p99", "µs"},
+    {"sequential", "1 KB", Metric::ConfirmP50, Metric::ConfirmP99, "1 KB confirmed, median; line: p99", "µs"},
+    {"windowed", "1 KB", Metric::Rate, std::nullopt, "1 KB, one to one", "messages/s"},
+    {"windowed", "1 KB", Metric::CpuPerMillion, std::nullopt, "1 KB, one to one: CPU of the server", "µs a message"},
+    {"fan-in", "", Metric::Rate, std::nullopt, "a hundred to one", "messages/s"},
+    {"pairs", "", Metric::Rate, std::nullopt, "a thousand pairs", "messages/s"},
+    {"broadcast", "", Metric::Rate, std::nullopt, "one to a thousand", "deliveries/s"},
+    {"broadcast", "", Metric::CpuPerMillion, std::nullopt, "one to a thousand: CPU of the server", "µs a delivery"},
+    {"backlog", "", Metric::DrainRate, std::nullopt, "mail that waited, drained", "messages/s"},
+    {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "after a cut, until the first message; line: p99", "µs"},
+};
+
+constexpr Shown kCurves[] = {
+    {"agents", "", Metric::CpuPerMillion, std::nullopt, "ours, more agents connected: CPU", "µs a message"},
+    {"history", "", Metric::CpuPerMillion, std::nullopt, "ours, more said before: CPU", "µs a message"},
+    {"agents", "", Metric::DeliverP50, std::nullopt, "ours, more agents connected: delivered, median", "µs"},
+    {"history", "", Metric::DeliverP50, std::nullopt, "ours, more said before: delivered, median", "µs"},
+};
+
+const Work* work_named(const Results& results, std::string_view name) {
+  const auto found = std::ranges::find(results.work(), name, &Work::name);
+  return found == results.work().end() ? nullptr : &*found;
+}
+
+Kind kind_of(const Traits& subject) {
+  if (subject.name == "floor") return Kind::Floor;
+  return is_ours(subject) ? Kind::Ours : Kind::Other;
+}
+
+BarPlot bars_of(const Results& results, const Work& work, const std::string& variant, const Shown& shown) {
+  BarPlot plot{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .bars = {}};
+  for (const auto& subject : results.subjects()) {
+    const auto value = results.summary(work, variant, subject, shown.metric);
+    if (!value) continue;
+    Bar bar{.label = subject.title, .value = value->median, .mark = {}, .kind = kind_of(subject)};
+    if (shown.mark)
+      if (const auto mark = results.summary(work, variant, subject, *shown.mark)) bar.mark = mark->median;
+    plot.bars.push_back(std::move(bar));
+  }
+  std::ranges::sort(plot.bars, [&](const Bar& one, const Bar& other) {
+    return times_better(shown.metric, one.value, other.value) > 1;
+  });
+  return plot;
+}
+
+Curve curve_of(const Results& results, const Work& work, const Shown& shown) {
+  Curve curve{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .points = {}};
+  for (const auto& variant : results.variants(work))
+    for (const auto& subject : results.subjects())
+      if (const auto value = results.summary(work, variant, subject, shown.metric))
+        curve.points.push_back({.label = variant, .value = value->median});
+  return curve;
+}
+
+}  // namespace
+
+std::string plot_of(const Results& results) {
+  std::vector<BarPlot> plots;
+  for (const auto& shown : kBars)
+    if (const auto* work = work_named(results, shown.work))
+      for (const auto& variant : results.variants(*work))
+        if (shown.variant.empty() || shown.variant == variant) {
+          auto plot = bars_of(results, *work, variant, shown);
+          if (!plot.bars.empty()) plots.push_back(std::move(plot));
+        }
+  std::vector<Curve> curves;
+  for (const auto& shown : kCurves)
+    if (const auto* work = work_named(results, shown.work)) {
+      auto curve = curve_of(results, *work, shown);
+      if (!curve.points.empty()) curves.push_back(std::move(curve));
+    }
+  return svg_page("agent-relay beside other servers, one run on one machine; bars on logarithmic scales, best first",
+                  plots, curves);
+}
+
+}  // namespace relay::bench

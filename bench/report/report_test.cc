@@ -1,0 +1,76 @@
+/// What a reader of the reports may rely on; no server is started here.
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "figures.h"
+#include "report/numbers.h"
+#include "report/results.h"
+#include "report/svg.h"
+
+namespace relay::bench {
+namespace {
+
+const Work kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50, .unfit = {}, .run = {}};
+const Traits kFloor{.name = "floor", .title = "raw forwarder"};
+const Traits kPower{.name = "power", .title = "agent-relay, power", .promise = Promise::Power};
+
+Results talk_of_two() {
+  Results results{{kTalk}, {kFloor, kPower}};
+  for (const double us : {10.0, 12.0, 11.0}) results.add(kTalk, kFloor, {{"1 KB", {{Metric::DeliverP50, us}}}});
+  for (const double us : {20.0, 22.0, 24.0}) results.add(kTalk, kPower, {{"1 KB", {{Metric::DeliverP50, us}}}});
+  return results;
+}
+
+TEST(Quantile, IsTheValueBelowWhichThatShareLies) {
+  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.5), 3);
+  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.999), 5);
+  EXPECT_EQ(quantile({}, 0.5), 0);
+}
+
+TEST(Results, ShowTheMiddleOfTheRoundsAndHowFarTheyLieApart) {
+  const auto summary = talk_of_two().summary(kTalk, "1 KB", kPower, Metric::DeliverP50);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->median, 22);
+  EXPECT_NEAR(summary->spread, 2.0 / 22, 1e-9);
+  EXPECT_FALSE(talk_of_two().summary(kTalk, "1 KB", kPower, Metric::Rate));
+}
+
+TEST(Results, BetterMeansLessForTimesAndMoreForRates) {
+  EXPECT_EQ(times_better(Metric::DeliverP50, 10, 20), 2);
+  EXPECT_EQ(times_better(Metric::Rate, 20, 10), 2);
+}
+
+TEST(Table, NamesEverySubjectWithItsRatioToTheFloor) {
+  const auto table = table_of(talk_of_two());
+  EXPECT_NE(table.find("agent-relay, power"), std::string::npos);
+  EXPECT_NE(table.find("2.00"), std::string::npos) << table;
+}
+
+TEST(Table, SaysWhySomebodyHasNoNumbers) {
+  Results results{{kTalk}, {kFloor, kPower}};
+  results.remark(kTalk, kFloor, "missing: not installed");
+  EXPECT_NE(table_of(results).find("raw forwarder: missing: not installed"), std::string::npos);
+}
+
+TEST(Json, KeepsEveryRound) {
+  const auto root = parse_json_object(json_of(talk_of_two(), "here"));
+  ASSERT_TRUE(root);
+  const auto& variant = root->at("work").at(0).at("variants").at(0);
+  EXPECT_EQ(variant.at("subjects").at("floor").at("deliver_p50_us").at("rounds").as_array().size(), 3);
+}
+
+TEST(Svg, DrawsEachBarAndEscapesWords) {
+  const auto page = svg_page("a < b", {{.title = "t", .unit = "us", .bars = {{.label = "one & two", .value = 3}}}}, {});
+  EXPECT_NE(page.find("a &lt; b"), std::string::npos);
+  EXPECT_NE(page.find("one &amp; two"), std::string::npos);
+  EXPECT_EQ(page.find("nan"), std::string::npos);
+}
+
+TEST(Numbers, HaveThreeFigures) {
+  EXPECT_EQ(three_figures(0.1234), "0.12");
+  EXPECT_EQ(three_figures(12.34), "12.3");
+  EXPECT_EQ(short_number(1'234'567), "1.23 M");
+}
+
+}  // namespace
+}  // namespace relay::bench

@@ -1,0 +1,156 @@
+#include "report/svg.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/format.h"
+#include "report/numbers.h"
+
+namespace relay::bench {
+namespace {
+
+constexpr int kColumns = 2, kPageWidth = 1000, kMargin = 24, kHeaderHeight = 56;
+constexpr int kPlotWidth = (kPageWidth - kMargin * (kColumns + 1)) / kColumns;
+constexpr int kLabelWidth = 160, kValueWidth = 64, kRowHeight = 19, kTitleHeight = 30, kGap = 22, kCurveHeight = 170;
+constexpr int kBarWidth = kPlotWidth - kLabelWidth - kValueWidth;
+
+constexpr std::string_view kStyle = R"(<style>
+  svg { font: 12px system-ui, sans-serif; }
+  .page { fill: #ffffff; } text { fill: #1f2328; } .quiet { fill: #59636e; }
+  .head { font-size: 17px; font-weight: 600; } .title { font-weight: 600; }
+  .ours { fill: #1f6feb; } .other { fill: #9aa4af; } .floor { fill: #d0d7de; }
+  .mark { stroke: #1f2328; stroke-width: 1.5; } .axis { stroke: #d0d7de; }
+  .curve { fill: none; stroke: #1f6feb; stroke-width: 2; }
+  @media (prefers-color-scheme: dark) {
+    .page { fill: #0d1117; } text { fill: #e6edf3; } .quiet { fill: #9198a1; }
+    .ours { fill: #4493f8; } .other { fill: #6e7681; } .floor { fill: #3d444d; }
+    .mark { stroke: #e6edf3; } .axis { stroke: #3d444d; } .curve { stroke: #4493f8; }
+  }
+</style>
+)";
+
+std::string escaped(std::string_view words) {
+  std::string text;
+  for (const char letter : words) {
+    if (letter == '&')
+      text += "&amp;";
+    else if (letter == '<')
+      text += "&lt;";
+    else
+      text += letter;
+  }
+  return text;
+}
+
+enum class Anchor { Start, Middle, End };
+
+std::string words_at(double x, double y, std::string_view words, std::string_view style,
+                     Anchor anchor = Anchor::Start) {
+  constexpr std::string_view kNames[] = {"start", "middle", "end"};
+  return relay::format("<text x=\"{:.0f}\" y=\"{:.0f}\" class=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, style,
+                       kNames[static_cast<int>(anchor)], escaped(words));
+}
+
+std::string_view style_of(Kind kind) {
+  switch (kind) {
+    case Kind::Floor: return "floor";
+    case Kind::Ours: return "ours";
+    case Kind::Other: return "other";
+  }
+  return "";
+}
+
+/// From the power of ten below the smallest value to the largest.
+struct LogScale {
+  double low = 0, high = 1;
+
+  explicit LogScale(const std::vector<Bar>& bars) {
+    double least = 1e300, most = 0;
+    for (const auto& bar : bars) {
+      least = std::min(least, bar.value);
+      most = std::max({most, bar.value, bar.mark.value_or(0)});
+    }
+    low = std::floor(std::log10(std::max(least, 1e-3)) - 0.2);
+    high = std::max(low + 1, std::log10(std::max(most, 1e-3)));
+  }
+  [[nodiscard]] double width(double value) const {
+    return std::clamp((std::log10(std::max(value, 1e-3)) - low) / (high - low), 0.0, 1.0) * kBarWidth;
+  }
+};
+
+std::string draw(const BarPlot& plot, int left, int top) {
+  auto text = words_at(left, top + 14, relay::format("{} ({})", plot.title, plot.unit), "title");
+  const LogScale scale{plot.bars};
+  int y = top + kTitleHeight;
+  const int from = left + kLabelWidth;
+  for (const auto& bar : plot.bars) {
+    const auto width = scale.width(bar.value), end = std::max(width, bar.mark ? scale.width(*bar.mark) : 0.0);
+    text += words_at(from - 8, y + 10, bar.label, bar.kind == Kind::Ours ? "title" : "quiet", Anchor::End);
+    text += relay::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"12\" rx=\"2\" class=\"{}\"/>\n", from, y,
+                          std::max(width, 1.0), style_of(bar.kind));
+    if (bar.mark)
+      text += relay::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" class=\"mark\"/>\n",
+                            from + scale.width(*bar.mark), y, y + 12);
+    text += words_at(from + end + 6, y + 10, short_number(bar.value), "quiet");
+    y += kRowHeight;
+  }
+  return text;
+}
+
+std::string draw(const Curve& curve, int left, int top) {
+  auto text = words_at(left, top + 14, relay::format("{} ({})", curve.title, curve.unit), "title");
+  const double base = top + kCurveHeight - 24, height = kCurveHeight - 80;
+  double most = 1e-9;
+  for (const auto& point : curve.points) most = std::max(most, point.value);
+  const auto x_of = [&](std::size_t i) {
+    return left + 40 +
+           (kPlotWidth - 80) * static_cast<double>(i) /
+               static_cast<double>(std::max<std::size_t>(1, curve.points.size() - 1));
+  };
+  const auto y_of = [&](double value) { return base - value / most * height; };
+  text += relay::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"axis\"/>\n", left,
+                        left + kPlotWidth, base);
+  std::string line;
+  for (std::size_t i = 0; i < curve.points.size(); ++i)
+    line += relay::format("{:.1f},{:.1f} ", x_of(i), y_of(curve.points[i].value));
+  text += relay::format("<polyline points=\"{}\" class=\"curve\"/>\n", line);
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const auto& point = curve.points[i];
+    text +=
+        relay::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" class=\"ours\"/>\n", x_of(i), y_of(point.value));
+    text += words_at(x_of(i), y_of(point.value) - 9, short_number(point.value), "title", Anchor::Middle);
+    text += words_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
+  }
+  return text;
+}
+
+int height_of(const BarPlot& plot) { return kTitleHeight + static_cast<int>(plot.bars.size()) * kRowHeight + kGap; }
+int height_of(const Curve&) { return kCurveHeight + kGap; }
+
+/// Side by side, each row as high as its highest.
+template <class Plot>
+void draw_all(std::string& text, const std::vector<Plot>& plots, int& y) {
+  for (std::size_t i = 0; i < plots.size(); i += kColumns) {
+    int height = 0;
+    for (std::size_t column = 0; column < kColumns && i + column < plots.size(); ++column) {
+      text += draw(plots[i + column], kMargin + static_cast<int>(column) * (kPlotWidth + kMargin), y);
+      height = std::max(height, height_of(plots[i + column]));
+    }
+    y += height;
+  }
+}
+
+}  // namespace
+
+std::string svg_page(const std::string& title, const std::vector<BarPlot>& plots, const std::vector<Curve>& curves) {
+  std::string content = words_at(kMargin, 34, title, "head");
+  int y = kHeaderHeight;
+  draw_all(content, plots, y);
+  draw_all(content, curves, y);
+  return relay::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n{2}"
+      "<rect class=\"page\" width=\"{0}\" height=\"{1}\"/>\n{3}</svg>\n",
+      kPageWidth, y, kStyle, content);
+}
+
+}  // namespace relay::bench

@@ -1,0 +1,40 @@
+/// A page of small plots as SVG text: bars on a logarithmic scale, and curves. Pure: values in, text out.
+///
+/// Why our own: a few rectangles and words need no library, and the page follows the reader's light or dark.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace relay::bench {
+
+enum class Kind { Floor, Ours, Other };
+
+struct Bar {
+  std::string label;
+  double value = 0;
+  std::optional<double> mark = {};  // a second value, as a thin line: the p99
+  Kind kind = Kind::Other;
+};
+
+struct BarPlot {
+  std::string title;
+  std::string unit;
+  std::vector<Bar> bars;  // drawn in this order
+};
+
+struct Point {
+  std::string label;
+  double value = 0;
+};
+
+struct Curve {
+  std::string title;
+  std::string unit;
+  std::vector<Point> points;  // at equal distances; the scale begins at 0, so flat looks flat
+};
+
+std::string svg_page(const std::string& title, const std::vector<BarPlot>& plots, const std::vector<Curve>& curves);
+
+}  // namespace relay::bench
