@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +19,6 @@ namespace {
 
 using namespace relay;
 using namespace relay::bench;
-
-constexpr double kNoEnd = 1e9;  // seconds
 
 /// Two seats at a daemon, and who plays them.
 struct Talk {
@@ -44,7 +41,7 @@ class Flood {
     auto process = RELAY_TRY(ServerProcess::in_new_place());
     RELAY_TRY(process.start([&] {
       const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .confirmed = true, .window = 4'096};
-      (void)stream(talk.driver, flow, std::string(1'024, 'x'), {std::numeric_limits<std::size_t>::max(), kNoEnd});
+      (void)stream(talk.driver, flow, std::string(1'024, 'x'), {});
     }));
     return Flood{std::move(process)};
   }
@@ -67,7 +64,7 @@ Result<void> run(const std::string& program, std::size_t messages, int rounds) {
       std::optional<Flood> flood;
       if (flooded) flood.emplace(RELAY_TRY(Flood::start(*daemon)));
       const auto seen =
-          RELAY_TRY(one_by_one(quiet.driver, {.endpoint = 0, .to = "Dave"}, body, true, {messages, kNoEnd}));
+          RELAY_TRY(one_by_one(quiet.driver, {.endpoint = 0, .to = "Dave"}, body, true, {.messages = messages}));
       auto& sum = flooded ? beside : alone;
       sum.deliver_us.insert(sum.deliver_us.end(), seen.deliver_us.begin(), seen.deliver_us.end());
       sum.confirm_us.insert(sum.confirm_us.end(), seen.confirm_us.begin(), seen.confirm_us.end());

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 
-#include "base/comma_list.h"
 #include "base/format.h"
 #include "figures.h"
+#include "options.h"
 #include "report/results.h"
 #include "work/driver.h"
 #include "work/work.h"
@@ -23,28 +21,7 @@ namespace {
 using namespace relay;
 using namespace relay::bench;
 
-constexpr const char* kUsage =
-    "usage: relay_bench PROGRAM [options]\n"
-    "  --quick           a first impression in a few minutes\n"
-    "  --only WORK,...   these kinds of work\n"
-    "  --subjects A,...  these subjects\n"
-    "  --rounds N        5; rounds of all subjects alternate\n"
-    "  --seconds S       1; of each measurement\n"
-    "  --backlog N       100000 messages wait for who is away\n"
-    "  --history N       also with N messages before (1000000 is the most otherwise)\n"
-    "  --json FILE       everything that was measured\n"
-    "  --svg FILE        the most telling of it as a picture\n"
-    "  --list            names of work and subjects\n";
-
 constexpr long kTmpfs = 0x01021994;
-
-struct Options {
-  Scale scale;
-  int rounds = 5;
-  std::set<std::string> only, subjects;
-  bool list = false;
-  std::string json_file, svg_file;
-};
 
 struct Field {
   std::vector<std::unique_ptr<Subject>> subjects;
@@ -61,12 +38,22 @@ Field everything(const Options& options) {
   add_zeromq(field.subjects);
   add_first_daemon(field.subjects);
   field.work = all_work();
-  std::erase_if(field.subjects, [&](const auto& subject) {
-    return !options.subjects.empty() && !options.subjects.contains(subject->traits().name);
-  });
-  std::erase_if(field.work,
-                [&](const Work& work) { return !options.only.empty() && !options.only.contains(work.name); });
   return field;
+}
+
+/// What was asked for; everything where nothing was. A name that nobody has is an error.
+Result<void> choose(Field& field, const Options& options) {
+  for (const auto& name : options.only)
+    if (std::ranges::find(field.work, name, &Work::name) == field.work.end()) return fail("there is no work " + name);
+  for (const auto& name : options.subjects)
+    if (std::ranges::none_of(field.subjects, [&](const auto& each) { return each->traits().name == name; }))
+      return fail("there is no subject " + name);
+  const auto unwanted = [](const std::set<std::string>& wanted, const std::string& name) {
+    return !wanted.empty() && !wanted.contains(name);
+  };
+  std::erase_if(field.work, [&](const Work& work) { return unwanted(options.only, work.name); });
+  std::erase_if(field.subjects, [&](const auto& each) { return unwanted(options.subjects, each->traits().name); });
+  return {};
 }
 
 void say(SteadyTime began, const std::string& words) {
@@ -75,7 +62,7 @@ void say(SteadyTime began, const std::string& words) {
                person ? "" : "\n");
 }
 
-/// An interrupt ends the run; anything else that goes wrong with a subject is told in its table.
+/// Whatever goes wrong with a subject is told below its table; only an interrupt ends the run.
 Result<void> run(const Field& field, const Options& options, Results& results) {
   const auto began = now();
   for (const auto& work : field.work) {
@@ -91,56 +78,15 @@ Result<void> run(const Field& field, const Options& options, Results& results) {
         }
         say(began, relay::format("{}, round {} of {}: {}", work.name, round + 1, rounds, traits.name));
         const auto outcomes = work.run(*subject, options.scale);
+        if (interrupted()) return fail("interrupted");
         if (outcomes)
           results.add(work, traits, *outcomes);
-        else if (outcomes.error().message() == "interrupted")
-          return Failure{outcomes.error()};
         else
           results.remark(work, traits, relay::format("round {}: {}", round + 1, outcomes.error().message()));
       }
   }
   say(began, "done\n");
   return {};
-}
-
-Result<Options> read_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] { return std::string{i + 1 < argc ? argv[++i] : ""}; };
-    if (word == "--quick") {
-      options.rounds = 2;
-      options.scale.seconds = 0.15;
-      options.scale.backlog = 20'000;
-      options.scale.histories = {0, 20'000, 100'000};
-      options.scale.starts = 10;
-      options.scale.idle_seconds = 3;
-    } else if (word == "--only" || word == "--subjects") {
-      const auto names = value();
-      for (const auto name : comma_list(names)) (word == "--only" ? options.only : options.subjects).emplace(name);
-    } else if (word == "--rounds") {
-      options.rounds = std::atoi(value().c_str());
-    } else if (word == "--seconds") {
-      options.scale.seconds = std::strtod(value().c_str(), nullptr);
-    } else if (word == "--backlog") {
-      options.scale.backlog = std::strtoul(value().c_str(), nullptr, 10);
-    } else if (word == "--history") {
-      options.scale.histories.push_back(std::strtoul(value().c_str(), nullptr, 10));
-    } else if (word == "--json") {
-      options.json_file = value();
-    } else if (word == "--svg") {
-      options.svg_file = value();
-    } else if (word == "--list") {
-      options.list = true;
-    } else if (word.starts_with('-') || !options.scale.program.empty()) {
-      return fail(kUsage);
-    } else {
-      options.scale.program = word;
-    }
-  }
-  if ((options.scale.program.empty() && !options.list) || options.rounds < 1 || options.scale.backlog < 1)
-    return fail(kUsage);
-  return options;
 }
 
 /// Where and under what it was measured; a disk in memory would make every sync free.
@@ -155,6 +101,12 @@ std::string circumstances(const Options& options) {
                        options.scale.seconds, disk);
 }
 
+void list(const Field& field) {
+  for (const auto& work : field.work) std::printf("work     %-14s %s\n", work.name.c_str(), work.title.c_str());
+  for (const auto& subject : field.subjects)
+    std::printf("subject  %-14s %s\n", subject->traits().name.c_str(), subject->traits().title.c_str());
+}
+
 /// Thousands of connections, ours and the server's.
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -167,12 +119,12 @@ void raise_descriptor_limit() {
 
 int main(int argc, char** argv) {
   const auto options = read_options(argc, argv);
-  if (!options) return std::fputs(options.error().message().c_str(), stderr), 2;
-  const auto field = everything(*options);
+  if (!options) return std::fprintf(stderr, "%s\n", options.error().message().c_str()), 2;
+  auto field = everything(*options);
+  if (const auto chosen = choose(field, *options); !chosen)
+    return std::fprintf(stderr, "%s; --list names them\n", chosen.error().message().c_str()), 2;
   if (options->list) {
-    for (const auto& work : field.work) std::printf("work     %-12s %s\n", work.name.c_str(), work.title.c_str());
-    for (const auto& subject : field.subjects)
-      std::printf("subject  %-12s %s\n", subject->traits().name.c_str(), subject->traits().title.c_str());
+    list(field);
     return 0;
   }
   raise_descriptor_limit();

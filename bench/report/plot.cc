@@ -16,8 +16,8 @@ struct Shown {
 };
 
 constexpr Shown kBars[] = {
-    {"sequential", "1 KB", Metric::DeliverP50, Metric::DeliverP99, "1 KB delivered, median; line: p99", "µs"},
-    {"sequential", "1 KB", Metric::ConfirmP50, Metric::ConfirmP99, "1 KB confirmed, median; line: p99", "µs"},
+    {"sequential", "1 KB", Metric::DeliverP50, Metric::DeliverP99, "1 KB delivered, median | p99", "µs"},
+    {"sequential", "1 KB", Metric::ConfirmP50, Metric::ConfirmP99, "1 KB confirmed, median | p99", "µs"},
     {"windowed", "1 KB", Metric::Rate, std::nullopt, "1 KB, one to one", "messages/s"},
     {"windowed", "1 KB", Metric::CpuPerMillion, std::nullopt, "1 KB, one to one: CPU of the server", "µs a message"},
     {"fan-in", "", Metric::Rate, std::nullopt, "a hundred to one", "messages/s"},
@@ -25,7 +25,7 @@ constexpr Shown kBars[] = {
     {"broadcast", "", Metric::Rate, std::nullopt, "one to a thousand", "deliveries/s"},
     {"broadcast", "", Metric::CpuPerMillion, std::nullopt, "one to a thousand: CPU of the server", "µs a delivery"},
     {"backlog", "", Metric::DrainRate, std::nullopt, "mail that waited, drained", "messages/s"},
-    {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "after a cut, until the first message; line: p99", "µs"},
+    {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "after a cut, until the first message | p99", "µs"},
 };
 
 constexpr Shown kCurves[] = {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kColumns = 2, kPageWidth = 1000, kMargin = 24, kHeaderHeight = 56;
 constexpr int kPlotWidth = (kPageWidth - kMargin * (kColumns + 1)) / kColumns;
-constexpr int kLabelWidth = 160, kValueWidth = 64, kRowHeight = 19, kTitleHeight = 30, kGap = 22, kCurveHeight = 170;
+constexpr int kLabelWidth = 160, kValueWidth = 92, kRowHeight = 19, kTitleHeight = 30, kGap = 22, kCurveHeight = 170;
 constexpr int kBarWidth = kPlotWidth - kLabelWidth - kValueWidth;
 
 constexpr std::string_view kStyle = R"(<style>
@@ -91,7 +91,9 @@ std::string draw(const BarPlot& plot, int left, int top) {
     if (bar.mark)
       text += relay::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" class=\"mark\"/>\n",
                             from + scale.width(*bar.mark), y, y + 12);
-    text += words_at(from + end + 6, y + 10, short_number(bar.value), "quiet");
+    const auto values =
+        bar.mark ? relay::format("{} | {}", short_number(bar.value), short_number(*bar.mark)) : short_number(bar.value);
+    text += words_at(from + end + 6, y + 10, values, "quiet");
     y += kRowHeight;
   }
   return text;

@@ -7,7 +7,6 @@
 namespace relay::bench {
 namespace {
 
-constexpr double kNoEnd = 1e9;  // seconds
 constexpr std::size_t kWindow = 512;
 
 Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& scale) {
@@ -19,7 +18,7 @@ Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& sc
   const auto sender = RELAY_TRY(running->open(std::span{&alice, 1}));
   auto storing = RELAY_TRY(Driver::over(sender));
   const Flow flow{.senders = {{.endpoint = 0, .to = "Bob"}}, .copies = 0, .confirmed = true, .window = kWindow};
-  const auto stored = RELAY_TRY(stream(storing, flow, body_of(kUsualBody), {scale.backlog, kNoEnd}));
+  const auto stored = RELAY_TRY(stream(storing, flow, body_of(kUsualBody), {.messages = scale.backlog}));
 
   const auto began = now();
   const auto receiver = RELAY_TRY(running->open(std::span{&bob, 1}));

@@ -7,9 +7,6 @@
 namespace relay::bench {
 namespace {
 
-constexpr double kWarmUpShare = 0.2;
-constexpr std::size_t kMostMessages = 1'000'000'000;
-
 struct Crowd {
   std::vector<Seat> seats;
   std::size_t copies = 1;
@@ -28,9 +25,9 @@ Result<std::vector<Outcome>> run_crowd(const Subject& subject, const Scale& scal
   for (std::size_t i = 0; i < crowd.seats.size(); ++i)
     if (crowd.seats[i].role == Role::Sender) flow.senders.push_back({.endpoint = i, .to = crowd.seats[i].sends_to});
   const auto body = body_of(kUsualBody);
-  RELAY_TRY(stream(driver, flow, body, {kMostMessages, scale.seconds * kWarmUpShare}));
+  RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
   const ServerCost cost{*running};
-  const auto pace = RELAY_TRY(stream(driver, flow, body, {kMostMessages, scale.seconds}));
+  const auto pace = RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds}));
   Outcome outcome{.variant = std::string{kUsualBody.title}, .measurements = {}};
   outcome.measurements.push_back({Metric::Rate, pace.per_second() * static_cast<double>(crowd.copies)});
   cost.add_to(outcome.measurements, pace.messages * crowd.copies);

@@ -10,16 +10,18 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{20'000};
 
-volatile sig_atomic_t interrupted = 0;
+volatile sig_atomic_t interrupt_came = 0;
 
 }  // namespace
 
 void end_turns_on_interrupt() {
   struct sigaction action{};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int) { interrupt_came = 1; };
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
+
+bool interrupted() { return interrupt_came != 0; }
 
 Driver::Driver(UniqueFd poll, std::span<const std::unique_ptr<Endpoint>> endpoints)
     : poll_{std::move(poll)}, waits_to_write_(endpoints.size()) {
@@ -64,7 +66,7 @@ Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds pat
   std::array<epoll_event, 256> ready{};
   const int count =
       ::epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(patience.count()));
-  if (interrupted) return fail("interrupted");
+  if (interrupted()) return fail("interrupted");
   if (count < 0) return fail_errno("cannot wait for sockets");
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const auto index = ready[i].data.u64;

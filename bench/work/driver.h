@@ -50,5 +50,6 @@ class Driver {
 
 /// From now on an interrupt ends the turn with an error, so that servers and their directories are cleared away.
 void end_turns_on_interrupt();
+bool interrupted();
 
 }  // namespace relay::bench

@@ -1,6 +1,7 @@
 /// The two ways in which messages are moved by all kinds of work: one after the other, and as a stream with a window.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,12 @@ struct Sender {
 
 /// A measurement ends with whichever comes first.
 struct Extent {
-  std::size_t messages = 0;
-  double seconds = 0;
+  std::size_t messages = std::numeric_limits<std::size_t>::max();
+  double seconds = std::numeric_limits<double>::infinity();
 };
+
+/// Of the seconds of a measurement, beforehand.
+inline constexpr double kWarmUpShare = 0.2;
 
 struct Latencies {
   std::vector<double> deliver_us = {};  // from before the write to after the read

@@ -9,19 +9,16 @@
 namespace relay::bench {
 namespace {
 
-constexpr std::size_t kMostMessages = 1'000'000'000;
 constexpr std::size_t kWindow = 512;
-constexpr double kNoEnd = 1e9;  // seconds
-constexpr double kWarmUpShare = 0.2;
 
 /// One pair, sequential and windowed.
 Result<Outcome> cost_of_a_message(Pair& pair, std::string variant, const Scale& scale) {
   const auto body = body_of(kUsualBody);
   const Flow flow{.senders = {pair.alice()}, .confirmed = true, .window = kWindow};
-  RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds * kWarmUpShare}));
-  const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, true, {kMostMessages, scale.seconds}));
+  RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
+  const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, true, {.seconds = scale.seconds}));
   const ServerCost cost{*pair.running};
-  const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds}));
+  const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
   Outcome outcome{.variant = std::move(variant),
                   .measurements = {{Metric::DeliverP50, quantile(seen.deliver_us, 0.5)},
                                    {Metric::DeliverP99, quantile(seen.deliver_us, 0.99)},
@@ -48,7 +45,7 @@ Result<std::vector<Outcome>> run_history(const Subject& subject, const Scale& sc
   const Flow flow{.senders = {pair.alice()}, .confirmed = true, .window = kWindow};
   std::size_t filled = 0;
   for (const auto rows : scale.histories) {
-    RELAY_TRY(stream(*pair.driver, flow, body_of(kBodySizes[0]), {rows - filled, kNoEnd}));
+    RELAY_TRY(stream(*pair.driver, flow, body_of(kBodySizes[0]), {.messages = rows - filled}));
     filled = rows;
     outcomes.push_back(RELAY_TRY(cost_of_a_message(pair, relay::format("{} messages before", rows), scale)));
   }

@@ -24,7 +24,7 @@ Result<std::vector<Outcome>> run_resume(const Subject& subject, const Scale& sca
   for (const auto began = now(); seconds_since(began) < scale.seconds;) {
     receiver.clear();  // cut, without a word
     RELAY_TRY(sending.idle(kUntilNoticed));
-    RELAY_TRY(stream(sending, flow, body, {.messages = 1, .seconds = scale.seconds}));
+    RELAY_TRY(stream(sending, flow, body, {.messages = 1}));
     const auto start = now();
     receiver = RELAY_TRY(running->open(std::span{&bob, 1}));
     auto receiving = RELAY_TRY(Driver::over(receiver));

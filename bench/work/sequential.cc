@@ -7,19 +7,15 @@
 namespace relay::bench {
 namespace {
 
-constexpr double kWarmUpShare = 0.1;
-constexpr std::size_t kMostMessages = 1'000'000;
-
 Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale& scale) {
   const bool confirmed = subject.traits().promise != Promise::None;
   auto pair = RELAY_TRY(Pair::at(subject));
   std::vector<Outcome> outcomes;
   for (const auto& size : kBodySizes) {
     const auto body = body_of(size);
-    RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {kMostMessages, scale.seconds * kWarmUpShare}));
+    RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
-    const auto seen =
-        RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {kMostMessages, scale.seconds}));
+    const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds}));
     Outcome outcome{.variant = std::string{size.title}, .measurements = {}};
     outcome.measurements = {{Metric::DeliverP50, quantile(seen.deliver_us, 0.5)},
                             {Metric::DeliverP99, quantile(seen.deliver_us, 0.99)},

@@ -8,8 +8,6 @@
 namespace relay::bench {
 namespace {
 
-constexpr double kWarmUpShare = 0.2;
-constexpr std::size_t kMostMessages = 1'000'000'000;
 // Below what any subject starts to drop at (ZeroMQ: 1000 messages; Redis pub/sub: 8 MB waiting for a reader).
 constexpr std::size_t kWindow = 512;
 constexpr std::size_t kWindowBytes = 4 << 20;
@@ -22,9 +20,9 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
     const Flow flow{.senders = {pair.alice()},
                     .confirmed = subject.traits().promise != Promise::None,
                     .window = std::min(kWindow, kWindowBytes / size.bytes)};
-    RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds * kWarmUpShare}));
+    RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
-    const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {kMostMessages, scale.seconds}));
+    const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
     Outcome outcome{.variant = std::string{size.title}, .measurements = {{Metric::Rate, pace.per_second()}}};
     cost.add_to(outcome.measurements, pace.messages);
     outcomes.push_back(std::move(outcome));

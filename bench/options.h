@@ -1,0 +1,23 @@
+/// The command line of relay_bench.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "work/work.h"
+
+namespace relay::bench {
+
+struct Options {
+  Scale scale;
+  int rounds = 5;
+  std::set<std::string> only, subjects;
+  bool list = false;
+  std::string json_file, svg_file;
+};
+
+/// The error is what to print: the usage.
+Result<Options> read_options(int argc, char** argv);
+
+}  // namespace relay::bench
