@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   Results results{field.work, subjects};
   const auto ran = run(field, *options, results);
   const auto where = circumstances(*options);
-  std::printf("%s\n%s", where.c_str(), table_of(results).c_str());
+  std::fputs(table_of(results, where).c_str(), stdout);
+  if (!options->markdown_file.empty()) std::ofstream{options->markdown_file} << markdown_of(results, where);
   if (!options->json_file.empty()) std::ofstream{options->json_file} << json_of(results, where) << "\n";
   if (!options->svg_file.empty()) std::ofstream{options->svg_file} << plot_of(results);
   if (!ran) return std::fprintf(stderr, "%s\n", ran.error().message().c_str()), 1;

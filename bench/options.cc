@@ -18,6 +18,7 @@ constexpr const char* kUsage =
     "  --backlog N       100000 messages wait for who is away\n"
     "  --history N       also with N messages before (1000000 is the most otherwise)\n"
     "  --json FILE       everything that was measured\n"
+    "  --markdown FILE   the tables\n"
     "  --svg FILE        the most telling of it as a picture\n"
     "  --list            names of work and subjects\n";
 
@@ -48,6 +49,8 @@ Result<Options> read_options(int argc, char** argv) {
       options.scale.histories.push_back(std::strtoul(value().c_str(), nullptr, 10));
     } else if (word == "--json") {
       options.json_file = value();
+    } else if (word == "--markdown") {
+      options.markdown_file = value();
     } else if (word == "--svg") {
       options.svg_file = value();
     } else if (word == "--list") {

@@ -14,7 +14,7 @@ struct Options {
   int rounds = 5;
   std::set<std::string> only, subjects;
   bool list = false;
-  std::string json_file, svg_file;
+  std::string json_file, markdown_file, svg_file;
 };
 
 /// The error is what to print: the usage.

@@ -41,7 +41,7 @@ TEST(Results, BetterMeansLessForTimesAndMoreForRates) {
 }
 
 TEST(Table, NamesEverySubjectWithItsRatioToTheFloor) {
-  const auto table = table_of(talk_of_two());
+  const auto table = table_of(talk_of_two(), "here");
   EXPECT_NE(table.find("agent-relay, power"), std::string::npos);
   EXPECT_NE(table.find("2.00"), std::string::npos) << table;
 }
@@ -49,7 +49,12 @@ TEST(Table, NamesEverySubjectWithItsRatioToTheFloor) {
 TEST(Table, SaysWhySomebodyHasNoNumbers) {
   Results results{{kTalk}, {kFloor, kPower}};
   results.remark(kTalk, kFloor, "missing: not installed");
-  EXPECT_NE(table_of(results).find("raw forwarder: missing: not installed"), std::string::npos);
+  EXPECT_NE(table_of(results, "here").find("raw forwarder: missing: not installed"), std::string::npos);
+}
+
+TEST(Markdown, HasARowForEverySubject) {
+  const auto page = markdown_of(talk_of_two(), "here");
+  EXPECT_NE(page.find("\n| agent-relay, power | power | 22.0 | 9% | 2.00 |"), std::string::npos) << page;
 }
 
 TEST(Json, KeepsEveryRound) {

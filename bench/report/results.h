@@ -55,9 +55,11 @@ double times_better(Metric metric, double value, double than);
 
 bool is_ours(const Traits& subject);
 
-/// The tables, for a person.
-std::string table_of(const Results& results);
-/// All of it with every round, for a program. `circumstances` says where and when.
+// `circumstances` says where, when and how it was measured.
+/// The tables, for a person at a terminal, and for a page.
+std::string table_of(const Results& results, const std::string& circumstances);
+std::string markdown_of(const Results& results, const std::string& circumstances);
+/// All of it with every round, for a program.
 std::string json_of(const Results& results, const std::string& circumstances);
 /// The most telling of it as an SVG page.
 std::string plot_of(const Results& results);

@@ -54,7 +54,9 @@ Result<ServerProcess> ServerProcess::in_new_place() {
 }
 
 ServerProcess::ServerProcess(ServerProcess&& other) noexcept
-    : place_{std::exchange(other.place_, {})}, pid_{std::exchange(other.pid_, 0)} {}
+    : place_{std::exchange(other.place_, {})},
+      pid_{std::exchange(other.pid_, 0)},
+      runs_our_code_{other.runs_our_code_} {}
 
 ServerProcess::~ServerProcess() {
   if (pid_ > 0) {
@@ -70,10 +72,15 @@ Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<st
   environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
   const auto arguments = pointers(words), variables = pointers(environment);
   const auto out = file("out");
-  return start([&] { become(arguments, variables, place_, out); });
+  return fork_and([&] { become(arguments, variables, place_, out); });
 }
 
 Result<void> ServerProcess::start(const std::function<void()>& serve) {
+  runs_our_code_ = true;
+  return fork_and(serve);
+}
+
+Result<void> ServerProcess::fork_and(const std::function<void()>& serve) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("cannot start a process");
   if (pid == 0) {
@@ -105,6 +112,7 @@ Usage ServerProcess::usage() const {
   timespec spent{};
   if (::clock_getcpuclockid(pid_, &clock) == 0 && ::clock_gettime(clock, &spent) == 0)
     usage.cpu_seconds = static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
+  if (runs_our_code_) return usage;
   std::ifstream file{relay::format("/proc/{}/status", pid_)};
   const std::string status{std::istreambuf_iterator<char>{file}, {}};
   usage.memory_kib = kib_after(status, "VmRSS:");

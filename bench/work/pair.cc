@@ -22,7 +22,7 @@ void ServerCost::add_to(std::vector<Measurement>& measurements, std::size_t mess
   const auto after = server_.usage();
   const auto spent = after.cpu_seconds - before_.cpu_seconds;
   measurements.push_back({Metric::CpuPerMillion, spent / static_cast<double>(messages) * 1e6});
-  measurements.push_back({Metric::PeakMemory, after.peak_memory_kib / 1024});
+  if (after.peak_memory_kib > 0) measurements.push_back({Metric::PeakMemory, after.peak_memory_kib / 1024});
 }
 
 }  // namespace relay::bench

@@ -1,0 +1,145 @@
+#include "report/grid.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "report/numbers.h"
+
+namespace relay::bench {
+namespace {
+
+/// The metrics that somebody has, in the order of the list.
+std::vector<Metric> columns(const Results& results, const Work& work, const std::string& variant) {
+  std::vector<Metric> columns;
+  for (const auto& row : kMetrics)
+    if (std::ranges::any_of(results.subjects(), [&](const Traits& subject) {
+          return !results.rounds(work, variant, subject, row.metric).empty();
+        }))
+      columns.push_back(row.metric);
+  return columns;
+}
+
+const Traits* subject_named(const Results& results, std::string_view name) {
+  const auto found = std::ranges::find(results.subjects(), name, &Traits::name);
+  return found == results.subjects().end() ? nullptr : &*found;
+}
+
+/// How many times better that subject is than this one: "-" where one of them was not measured.
+std::string ratio(const Results& results, const Work& work, const std::string& variant, std::string_view better,
+                  const Traits& than) {
+  const auto* subject = subject_named(results, better);
+  const auto theirs = results.summary(work, variant, than, work.headline);
+  const auto its = subject ? results.summary(work, variant, *subject, work.headline) : std::nullopt;
+  if (!theirs || !its || than.name == better) return "-";
+  return three_figures(times_better(work.headline, its->median, theirs->median));
+}
+
+void add_heads(Grid& grid, const std::vector<Metric>& metrics) {
+  for (const auto metric : metrics)
+    grid.head.push_back(relay::format("{} {}", row_of(metric).title, row_of(metric).unit));
+  grid.head.push_back("spread");
+}
+
+/// The numbers of one subject, and how far the rounds of the headline lie apart.
+void add_numbers(std::vector<std::string>& row, const Results& results, const Work& work, const std::string& variant,
+                 const Traits& subject, const std::vector<Metric>& metrics) {
+  for (const auto metric : metrics) {
+    const auto summary = results.summary(work, variant, subject, metric);
+    row.push_back(summary ? three_figures(summary->median) : "-");
+  }
+  const auto headline = results.summary(work, variant, subject, work.headline);
+  row.push_back(headline ? relay::format("{:.0f}%", headline->spread * 100) : "-");
+}
+
+Grid comparison(const Results& results, const Work& work, const std::string& variant) {
+  const auto metrics = columns(results, work, variant);
+  Grid grid{.title = relay::format("{}: {}, {}", work.name, work.title, variant),
+            .head = {"", "promise"},
+            .rows = {},
+            .remarks = {}};
+  add_heads(grid, metrics);
+  grid.head.push_back("floor x");
+  for (const auto ours : kOurs) grid.head.push_back(relay::format("{} x", ours));
+  for (const auto& subject : results.subjects()) {
+    if (results.rounds(work, variant, subject, work.headline).empty()) continue;
+    std::vector<std::string> row{subject.title, std::string{title_of(subject.promise)}};
+    add_numbers(row, results, work, variant, subject, metrics);
+    row.push_back(ratio(results, work, variant, "floor", subject));
+    for (const auto ours : kOurs) row.push_back(ratio(results, work, variant, ours, subject));
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+Grid alone(const Results& results, const Work& work, const Traits& subject) {
+  const auto variants = results.variants(work);
+  const auto metrics = columns(results, work, variants.front());
+  Grid grid{.title = relay::format("{}: {} ({})", work.name, work.title, subject.title),
+            .head = {""},
+            .rows = {},
+            .remarks = {}};
+  add_heads(grid, metrics);
+  for (const auto& variant : variants) {
+    std::vector<std::string> row{variant};
+    add_numbers(row, results, work, variant, subject, metrics);
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+}  // namespace
+
+std::vector<Grid> grids_of(const Results& results) {
+  std::vector<Grid> grids;
+  for (const auto& work : results.work()) {
+    const auto variants = results.variants(work);
+    if (const auto* subject = subject_named(results, work.alone); subject && !variants.empty())
+      grids.push_back(alone(results, work, *subject));
+    else
+      for (const auto& variant : variants) grids.push_back(comparison(results, work, variant));
+    if (variants.empty())
+      grids.push_back({.title = relay::format("{}: {}", work.name, work.title), .head = {}, .rows = {}, .remarks = {}});
+    for (const auto& subject : results.subjects())
+      if (const auto words = results.remark_on(work, subject); !words.empty())
+        grids.back().remarks.push_back(relay::format("{}: {}", subject.title, words));
+  }
+  return grids;
+}
+
+std::string as_text(const Grid& grid) {
+  auto text = relay::format("\n{}\n\n", grid.title);
+  std::vector<std::size_t> widths(grid.head.size());
+  const auto widen = [&](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  };
+  widen(grid.head);
+  for (const auto& row : grid.rows) widen(row);
+  const auto write = [&](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += i == 0 ? relay::format("{:{}}", row[i], widths[i]) : relay::format("  {:>{}}", row[i], widths[i]);
+    text += "\n";
+  };
+  if (!grid.rows.empty()) write(grid.head);
+  for (const auto& row : grid.rows) write(row);
+  for (const auto& words : grid.remarks) text += words + "\n";
+  return text;
+}
+
+std::string as_markdown(const Grid& grid) {
+  auto text = relay::format("\n### {}\n\n", grid.title);
+  const auto write = [&](const std::vector<std::string>& row) {
+    for (const auto& cell : row) text += relay::format("| {} ", cell);
+    text += "|\n";
+  };
+  if (!grid.rows.empty()) {
+    write(grid.head);
+    for (std::size_t i = 0; i < grid.head.size(); ++i) text += i == 0 ? "|---" : "|---:";
+    text += "|\n";
+  }
+  for (const auto& row : grid.rows) write(row);
+  if (!grid.remarks.empty()) text += "\n";
+  for (const auto& words : grid.remarks) text += relay::format("- {}\n", words);
+  return text;
+}
+
+}  // namespace relay::bench
