@@ -17,7 +17,7 @@ class RunningFirstDaemon final : public Running {
       auto peer = RELAY_TRY(Peer::connect(server_.file("r.sock")));
       RELAY_TRY(peer.write_all(hello_frame({.name = seat.name})));
       RELAY_TRY(read_welcome(peer));
-      endpoints.push_back(std::make_unique<RelayEndpoint>(std::move(peer), seat.name));
+      endpoints.push_back(std::make_unique<RelayEndpoint>(std::move(peer), seat.name, Repeats::Yes));
     }
     return endpoints;
   }

@@ -41,10 +41,11 @@ Result<Heard> RelayEndpoint::hear() {
   std::string_view frame;
   while (peer_.take(frame)) {
     if (has_type(frame, "DELIVER")) {
-      ++heard.deliveries;
+      const auto id = member(frame, R"("id":)");
+      if (repeats_ == Repeats::No || delivered_.emplace(id).second) ++heard.deliveries;
       peer_.queue(
-          frame_of(relay::format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":{}}}}})",
-                                 member(frame, R"("id":)"), member(frame, R"("seq":)"))));
+          frame_of(relay::format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":{}}}}})", id,
+                                 member(frame, R"("seq":)"))));
     } else if (has_type(frame, "ACK")) {
       ++heard.confirmations;
     } else if (has_type(frame, "PING")) {
