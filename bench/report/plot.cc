@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/format.h"
 #include "report/results.h"
 #include "report/svg.h"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "subjects/relay_endpoint.h"
+#include "subjects/peer.h"
 
 namespace relay::bench {
 
@@ -23,13 +23,6 @@ Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const
       daemon.environment_));
   RELAY_TRY(daemon.server_.until([&] { return Peer::connect(daemon.socket()).has_value(); }));
   return daemon;
-}
-
-Result<Peer> DaemonUnderTest::join(const std::string& name) const {
-  auto peer = RELAY_TRY(Peer::connect(socket()));
-  RELAY_TRY(peer.write_all(hello_frame({.name = name, .confirms = true})));
-  RELAY_TRY(read_welcome(peer));
-  return peer;
 }
 
 }  // namespace relay::bench

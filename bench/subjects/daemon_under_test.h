@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "subjects/peer.h"
 #include "subjects/server_process.h"
 
 namespace relay::bench {
@@ -19,9 +18,6 @@ struct DaemonSettings {
 class DaemonUnderTest {
  public:
   static Result<DaemonUnderTest> start(const std::string& program, const DaemonSettings& settings);
-
-  /// A connection that has said HELLO and heard WELCOME, and wants its messages confirmed.
-  Result<Peer> join(const std::string& name) const;
 
   [[nodiscard]] std::string socket() const { return server_.file("r.sock"); }
   [[nodiscard]] const ServerProcess& server() const { return server_; }

@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-#include "base/format.h"
 #include "subjects/subject.h"
 
 namespace relay::bench {

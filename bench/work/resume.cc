@@ -1,5 +1,4 @@
 /// After a cut: from the new connection to the first message that was sent meanwhile.
-#include "base/format.h"
 #include "figures.h"
 #include "work/bodies.h"
 #include "work/pair.h"

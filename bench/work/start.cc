@@ -1,6 +1,4 @@
 /// What a start costs: of our daemon until it answers, of our command line until it has ended.
-#include <sys/wait.h>
-
 #include <filesystem>
 
 #include "figures.h"
