@@ -121,7 +121,13 @@ std::string draw(const Curve& curve, int left, int top) {
     text +=
         relay::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" class=\"ours\"/>\n", x_of(i), y_of(point.value));
     text += words_at(x_of(i), y_of(point.value) - 9, short_number(point.value), "title", Anchor::Middle);
-    text += words_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
+    // The outer ones stay inside the plot.
+    if (i == 0)
+      text += words_at(left, base + 16, point.label, "quiet");
+    else if (i + 1 == curve.points.size())
+      text += words_at(left + kPlotWidth, base + 16, point.label, "quiet", Anchor::End);
+    else
+      text += words_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
   }
   return text;
 }

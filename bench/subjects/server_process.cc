@@ -31,13 +31,27 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-/// In a child: the program takes its place.
-[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& variables,
-                         const std::string& place, const std::string& output) {
-  const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (out >= 0 && ::dup2(out, 1) >= 0 && ::dup2(out, 2) >= 0 && ::chdir(place.c_str()) == 0)
-    ::execve(arguments[0], arguments.data(), variables.data());
-  ::_exit(127);
+enum class Fate { OfItsOwn, DiesWithUs };
+
+/// A program in that directory. Without a copy of our memory, which thousands of buffers make large: what a start costs is
+/// measured too.
+Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> environment, const std::string& place,
+                    const std::string& output, Fate fate) {
+  const auto arguments = pointers(words), variables = pointers(environment);
+  const UniqueFd out{::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  if (!out) return fail_errno("cannot open " + output);
+  const pid_t pid = ::vfork();
+  if (pid == 0) {
+    if (fate == Fate::DiesWithUs) {
+      ::signal(SIGINT, SIG_IGN);  // ours to end: an interrupt at the keyboard goes to the whole group
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    if (::dup2(out.get(), 1) >= 0 && ::dup2(out.get(), 2) >= 0 && ::chdir(place.c_str()) == 0)
+      ::execve(arguments[0], arguments.data(), variables.data());
+    ::_exit(127);
+  }
+  if (pid < 0) return fail_errno("cannot start a process");
+  return pid;
 }
 
 double kib_after(const std::string& status, std::string_view key) {
@@ -70,26 +84,21 @@ ServerProcess::~ServerProcess() {
 
 Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<std::string> environment) {
   environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
-  const auto arguments = pointers(words), variables = pointers(environment);
-  const auto out = file("out");
-  return fork_and([&] { become(arguments, variables, place_, out); });
+  pid_ = RELAY_TRY(spawn(std::move(words), std::move(environment), place_, file("out"), Fate::DiesWithUs));
+  return {};
 }
 
 Result<void> ServerProcess::start(const std::function<void()>& serve) {
-  runs_our_code_ = true;
-  return fork_and(serve);
-}
-
-Result<void> ServerProcess::fork_and(const std::function<void()>& serve) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("cannot start a process");
   if (pid == 0) {
-    ::signal(SIGINT, SIG_IGN);  // ours to end: an interrupt at the keyboard goes to the whole group
+    ::signal(SIGINT, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     serve();
     ::_exit(0);
   }
   pid_ = pid;
+  runs_our_code_ = true;
   return {};
 }
 
@@ -121,10 +130,7 @@ Usage ServerProcess::usage() const {
 }
 
 Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment) {
-  const auto arguments = pointers(words), variables = pointers(environment);
-  const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("cannot start a process");
-  if (pid == 0) become(arguments, variables, place, "/dev/null");
+  const pid_t pid = RELAY_TRY(spawn(std::move(words), std::move(environment), place, "/dev/null", Fate::OfItsOwn));
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) return fail_errno("cannot wait for a process");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -45,7 +45,6 @@ class ServerProcess {
   [[nodiscard]] Usage usage() const;
 
  private:
-  Result<void> fork_and(const std::function<void()>& serve);
   explicit ServerProcess(std::string place) : place_{std::move(place)} {}
 
   std::string place_;
