@@ -40,6 +40,11 @@ Result<Driver> Driver::over(std::span<const std::unique_ptr<Endpoint>> endpoints
 }
 
 Result<void> Driver::flush(std::size_t index) {
+  last_progress_ = now();
+  return write(index);
+}
+
+Result<void> Driver::write(std::size_t index) {
   auto& socket = endpoints_[index]->socket();
   if (socket.queued() > 0) RELAY_TRY(socket.write_some());
   const bool waits = socket.queued() > 0;
@@ -53,8 +58,11 @@ Result<void> Driver::flush(std::size_t index) {
 
 Result<void> Driver::hear(std::size_t index, const OnHeard& on_heard) {
   const auto heard = RELAY_TRY(endpoints_[index]->hear());
-  if (heard.deliveries > 0 || heard.confirmations > 0) on_heard(index, heard);
-  return flush(index);
+  if (heard.deliveries > 0 || heard.confirmations > 0) {
+    last_progress_ = now();
+    on_heard(index, heard);
+  }
+  return write(index);
 }
 
 Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds patience) {
@@ -74,14 +82,15 @@ Result<bool> Driver::wait(const OnHeard& on_heard, std::chrono::milliseconds pat
       RELAY_TRY(endpoints_[index]->socket().read_some());
       RELAY_TRY(hear(index, on_heard));
     } else {
-      RELAY_TRY(flush(index));
+      RELAY_TRY(write(index));
     }
   }
   return count > 0;
 }
 
 Result<void> Driver::turn(const OnHeard& on_heard) {
-  if (!RELAY_TRY(wait(on_heard, kPatience))) return fail("nothing moved for a long time: something was lost");
+  const bool moved = RELAY_TRY(wait(on_heard, kPatience));
+  if (!moved || now() - last_progress_ > kPatience) return fail("nothing was heard for 20 s: something was lost");
   return {};
 }
 

@@ -30,14 +30,15 @@ class Driver {
   [[nodiscard]] Endpoint& at(std::size_t index) { return *endpoints_[index]; }
   /// Writes what is queued there: now as far as it goes, the rest in later turns.
   Result<void> flush(std::size_t index);
-  /// Waits until something can be done, does it and tells what was heard. An error when nothing moves for long, or when
-  /// the person has had enough.
+  /// Waits until something can be done, does it and tells what was heard. An error when for long nothing is heard, however
+  /// much comes (heartbeats, repetitions), or when the person has had enough.
   Result<void> turn(const OnHeard& on_heard);
   /// The same for a while, in which nothing need happen.
   Result<void> idle(std::chrono::milliseconds time);
 
  private:
   Driver(UniqueFd poll, std::span<const std::unique_ptr<Endpoint>> endpoints);
+  Result<void> write(std::size_t index);
   Result<void> hear(std::size_t index, const OnHeard& on_heard);
   /// False: nothing moved in that time.
   Result<bool> wait(const OnHeard& on_heard, std::chrono::milliseconds patience);
@@ -46,6 +47,7 @@ class Driver {
   std::vector<Endpoint*> endpoints_;
   std::vector<bool> waits_to_write_;
   bool heard_what_came_before_ = false;
+  SteadyTime last_progress_ = now();  // when something was sent by the work, or heard
 };
 
 /// From now on an interrupt ends the turn with an error, so that servers and their directories are cleared away.
