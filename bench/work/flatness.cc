@@ -47,7 +47,7 @@ Result<std::vector<Outcome>> run_history(const Subject& subject, const Scale& sc
   for (const auto rows : scale.histories) {
     RELAY_TRY(stream(*pair.driver, flow, body_of(kBodySizes[0]), {.messages = rows - filled}));
     filled = rows;
-    outcomes.push_back(RELAY_TRY(cost_of_a_message(pair, relay::format("{} messages before", rows), scale)));
+    outcomes.push_back(RELAY_TRY(cost_of_a_message(pair, relay::format("{} before", rows), scale)));
   }
   return outcomes;
 }
