@@ -91,6 +91,18 @@ TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
   EXPECT_EQ(world.bodies(bob), (Texts{"one", "two"}));
 }
 
+TEST(Broker, WhatNobodyWaitsForMayShareTheCommitOfTheNextMessage) {
+  using enum records::Haste;
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  world.hastes();
+  world.send(alice, "m", "Bob", "hi");
+  EXPECT_EQ(world.hastes(), std::vector{Now}) << "Alice waits for her ACK";
+  world.ack(bob, world.heard(bob, "DELIVER").at(0));
+  EXPECT_EQ(world.hastes(), std::vector{WithTheNext});
+}
+
 TEST(Broker, KeepsAcknowledgementsThatCouldNotBeSavedUntilTheyCan) {
   World world;
   const auto alice = world.join_ours("Alice");

@@ -40,9 +40,18 @@ void Core::flush_changes() {
   retry_unsaved();
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
   if (changes_.empty()) return;
-  emit(Persist{next_ticket_, std::move(changes_)});
+  emit(Persist{next_ticket_, std::move(changes_), haste_of(next_ticket_)});
   changes_.clear();
   next_ticket_ = records::Ticket{next_ticket_.value() + 1};
+}
+
+/// A line of a ledger that nobody asked to hear of may share the commit of the next message.
+records::Haste Core::haste_of(records::Ticket ticket) const {
+  for (auto waiting = pending_.rbegin(); waiting != pending_.rend() && waiting->ticket == ticket; ++waiting) {
+    const auto* save = std::get_if<PendingSave>(&waiting->what);
+    if (save == nullptr || (save->news && receipts_.contains(save->news->message->key))) return records::Haste::Now;
+  }
+  return records::Haste::WithTheNext;
 }
 
 bool Core::nothing_unsaved() const {

@@ -142,6 +142,7 @@ class Core {
   [[nodiscard]] bool nothing_unsaved() const;
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();
+  [[nodiscard]] records::Haste haste_of(records::Ticket ticket) const;
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
   void deliver_committed(AgentState& to, Parcel parcel);

@@ -34,6 +34,7 @@ struct ResumeReading {
 struct Persist {
   records::Ticket ticket;
   records::Changes changes;
+  records::Haste haste = records::Haste::Now;
 };
 struct LoadBacklog {
   records::BacklogRequest request;

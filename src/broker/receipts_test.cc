@@ -24,7 +24,9 @@ struct Receipts : ::testing::Test {
 TEST_F(Receipts, TellEveryStepToWhoeverAskedForSteps) {
   const auto bob = join_host(world);
   const auto id = send_to(bob);
+  world.hastes();
   world.receipt(bob, id, R"("status":"accepted")");
+  EXPECT_EQ(world.hastes(), std::vector{records::Haste::Now}) << "a receipt waits for it";
   world.receipt(bob, id, R"("status":"accepted","proof":"written","way":"pty")");
   world.receipt(bob, id, R"("status":"delivered","proof":"submitted","way":"pty","evidence":"status working")");
   world.receipt(bob, id, R"("status":"delivered","proof":"seen","way":"hook","evidence":"record 7")");

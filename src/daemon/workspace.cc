@@ -228,7 +228,9 @@ void Workspace::carry_out(broker::ResumeReading& effect) {
   resumed_.push_back(effect.connection);
 }
 
-void Workspace::carry_out(broker::Persist& effect) { queue_->persist(effect.ticket, std::move(effect.changes)); }
+void Workspace::carry_out(broker::Persist& effect) {
+  queue_->persist(effect.ticket, std::move(effect.changes), effect.haste);
+}
 
 void Workspace::carry_out(broker::LoadBacklog& effect) { queue_->load_backlog(std::move(effect.request)); }
 

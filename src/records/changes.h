@@ -1,6 +1,7 @@
 /// What a commit may do to the store: a closed list.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -105,5 +106,8 @@ using Change =
                  JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage, CountWork>;
 
 using Changes = std::vector<Change>;
+
+/// Does anybody wait for its commit?
+enum class Haste : std::uint8_t { Now, WithTheNext };
 
 }  // namespace relay::records

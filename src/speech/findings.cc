@@ -119,7 +119,7 @@ Offer offer_of(std::span<const Match> matches, const Match& asking) {
 }
 
 /// A line across, drawn and not said.
-bool is_rule(std::string_view row) {
+bool is_drawn_line(std::string_view row) {
   static constexpr std::string_view kStrokes[] = {"─", "━", "═", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", "▄", "▀", "╌"};
   for (row = trimmed(row); !row.empty();) {
     const auto stroke = std::ranges::find_if(kStrokes, [&](std::string_view each) { return row.starts_with(each); });
@@ -133,7 +133,7 @@ std::string said_in(std::span<const std::string> rows, std::size_t from, std::si
   std::string said;
   for (auto row = from; row < end && row < rows.size(); ++row) {
     const auto line = without_frame(rows[row]);
-    if (is_rule(line)) continue;
+    if (is_drawn_line(line)) continue;
     if (!said.empty()) said += '\n';
     said += line;
   }

@@ -11,7 +11,7 @@ constexpr std::size_t kForgetStepRows = 256;  // between two turns of the loop
 
 using namespace records;
 
-void InlineStoreQueue::persist(Ticket ticket, Changes changes) {
+void InlineStoreQueue::persist(Ticket ticket, Changes changes, Haste) {
   requests_.emplace_back(PersistRequest{ticket, std::move(changes)});
   serve_soon();
 }

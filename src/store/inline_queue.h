@@ -27,7 +27,7 @@ class InlineStoreQueue final : public StoreQueue {
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
   ~InlineStoreQueue() override { *alive_ = false; }
 
-  void persist(records::Ticket ticket, records::Changes changes) override;
+  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste = records::Haste::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;

@@ -3,6 +3,7 @@
 /// Requests are numbered by their place in one queue. Writes that wait together share one commit (group commit: the
 /// sync itself clocks the batches, no timer). A backlog page or an expiry is answered after the commit of everything
 /// asked before it. Queries run on a reader beside the writer, but not before what was asked earlier is committed.
+/// What nobody waits for is committed with the next that somebody does, or soon by itself.
 /// When a commit fails, everything persisted before that failure was reported fails too: a later change may build on
 /// an earlier one (outbox numbers do), so nothing may jump over a hole.
 /// Threading: all calls and all answers on the loop thread. Ownership: borrows the listener, which outlives it.
@@ -49,7 +50,7 @@ class StoreListener {
 class StoreQueue {
  public:
   virtual ~StoreQueue() = default;
-  virtual void persist(records::Ticket ticket, records::Changes changes) = 0;
+  virtual void persist(records::Ticket ticket, records::Changes changes, records::Haste haste) = 0;
   virtual void load_backlog(records::BacklogRequest request) = 0;
   virtual void expire(records::ExpireRequest request) = 0;
   virtual void query(QueryId id, Query query) = 0;

@@ -13,20 +13,24 @@ ThreadedStoreQueue::ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post
       }} {}
 
 template <class Work>
-void ThreadedStoreQueue::ask(Work work) {
+void ThreadedStoreQueue::ask(Work work, Haste haste) {
   {
     const std::lock_guard lock{shared_->mutex};
     if (shared_->stopping) return;
     work(*shared_);
+    if (haste == Haste::Now) shared_->asked.awaited = true;
+    if (!shared_->asked.awaited && shared_->keeps_back) return;  // it wakes by itself
   }
   shared_->changed.notify_one();
 }
 
-void ThreadedStoreQueue::persist(Ticket ticket, Changes changes) {
-  ask([&](Shared& shared) {
-    shared.pending_bytes += bytes_held(changes);
-    shared.asked.requests.emplace_back(PersistRequest{ticket, std::move(changes)});
-  });
+void ThreadedStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
+  ask(
+      [&](Shared& shared) {
+        shared.pending_bytes += bytes_held(changes);
+        shared.asked.requests.emplace_back(PersistRequest{ticket, std::move(changes)});
+      },
+      haste);
 }
 
 void ThreadedStoreQueue::load_backlog(BacklogRequest request) {
@@ -42,7 +46,7 @@ void ThreadedStoreQueue::query(QueryId id, Query query) {
 }
 
 void ThreadedStoreQueue::forget(Retention retention, WallMs now) {
-  ask([&](Shared& shared) { shared.asked_to_forget = Forgetting{retention, now}; });
+  ask([&](Shared& shared) { shared.asked_to_forget = Forgetting{retention, now}; }, Haste::WithTheNext);
 }
 
 void ThreadedStoreQueue::stop() {
@@ -73,6 +77,11 @@ void ThreadedStoreQueue::run() {
     }
     if (shared.asked_to_forget) forgetting_ = std::exchange(shared.asked_to_forget, std::nullopt);
     if (!shared.asked.empty()) {
+      if (!shared.asked.awaited && !shared.stopping) {
+        shared.keeps_back = true;
+        shared.changed.wait_for(lock, pacing_.company, [&] { return shared.stopping || shared.asked.awaited; });
+        shared.keeps_back = false;
+      }
       auto asked = std::exchange(shared.asked, {});
       // Only while stopping: the loop thread waits for us and cannot hear of the failure first.
       const bool behind_a_hole = shared.failure_unheard;

@@ -1,6 +1,7 @@
 /// The store behind a writer thread: what waits together is committed together.
 ///
-/// Why no timer: while one commit syncs, the next requests gather; the disk itself sets the size of the batches.
+/// Why no timer: while one commit syncs, the next requests gather; the disk itself sets the size of the batches. Only what
+///   nobody waits for is kept back a moment, so that it costs no commit of its own.
 /// Background work (full-text index, retention) runs in bounded steps only while nothing waits, and indexing only
 ///   after a moment of quiet, so that a conversation does not pay for it between its messages. Idle means asleep.
 /// When a commit fails the writer waits until the loop thread has heard of it; what was persisted meanwhile fails in
@@ -28,6 +29,7 @@ namespace relay::store {
 
 /// When background work may run.
 struct QueuePacing {
+  std::chrono::milliseconds company{5};     // for which what nobody waits for is kept back
   std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
   std::size_t index_without_quiet = 4'096;  // new messages after which any pause, however short, will do
   std::size_t index_step_rows = 256;
@@ -42,7 +44,7 @@ class ThreadedStoreQueue final : public StoreQueue {
   ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueuePacing pacing = {});
   ~ThreadedStoreQueue() override { stop(); }
 
-  void persist(records::Ticket ticket, records::Changes changes) override;
+  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste = records::Haste::Now) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
@@ -57,6 +59,7 @@ class ThreadedStoreQueue final : public StoreQueue {
   struct Asked {
     std::vector<BatchRequest> requests;
     std::vector<std::pair<QueryId, Query>> queries;
+    bool awaited = false;  // by somebody
     [[nodiscard]] bool empty() const { return requests.empty() && queries.empty(); }
   };
   struct Forgetting {
@@ -70,12 +73,13 @@ class ThreadedStoreQueue final : public StoreQueue {
     std::optional<Forgetting> asked_to_forget;
     bool failure_unheard = false;
     bool stopping = false;
+    bool keeps_back = false;  // the writer waits for something that is awaited
     std::condition_variable changed;
     std::atomic<std::size_t> pending_bytes{0};
   };
 
   template <class Work>
-  void ask(Work work);
+  void ask(Work work, records::Haste haste = records::Haste::Now);
   void run();
   void serve(Asked asked, bool behind_a_hole);
   void refuse_changes(Asked& asked);

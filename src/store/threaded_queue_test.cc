@@ -246,6 +246,35 @@ TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
   EXPECT_EQ(queue_->pending_bytes(), 0u);
 }
 
+TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDoes) {
+  Inbox inbox;
+  Listener listener;
+  auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
+  auto* gate = gated.get();
+  gate->open_gate();
+  ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener, QueuePacing{.company = std::chrono::hours{1}}};
+  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
+  queue.persist(Ticket{2}, direct(3, "Alice", "Bob", "b", 2), Haste::WithTheNext);
+  queue.persist(Ticket{3}, direct(5, "Alice", "Bob", "c", 3));
+  inbox.run_one();
+  EXPECT_EQ(listener.heard, Heard{"committed 3"});
+  EXPECT_EQ(gate->groups, 1);
+  queue.persist(Ticket{4}, direct(7, "Alice", "Bob", "d", 4), Haste::WithTheNext);
+  queue.stop();
+  inbox.run_all();
+  EXPECT_EQ(listener.heard.back(), "committed 4") << "nothing is left behind";
+}
+
+TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
+  Inbox inbox;
+  Listener listener;
+  ThreadedStoreQueue queue{std::make_unique<MemoryStore>(), inbox.post(), listener,
+                           QueuePacing{.company = std::chrono::milliseconds{1}}};
+  queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
+  inbox.run_one();
+  EXPECT_EQ(listener.heard, Heard{"committed 1"});
+}
+
 TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
   Inbox inbox;
   Listener listener;

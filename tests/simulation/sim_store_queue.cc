@@ -20,7 +20,7 @@ SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& w
       listener_{listener},
       dead_{std::move(dead)} {}
 
-void SimStoreQueue::persist(records::Ticket ticket, records::Changes changes) {
+void SimStoreQueue::persist(records::Ticket ticket, records::Changes changes, records::Haste) {
   add(store::PersistRequest{ticket, std::move(changes)});
 }
 void SimStoreQueue::load_backlog(records::BacklogRequest request) { add(std::move(request)); }

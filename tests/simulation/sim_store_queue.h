@@ -24,7 +24,7 @@ class SimStoreQueue final : public store::StoreQueue {
   SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, WatchedStore& store,
                 store::StoreListener& listener, DeathFlag dead);
 
-  void persist(records::Ticket ticket, records::Changes changes) override;
+  void persist(records::Ticket ticket, records::Changes changes, records::Haste haste) override;
   void load_backlog(records::BacklogRequest request) override;
   void expire(records::ExpireRequest request) override;
   void query(store::QueryId id, store::Query query) override;

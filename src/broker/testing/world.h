@@ -188,6 +188,9 @@ class World {
     }
   }
 
+  /// Of the commits since the last call: does anybody wait for them?
+  std::vector<records::Haste> hastes() { return std::exchange(hastes_, {}); }
+
  private:
   void perform(Send& what) { heard_[what.to.value()].push_back(*parse_json_object(what.frame)); }
   void perform(Close& what) {
@@ -197,6 +200,7 @@ class World {
   void perform(PauseReading& what) { paused_.insert(what.connection.value()); }
   void perform(ResumeReading& what) { paused_.erase(what.connection.value()); }
   void perform(Persist& what) {
+    hastes_.push_back(what.haste);
     waiting_.push_back([this, what = std::move(what)] {
       if (failing_) {
         broker_->on_commit_failed(what.ticket, what.ticket, "the disk is full", now_);
@@ -274,6 +278,7 @@ class World {
   std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted>> host_wishes_;
   bool holding_ = false;
   bool failing_ = false;
+  std::vector<records::Haste> hastes_;
 };
 
 /// What an AGENT_EVENT tells.

@@ -27,7 +27,7 @@ class ScriptedQueue final : public store::StoreQueue {
 
   ScriptedQueue(Script& script, store::StoreListener& listener) : script_{script} { script_.listener = &listener; }
 
-  void persist(records::Ticket ticket, records::Changes) override { script_.asked.push_back(ticket); }
+  void persist(records::Ticket ticket, records::Changes, records::Haste) override { script_.asked.push_back(ticket); }
   void load_backlog(records::BacklogRequest request) override { script_.loads.push_back(std::move(request)); }
   void expire(records::ExpireRequest) override {}
   void query(store::QueryId id, store::Query) override { script_.queries.push_back(id); }
