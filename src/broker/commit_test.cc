@@ -94,11 +94,11 @@ TEST(Broker, AnswersAFailedCommitAndTakesTheSameMessageLater) {
 TEST(Broker, WhatNobodyWaitsForMayShareTheCommitOfTheNextMessage) {
   using enum records::Haste;
   World world;
-  const auto alice = world.join_ours("Alice");
+  const auto alice = world.join("Alice");
   const auto bob = world.join_ours("Bob");
   world.hastes();
   world.send(alice, "m", "Bob", "hi");
-  EXPECT_EQ(world.hastes(), std::vector{Now}) << "Alice waits for her ACK";
+  EXPECT_EQ(world.hastes(), std::vector{Now}) << "its sender waits";
   world.ack(bob, world.heard(bob, "DELIVER").at(0));
   EXPECT_EQ(world.hastes(), std::vector{WithTheNext});
 }

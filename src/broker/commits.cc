@@ -49,7 +49,10 @@ void Core::flush_changes() {
 records::Haste Core::haste_of(records::Ticket ticket) const {
   for (auto waiting = pending_.rbegin(); waiting != pending_.rend() && waiting->ticket == ticket; ++waiting) {
     const auto* save = std::get_if<PendingSave>(&waiting->what);
-    if (save == nullptr || (save->news && receipts_.contains(save->news->message->key))) return records::Haste::Now;
+    const auto* call = std::get_if<PendingCall>(&waiting->what);
+    const bool awaited = save != nullptr ? save->news && receipts_.contains(save->news->message->key)
+                                         : call == nullptr || call->haste == records::Haste::Now;
+    if (awaited) return records::Haste::Now;
   }
   return records::Haste::WithTheNext;
 }
@@ -92,8 +95,8 @@ void Core::when_committed(std::move_only_function<void(Saving)> done) {
   pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)}});
 }
 
-void Core::when_saved(std::move_only_function<void()> done) {
-  PendingCall call{[done = std::move(done)](Saving) mutable { done(); }, Tries::UntilSaved};
+void Core::when_saved(std::move_only_function<void()> done, records::Haste haste) {
+  PendingCall call{[done = std::move(done)](Saving) mutable { done(); }, Tries::UntilSaved, haste};
   if (!changes_.empty() || !pending_.empty()) {
     pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call)});
   } else if (nothing_unsaved()) {

@@ -130,7 +130,9 @@ void Core::handle(Connection& connection, std::string_view frame) {
     const std::size_t remembered = saved_bytes_ - before;
     if (remembered == 0 || connection.phase == Phase::Closing) return;
     charge(connection, remembered, limits_.max_remembered_bytes);
-    when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); });
+    const bool waits = paused_uncommitted_.contains(connection.id);
+    when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); },
+               waits ? records::Haste::Now : records::Haste::WithTheNext);
     return;
   }
   refuse_frame(connection, frame, envelope.error());

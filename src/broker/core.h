@@ -138,7 +138,7 @@ class Core {
   /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
   /// Runs when everything gathered so far is saved, however many tries that takes.
-  void when_saved(std::move_only_function<void()> done);
+  void when_saved(std::move_only_function<void()> done, records::Haste haste = records::Haste::Now);
   [[nodiscard]] bool nothing_unsaved() const;
   /// Ends the gathering: whatever is asked of the store next comes after it.
   void flush_changes();

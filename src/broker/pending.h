@@ -67,6 +67,7 @@ enum class Tries : std::uint8_t { One, UntilSaved };
 struct PendingCall {
   std::move_only_function<void(Saving)> done;
   Tries tries = Tries::One;
+  records::Haste haste = records::Haste::Now;
 };
 
 using Waiting = std::variant<PendingSend, PendingSave, PendingCall>;
