@@ -27,7 +27,7 @@ constexpr const char* kPragmas =
     "PRAGMA cache_size=-16000;"
     // A message touches some twenty pages, most of them those of the one before it: the more of these are written back at
     // once, the less of it is for nothing, and each time costs syncs that somebody waits for.
-    "PRAGMA wal_autocheckpoint=8000;"
+    "PRAGMA wal_autocheckpoint=3000;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA cell_size_check=ON;"  // damage is met early, as an error
     "PRAGMA secure_delete=FAST;"
