@@ -16,7 +16,7 @@ using profiles::Press;
 using speech::Choice;
 using speech::Says;
 
-std::string without_blanks(std::string text) {
+std::string squeezed(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
   return text;
 }
@@ -48,7 +48,7 @@ Dialog made(PromptKind kind, std::string about, const std::string& body, bool ce
             const std::vector<Choice>& choices) {
   auto whole = about + "\n" + body;
   for (const auto& choice : choices) whole += format("\n{}. {}", choice.number, choice.label);
-  return {kind, without_blanks(std::move(about)), with_single_blanks(std::move(whole)), certain, body, choices};
+  return {kind, squeezed(std::move(about)), with_single_blanks(std::move(whole)), certain, body, choices};
 }
 
 }  // namespace
@@ -96,13 +96,13 @@ Result<std::size_t> choice_for(const Dialog& dialog, const Reply& reply) {
 }
 
 bool shows(const Dialog& dialog, std::string_view subject) {
-  const auto wanted = without_blanks(std::string{subject});
+  const auto wanted = squeezed(std::string{subject});
   if (wanted.empty()) return false;
   std::vector<std::string> lines;
   std::istringstream body{dialog.body};
   for (std::string line; std::getline(body, line);) {
     if (line.starts_with("$ ")) line.erase(0, 2);
-    lines.push_back(without_blanks(line));
+    lines.push_back(squeezed(line));
   }
   for (std::size_t first = 0; first < lines.size(); ++first) {
     std::string joined;
