@@ -24,7 +24,7 @@ constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
 
 constexpr const char* kPragmas =
     "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink again after retention
-    "PRAGMA cache_size=-16000;"
+    "PRAGMA cache_size=-8000;"
     // A message touches some twenty pages, most of them those of the one before it: the more of these are written back at
     // once, the less of it is for nothing, and each time costs syncs that somebody waits for.
     "PRAGMA wal_autocheckpoint=3000;"
