@@ -359,10 +359,13 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       each = open_.begin();
       continue;
     }
-    if (settled)
-      arrive(out, *each, *dialog);
-    else if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog)
-      allow_keys(out, *each, *dialog);
+    if (settled) {  // its door has closed, and here is a dialog
+      each->other.reset();
+      each->dialog = dialog->about;
+      each->body = dialog->body;
+    }
+    if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog)
+      allow_keys(out, *each, findings, *dialog);
     ++each;
   }
   const bool nobodys =
@@ -392,20 +395,13 @@ bool Asked::has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyT
   return other && now >= open.other->since + kHalfDrawn;
 }
 
-/// Its door has closed, and here is a dialog.
-void Asked::arrive(Told& out, Open& open, const Dialog& dialog) {
-  open.other.reset();
-  open.dialog = dialog.about;
-  open.body = dialog.body;
-  allow_keys(out, open, dialog);
-}
-
 /// Where there is no doubt that this is what was asked, keys may answer it, though nobody could before.
-void Asked::allow_keys(Told& out, Open& open, const Dialog& dialog) {
+void Asked::allow_keys(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog) {
   if (open.left_alone || can_answer(open.told).value_or(true) || !can_press(dialog, press_)) return;
   const auto unanswered = [](const Open& each) { return each.where != Where::Closing; };
   if (!open.prompt.empty() && (std::ranges::count_if(open_, unanswered) != 1 || !shows(dialog, open.subject))) return;
   open.whole = dialog.whole;
+  if (open.prompt.empty()) open.told = shown_in(seen, open.request);  // it may have been half drawn when it was told
   can_answer(open.told).reset();
   out.push_back(open.told);
 }

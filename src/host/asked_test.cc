@@ -332,8 +332,11 @@ TEST_F(PressedTest, ADialogThatWasToldWhileItWasDrawnCanBeAnsweredOnceItIsThere)
   auto half = offering("rm x", "rm x");
   half.permission->whole = false;
   EXPECT_NE(told_of(half).find(R"("canAnswer":false)"), std::string::npos);
-  EXPECT_EQ(look(State::Blocked, offering("rm x", "rm x")).at(0).find("canAnswer"), std::string::npos);
-  EXPECT_TRUE(may_press(offering("rm x", "rm x")));
+  const auto whole = offering("rm x", "cd /\nrm x");
+  const auto told = look(State::Blocked, whole).at(0);
+  EXPECT_EQ(told.find("canAnswer"), std::string::npos);
+  EXPECT_NE(told.find(R"("description":"cd /\nrm x")"), std::string::npos) << "whoever answers has been told all of it";
+  EXPECT_TRUE(may_press(whole));
 }
 
 TEST_F(PressedTest, AfterItsDoorHasClosedARequestIsAnsweredByKeysWhereItsDialogShowsIt) {
