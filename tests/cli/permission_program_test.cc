@@ -6,14 +6,12 @@
 #include <sstream>
 
 #include "base/format.h"
-#include "cli/agents.h"
+#include "cli/asking.h"
 
 namespace relay::cli_tests {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-struct Permissions : Agents {
+struct Permissions : Asking {
   static constexpr const char* kScript = R"({"rules": [
     {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
     {"contains": "publish", "tool": "npm publish", "asks": true, "reply": "published"},
@@ -44,37 +42,6 @@ struct Permissions : Agents {
     return format("[[permissions]]\ntool = \"bash\"\ncommand = \"{}\"\naction = \"{}\"\n{}\n", command, action, more);
   }
 
-  std::vector<json::object> open(const std::string& list = "permissions") {
-    std::vector<json::object> all;
-    const auto answer = box.ok_json({list});
-    for (const auto& prompt : *array_member(answer, "prompts")) all.push_back(prompt.as_object());
-    return all;
-  }
-  /// The one that is open, once it is.
-  json::object asked(const std::string& list = "permissions") {
-    std::vector<json::object> all;
-    EXPECT_TRUE(until([&] { return (all = open(list)).size() == 1; }));
-    return all.empty() ? json::object{} : all.front();
-  }
-  bool none_open(const std::string& list = "permissions") {
-    return until([&] { return open(list).empty(); });
-  }
-  static std::string word(const json::object& object, std::string_view name) {
-    return string_member(object, name).value_or("");
-  }
-  std::vector<json::object> log(const std::string& type) {
-    std::vector<json::object> all;
-    std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
-    for (std::string line; std::getline(lines, line);) all.push_back(*parse_json_object(line));
-    return all;
-  }
-  /// How each request ended: `approved by human`.
-  Texts resolved() {
-    Texts all;
-    for (const auto& event : log("permission.resolved"))
-      all.push_back(format("{} by {}", word(event, "resolution"), word(event, "resolvedBy")));
-    return all;
-  }
   bool ends_as(const std::string& how) {
     return until([&] {
       const auto all = resolved();

@@ -4,14 +4,12 @@
 #include <sstream>
 
 #include "base/format.h"
-#include "cli/agents.h"
+#include "cli/asking.h"
 
 namespace relay::cli_tests {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-struct ScreenPrompts : Agents {
+struct ScreenPrompts : Asking {
   ScreenPrompts() {
     std::ostringstream profile;
     profile << std::ifstream{SCRIPTED_PROFILE}.rdbuf() << R"(
@@ -45,34 +43,11 @@ regex = '^(?P<mark>❯ )?(?P<number>\d+)\. (?P<label>\S.*)$'
       {"contains": "database", "dialog": {"kind": "question", "title": "Which database?", "options": ["SQLite", "PostgreSQL"]},
        "reply": "said {answer}"}]})");
   }
-  std::vector<json::object> open(const std::string& list = "permissions") {
-    std::vector<json::object> all;
-    const auto answer = box.ok_json({list});
-    for (const auto& prompt : *array_member(answer, "prompts")) all.push_back(prompt.as_object());
-    return all;
-  }
-  json::object asked(const std::string& list = "permissions") {
-    std::vector<json::object> all;
-    EXPECT_TRUE(until([&] { return (all = open(list)).size() == 1; }));
-    return all.empty() ? json::object{} : all.front();
-  }
-  static std::string word(const json::object& object, std::string_view name) {
-    return string_member(object, name).value_or("");
-  }
   /// Which choices were taken, in order; `denied` for Esc.
   Texts answers() const {
     Texts all;
     for (const auto& event : events("Bob"))
       if (word(event, "event") == "answer") all.push_back(string_member(event, "option").value_or("denied"));
-    return all;
-  }
-  Texts resolved(const std::string& type = "permission.resolved") {
-    Texts all;
-    std::istringstream lines{box.ok({"events", "--json", "--agent", "Bob", "--types", type})};
-    for (std::string line; std::getline(lines, line);) {
-      const auto event = *parse_json_object(line);
-      all.push_back(format("{}{} by {}", word(event, "resolution"), word(event, "answer"), word(event, "resolvedBy")));
-    }
     return all;
   }
 };
