@@ -2,6 +2,8 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/result.h"
 
@@ -30,6 +32,10 @@ std::array<std::uint8_t, 20> sha1(std::string_view bytes) {
   unsigned int length = 0;
   RELAY_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha1(), nullptr) == 1);
   return digest;
+}
+
+std::uint64_t checksum(std::string_view bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {

@@ -35,6 +35,10 @@ void Broker::on_committed(records::Ticket up_to, records::EventNumber newest, Mo
   core_->set_now(now);
   core_->committed(up_to, newest);
 }
+void Broker::on_newest_event(records::EventNumber newest, Moment now) {
+  core_->set_now(now);
+  core_->see_events(newest);
+}
 void Broker::on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now) {
   core_->set_now(now);
   core_->commit_failed(from, to, why);

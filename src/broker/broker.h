@@ -110,6 +110,8 @@ class Broker {
   // What the store answers.
   /// `newest` is the number of the last event there is.
   void on_committed(records::Ticket up_to, records::EventNumber newest, Moment now);
+  /// There are events up to this number, of what was committed earlier.
+  void on_newest_event(records::EventNumber newest, Moment now);
   void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
   void on_backlog(records::BacklogPage page, Moment now);
   void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now);

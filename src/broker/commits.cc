@@ -134,12 +134,16 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
 
 void Core::committed(records::Ticket up_to, records::EventNumber newest) {
   if (store_ != StoreState::Works) store_recovered();
-  newest_event_ = std::max(newest_event_, newest);
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = std::move(pending_.front());
     pending_.pop_front();
     settle(pending, Saving::Done, {});
   }
+  see_events(newest);
+}
+
+void Core::see_events(records::EventNumber newest) {
+  newest_event_ = std::max(newest_event_, newest);
   show_watchers();
 }
 

@@ -65,6 +65,7 @@ class Core {
   void written(ConnectionId id, std::size_t left);
   void disconnect(ConnectionId id, std::string_view reason);
   void committed(records::Ticket up_to, records::EventNumber newest);
+  void see_events(records::EventNumber newest);
   void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
   void tick();
   void shut_down();

@@ -9,8 +9,8 @@
 #include "daemon/daemon.h"
 #include "daemon/project_files.h"
 #include "daemon/workspace_settings.h"
+#include "store/durable_queue.h"
 #include "store/inline_queue.h"
-#include "store/threaded_queue.h"
 
 namespace relay::daemon {
 
@@ -51,7 +51,10 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   const MakeStoreQueue make_queue = [&](store::StoreListener& listener) -> std::unique_ptr<store::StoreQueue> {
     if (opened.path.empty())  // nothing to wait for
       return std::make_unique<store::InlineStoreQueue>(std::move(opened.store), post, listener);
-    return std::make_unique<store::ThreadedStoreQueue>(std::move(opened.store), post, listener);
+    const auto wait = [&loop = around.loop, timer = std::make_shared<std::unique_ptr<net::Timer>>()](
+                          Millis delay, net::Task task) { *timer = loop.after(delay, std::move(task)); };
+    return store::make_durable_queue(std::move(opened.store), std::move(opened.journal), opened.durability, post, wait,
+                                     listener);
   };
   self->workspace_ = std::make_unique<Workspace>(
       std::move(options), around.loop, around.random, make_queue, std::move(snapshot),

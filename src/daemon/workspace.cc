@@ -86,6 +86,12 @@ void Workspace::on_committed(records::Ticket up_to, records::EventNumber newest)
   settle();
 }
 
+void Workspace::on_events(records::EventNumber newest) {
+  see_event(newest);
+  broker_.on_newest_event(newest, now());
+  settle();
+}
+
 void Workspace::see_event(records::EventNumber newest) {
   newest_event_ = std::max(newest_event_, newest);
   if (projection_ != nullptr) projection_->on_committed(newest_event_);

@@ -96,6 +96,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
 
   // StoreListener
   void on_committed(records::Ticket up_to, records::EventNumber newest) override;
+  void on_events(records::EventNumber newest) override;
   void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;

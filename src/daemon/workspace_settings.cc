@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "daemon/machine_usage.h"
+#include "store/journal_recovery.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
 
@@ -60,12 +61,17 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
       break;
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
-      auto sqlite = RELAY_TRY(store::SqliteStore::open({.path = opened.path,
-                                                        .durability = durability_of(settings),
-                                                        .now = now,
-                                                        .first_key = random_first_key(),
-                                                        .boot_id = boot_id()}));
+      opened.durability = durability_of(settings);
+      const store::SqliteOptions options{.path = opened.path,
+                                         .durability = opened.durability,
+                                         .now = now,
+                                         .first_key = random_first_key(),
+                                         .boot_id = boot_id()};
+      auto sqlite = RELAY_TRY(store::SqliteStore::open(options));
+      opened.journal = RELAY_TRY(store::recover_journal(*sqlite, options));
       opened.warning = sqlite->warning();
+      if (!opened.journal->warning().empty())
+        opened.warning += (opened.warning.empty() ? "" : "; ") + opened.journal->warning();
       opened.store = std::move(sqlite);
       break;
     }

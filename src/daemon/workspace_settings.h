@@ -8,7 +8,8 @@
 #include "config/places.h"
 #include "config/settings.h"
 #include "daemon/workspace.h"
-#include "store/message_store.h"
+#include "store/journal.h"
+#include "store/sqlite_store.h"
 
 namespace relay::daemon {
 
@@ -17,6 +18,8 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
 
 struct OpenedStore {
   std::unique_ptr<store::MessageStore> store;
+  std::unique_ptr<store::Journal> journal;  // before the store; none for the memory store
+  store::Durability durability = store::Durability::Power;
   std::string path;     // of the database; empty for the memory store
   std::string warning;  // one sentence when a damaged file had to be set aside
 };

@@ -1,5 +1,7 @@
 #include "store/inline_queue.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace relay::store {
@@ -12,8 +14,17 @@ constexpr std::size_t kForgetStepRows = 256;  // between two turns of the loop
 using namespace records;
 
 void InlineStoreQueue::persist(Ticket ticket, Changes changes, Haste) {
-  requests_.emplace_back(PersistRequest{ticket, std::move(changes)});
+  requests_.emplace_back(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   serve_soon();
+}
+
+void InlineStoreQueue::apply(std::vector<PersistRequest> requests) {
+  for (auto& request : requests) requests_.emplace_back(std::move(request));
+  serve_soon();
+}
+
+void InlineStoreQueue::stop() {
+  while (serving_soon_) serve();
 }
 
 void InlineStoreQueue::load_backlog(BacklogRequest request) {
@@ -51,7 +62,14 @@ void InlineStoreQueue::serve() {
   const auto alive = alive_;  // whoever is told may end us
   const auto requests = std::exchange(requests_, {});
   auto queries = std::exchange(queries_, {});
-  if (!requests.empty()) tell(carry_out(*store_, requests));
+  if (!requests.empty()) {
+    auto outcome = carry_out(*store_, requests);
+    if (!outcome.failed) {
+      reached_ = std::max(reached_, reached_by(requests));
+      if (promise_of(requests) == Promise::Kept) kept_ = reached_;
+    }
+    tell(std::move(outcome));
+  }
   for (auto& [id, query] : queries)
     if (*alive) listener_.on_answer(id, answer(*store_, query));
 }

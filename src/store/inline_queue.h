@@ -18,7 +18,7 @@
 
 namespace relay::store {
 
-class InlineStoreQueue final : public StoreQueue {
+class InlineStoreQueue final : public ApplyingQueue {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task later on this thread
@@ -32,6 +32,9 @@ class InlineStoreQueue final : public StoreQueue {
   void expire(records::ExpireRequest request) override;
   void query(QueryId id, Query query) override;
   void forget(Retention retention, WallMs now) override;
+  void apply(std::vector<PersistRequest> requests) override;
+  [[nodiscard]] CommitNumber kept() const override { return kept_; }
+  void stop() override;
 
  private:
   struct Forgetting {
@@ -51,6 +54,7 @@ class InlineStoreQueue final : public StoreQueue {
   std::vector<std::pair<QueryId, Query>> queries_;
   std::optional<Forgetting> forgetting_;
   bool serving_soon_ = false;
+  CommitNumber reached_ = 0, kept_ = 0;  // of the journal before us
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

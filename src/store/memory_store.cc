@@ -40,7 +40,7 @@ void MemoryStore::take(Map& map, const typename Map::key_type& key) {
   map.erase(found);
 }
 
-Result<void> MemoryStore::begin() {
+Result<void> MemoryStore::begin(Promise) {
   RELAY_ASSERT(!in_group_);
   in_group_ = true;
   way_back_.clear();

@@ -28,6 +28,15 @@ enum class Errc {
 };
 std::string_view describe(Errc code);
 
+/// A commit's place in the journal before the store; 0 is before all.
+using CommitNumber = std::uint64_t;
+
+/// What a group is worth once it is committed.
+enum class Promise {
+  Kept,      // it survives what the store's durability says
+  ElseKept,  // a journal has it; a power cut may take it back, with all groups after it
+};
+
 /// What to forget. Deliveries that are not final are never touched, nor the messages they carry.
 struct Retention {
   std::int64_t max_age_ms = 0;        // 0: no limit by age
@@ -53,8 +62,10 @@ class MessageStore : public MessageReader {
  public:
   virtual Result<records::Snapshot> load() = 0;
 
-  virtual Result<void> begin() = 0;
+  virtual Result<void> begin(Promise promise = Promise::Kept) = 0;
   virtual Result<void> apply(const records::Change& change) = 0;
+  /// The group holds what the journal has up to here. Inside a group like `apply`.
+  virtual Result<void> reach(CommitNumber number) = 0;
   virtual Result<void> commit() = 0;
   /// The number of the last event that was committed.
   virtual Result<records::EventNumber> newest_event() = 0;

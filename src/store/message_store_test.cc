@@ -242,7 +242,8 @@ class OnSimDisk final : public MessageStore {
     store_ = *std::move(store);
   }
   Result<Snapshot> load() override { return store_->load(); }
-  Result<void> begin() override { return store_->begin(); }
+  Result<void> begin(Promise promise) override { return store_->begin(promise); }
+  Result<void> reach(CommitNumber number) override { return store_->reach(number); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
   Result<EventNumber> newest_event() override { return store_->newest_event(); }

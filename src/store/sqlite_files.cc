@@ -1,16 +1,15 @@
 #include "store/sqlite_files.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <vector>
+#include <string_view>
+#include <tuple>
 
 #include "base/format.h"
 #include "store/message_store.h"
+#include "store/vfs_file.h"
 
 namespace relay::store {
 namespace {
@@ -18,73 +17,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxAsideNames = 1'000;  // names tried within one second
-constexpr int kCopyBytes = 64 * 1024;
+constexpr std::size_t kCopyBytes = 64 * 1024;
 constexpr const char* kSuspectSuffix = "-suspect";
 constexpr const char* kLogSuffixes[] = {"-wal", "-shm", "-journal"};
-
-sqlite3_vfs* find(const std::string& vfs) { return sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str()); }
 
 bool exists(const std::string& path, const std::string& vfs) {
   std::error_code code;
   if (vfs.empty()) return fs::exists(path, code);  // SQLite's own answer overlooks empty files
-  auto* system = find(vfs);
-  int found = 0;
-  return system != nullptr && system->xAccess(system, path.c_str(), SQLITE_ACCESS_EXISTS, &found) == SQLITE_OK &&
-         found != 0;
+  return file_exists(path, vfs);
 }
-
-/// An open file of a SQLite file system; closes itself.
-class VfsFile {
- public:
-  static std::unique_ptr<VfsFile> open(const std::string& path, const std::string& vfs, int flags) {
-    auto* system = find(vfs);
-    if (system == nullptr) return nullptr;
-    std::unique_ptr<VfsFile> file{new VfsFile{path, static_cast<std::size_t>(system->szOsFile)}};
-    int got = 0;
-    if (system->xOpen(system, file->name_, file->get(), flags | SQLITE_OPEN_MAIN_DB, &got) != SQLITE_OK) return nullptr;
-    return file;
-  }
-  ~VfsFile() {
-    if (get()->pMethods != nullptr) get()->pMethods->xClose(get());
-    sqlite3_free_filename(name_);
-  }
-  VfsFile(const VfsFile&) = delete;
-  VfsFile& operator=(const VfsFile&) = delete;
-
-  sqlite3_file* get() { return reinterpret_cast<sqlite3_file*>(memory_.data()); }
-  sqlite3_int64 size() {
-    sqlite3_int64 bytes = 0;
-    return get()->pMethods->xFileSize(get(), &bytes) == SQLITE_OK ? bytes : 0;
-  }
-
- private:
-  // SQLite file systems expect names it allocated itself (parameters follow the name in memory).
-  VfsFile(const std::string& path, std::size_t bytes)
-      : memory_(bytes / sizeof(std::max_align_t) + 1),
-        name_{sqlite3_create_filename(path.c_str(), "", "", 0, nullptr)} {
-    get()->pMethods = nullptr;
-  }
-
-  std::vector<std::max_align_t> memory_;
-  sqlite3_filename name_;
-};
 
 // A SQLite file system cannot rename, so ours (tests, simulation) copy, sync and delete.
 bool copy_then_delete(const std::string& from, const std::string& to, const std::string& vfs) {
-  auto source = VfsFile::open(from, vfs, SQLITE_OPEN_READONLY);
-  auto target = VfsFile::open(to, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  if (source == nullptr || target == nullptr) return false;
-  std::vector<char> buffer(kCopyBytes);
-  const auto size = source->size();
-  for (sqlite3_int64 at = 0; at < size; at += kCopyBytes) {
-    const int count = static_cast<int>(std::min<sqlite3_int64>(kCopyBytes, size - at));
-    if (source->get()->pMethods->xRead(source->get(), buffer.data(), count, at) != SQLITE_OK) return false;
-    if (target->get()->pMethods->xWrite(target->get(), buffer.data(), count, at) != SQLITE_OK) return false;
+  {
+    const auto source = VfsFile::open(from, vfs, VfsFile::Mode::Read);
+    const auto target = VfsFile::open(to, vfs, VfsFile::Mode::Write);
+    if (!source || !target) return false;
+    std::string buffer(kCopyBytes, '\0');
+    for (std::uint64_t at = 0; at < (*source)->size(); at += kCopyBytes) {
+      const auto count = (*source)->read(at, buffer);
+      if (!count || !(*target)->write(at, std::string_view{buffer}.substr(0, *count))) return false;
+    }
+    if (!(*target)->sync()) return false;
   }
-  if (target->get()->pMethods->xSync(target->get(), SQLITE_SYNC_FULL) != SQLITE_OK) return false;
-  source.reset();
-  auto* system = find(vfs);
-  return system->xDelete(system, from.c_str(), 1) == SQLITE_OK;
+  return delete_file(from, vfs);
 }
 
 bool move(const std::string& from, const std::string& to, const std::string& vfs) {
@@ -119,18 +75,18 @@ std::uint64_t file_bytes(const std::string& path, const std::string& vfs) {
     return code ? 0 : bytes;
   }
   if (!exists(path, vfs)) return 0;
-  auto file = VfsFile::open(path, vfs, SQLITE_OPEN_READONLY);
-  return file == nullptr ? 0 : static_cast<std::uint64_t>(file->size());
+  const auto file = VfsFile::open(path, vfs, VfsFile::Mode::Read);
+  return file ? (*file)->size() : 0;
 }
 
 bool looks_like_database(const std::string& path, const std::string& vfs) {
   static constexpr std::string_view kMagic{"SQLite format 3", 16};  // with its closing zero
   if (file_bytes(path, vfs) == 0) return file_bytes(path + "-wal", vfs) == 0;
-  auto file = VfsFile::open(path, vfs, SQLITE_OPEN_READONLY);
-  if (file == nullptr) return true;  // not readable: SQLite will say why
-  char begin[kMagic.size()] = {};
-  const int result = file->get()->pMethods->xRead(file->get(), begin, sizeof begin, 0);
-  return result != SQLITE_OK ? result != SQLITE_IOERR_SHORT_READ : std::string_view{begin, sizeof begin} == kMagic;
+  const auto file = VfsFile::open(path, vfs, VfsFile::Mode::Read);
+  if (!file) return true;  // not readable: SQLite will say why
+  std::string begin(kMagic.size(), '\0');
+  const auto count = (*file)->read(0, begin);
+  return !count || (*count == begin.size() && begin == kMagic);
 }
 
 void keep_private(const std::string& path, const std::string& vfs) {
@@ -168,7 +124,7 @@ Result<std::string> set_aside(const std::string& path, const std::string& vfs, W
 
 void mark_suspect(const std::string& path, const std::string& vfs) {
   if (!vfs.empty()) {
-    VfsFile::open(path + kSuspectSuffix, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    std::ignore = VfsFile::open(path + kSuspectSuffix, vfs, VfsFile::Mode::Write);
     return;
   }
   keep_private(path + kSuspectSuffix, vfs);
@@ -177,9 +133,7 @@ void mark_suspect(const std::string& path, const std::string& vfs) {
 bool is_suspect(const std::string& path, const std::string& vfs) { return exists(path + kSuspectSuffix, vfs); }
 
 void clear_suspect(const std::string& path, const std::string& vfs) {
-  if (auto* system = find(vfs); system != nullptr && is_suspect(path, vfs)) {
-    system->xDelete(system, (path + kSuspectSuffix).c_str(), 0);
-  }
+  if (is_suspect(path, vfs)) delete_file(path + kSuspectSuffix, vfs);
 }
 
 }  // namespace relay::store

@@ -155,8 +155,10 @@ Result<Snapshot> SqliteStore::load() {
   return snapshot;
 }
 
-Result<void> SqliteStore::begin() {
-  RELAY_TRY(parts_->sync_commits(true));
+Result<JournalPlace> SqliteStore::journal_place() { return place_in_journal(*parts_->connection); }
+
+Result<void> SqliteStore::begin(Promise promise) {
+  RELAY_TRY(parts_->sync_commits(promise == Promise::Kept));
   return parts_->connection->execute("BEGIN IMMEDIATE");
 }
 
@@ -164,6 +166,11 @@ Result<void> SqliteStore::apply(const Change& change) {
   auto done = parts_->writer.apply(change);
   if (!done) rollback();
   return done;
+}
+
+Result<void> SqliteStore::reach(CommitNumber number) {
+  parts_->writer.reach(number);
+  return {};
 }
 
 Result<void> SqliteStore::commit() {

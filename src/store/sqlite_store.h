@@ -32,6 +32,12 @@ struct SqliteOptions {
   std::string boot_id = {};    // of the machine; another one than last time means that unsynced commits may be gone
 };
 
+/// What a journal must know of the store behind it.
+struct JournalPlace {
+  std::uint64_t id = 0;  // random, made with the store
+  CommitNumber applied = 0;
+};
+
 class SqliteStore final : public MessageStore {
  public:
   static Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options);
@@ -41,9 +47,11 @@ class SqliteStore final : public MessageStore {
   [[nodiscard]] const std::string& warning() const;
 
   Result<records::Snapshot> load() override;
+  Result<JournalPlace> journal_place();
 
-  Result<void> begin() override;
+  Result<void> begin(Promise promise = Promise::Kept) override;
   Result<void> apply(const records::Change& change) override;
+  Result<void> reach(CommitNumber number) override;
   Result<void> commit() override;
   Result<records::EventNumber> newest_event() override;
   void rollback() override;

@@ -10,6 +10,7 @@
 #include "store/sqlite_removal.h"
 #include "store/sqlite_rows.h"
 #include "store/sqlite_schema.h"
+#include "store/store_identity.h"
 
 namespace relay::store {
 
@@ -34,6 +35,7 @@ void SqliteWriter::on_rollback() {
   marks_.clear();
   newest_message_ = 0;
   newest_rank_ = 0;
+  reached_ = 0;
   events_.on_rollback();
 }
 
@@ -169,6 +171,8 @@ Result<void> SqliteWriter::finish_group() {
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
   newest_rank_ = 0;
+  if (reached_ > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_));
+  reached_ = 0;
   streams_.clear();
   marks_.clear();
   return {};

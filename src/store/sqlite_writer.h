@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "records/changes.h"
 #include "records/queries.h"
+#include "store/message_store.h"
 #include "store/sqlite_events.h"
 #include "store/sqlite_handle.h"
 #include "store/sqlite_names.h"
@@ -24,6 +25,8 @@ class SqliteWriter {
       : connection_{connection}, names_{connection}, events_{connection, names_} {}
 
   Result<void> apply(const records::Change& change);
+  /// The group holds what the journal has up to here.
+  void reach(CommitNumber number) { reached_ = number; }
   /// Writes what was gathered during the group; before its commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
@@ -61,6 +64,7 @@ class SqliteWriter {
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
+  CommitNumber reached_ = 0;         // by the group; 0: nothing of a journal is in it
   std::int64_t newest_message_ = 0;  // added last, so its deliveries need no look-up
   std::int64_t newest_rank_ = 0;     // of the group, when it is nobody's key
 };

@@ -1,5 +1,6 @@
 #include "store/store_batch.h"
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -45,7 +46,7 @@ struct Done {
 /// One transaction over all of them; the answers it prepared, or why it was rolled back.
 Result<Done> run_group(MessageStore& store, Requests requests) {
   Replies answers;
-  RELAY_TRY(store.begin());
+  RELAY_TRY(store.begin(promise_of(requests)));
   for (const auto& request : requests) {
     if (const auto* persist = std::get_if<PersistRequest>(&request)) {
       for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
@@ -58,6 +59,7 @@ Result<Done> run_group(MessageStore& store, Requests requests) {
       answers.push_back(tell_expired(std::move(result)));
     }
   }
+  if (const auto reached = reached_by(requests); reached > 0) RELAY_TRY(store.reach(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
   return Done{std::move(answers), newest_event};
@@ -70,14 +72,6 @@ void add_success(Replies& replies, Requests requests, Done done) {
     });
   }
   std::move(done.answers.begin(), done.answers.end(), std::back_inserter(replies));
-}
-
-void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
-  for (const auto& request : requests) {
-    if (const auto* backlog = std::get_if<BacklogRequest>(&request))
-      replies.push_back(tell_backlog(Failure{why}, *backlog));
-    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(tell_expired(Failure{why}));
-  }
 }
 
 /// One by one, until a change fails; after that only what changes no message is still done.
@@ -105,6 +99,29 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 }
 
 }  // namespace
+
+void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
+  for (const auto& request : requests) {
+    if (const auto* backlog = std::get_if<BacklogRequest>(&request))
+      replies.push_back(tell_backlog(Failure{why}, *backlog));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(tell_expired(Failure{why}));
+  }
+}
+
+Promise promise_of(Requests requests) {
+  const bool keeps = std::ranges::any_of(requests, [](const BatchRequest& request) {
+    const auto* persist = std::get_if<PersistRequest>(&request);
+    return persist != nullptr ? persist->promise == Promise::Kept : std::holds_alternative<ExpireRequest>(request);
+  });
+  return keeps ? Promise::Kept : Promise::ElseKept;
+}
+
+CommitNumber reached_by(Requests requests) {
+  CommitNumber reached = 0;
+  for (const auto& request : requests)
+    if (const auto* persist = std::get_if<PersistRequest>(&request)) reached = std::max(reached, persist->journalled);
+  return reached;
+}
 
 BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests) {
   const Requests all{requests};

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -16,10 +17,6 @@
 
 namespace relay::store {
 
-struct PersistRequest {
-  records::Ticket ticket;
-  records::Changes changes;
-};
 using BatchRequest = std::variant<PersistRequest, records::BacklogRequest, records::ExpireRequest>;
 
 /// Something to tell the listener.
@@ -37,7 +34,16 @@ struct BatchOutcome {
   Replies after;
 };
 
+/// What they are worth as one group.
+Promise promise_of(std::span<const BatchRequest> requests);
+
+/// The last place in the journal that one of them has; 0: none has.
+CommitNumber reached_by(std::span<const BatchRequest> requests);
+
 BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests);
+
+/// Answers for the pages and expiries among them: there are none, and why.
+void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);
 
 /// The same as one list.
 Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests);

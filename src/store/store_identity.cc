@@ -43,4 +43,18 @@ Result<std::string> identify_store(Connection& connection, const SqliteOptions& 
   return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
 }
 
+Result<JournalPlace> place_in_journal(Connection& connection) {
+  RELAY_TRY(connection.execute("INSERT OR IGNORE INTO meta(name,value) VALUES('journal',random())"));
+  return JournalPlace{
+      .id = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT value FROM meta WHERE name='journal'"))),
+      .applied = static_cast<CommitNumber>(
+          RELAY_TRY(connection.integer("SELECT value FROM meta WHERE name='journal_applied'")))};
+}
+
+Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied) {
+  const auto put = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_applied',?1)"));
+  put->bind(static_cast<std::int64_t>(applied));
+  return put->run();
+}
+
 }  // namespace relay::store

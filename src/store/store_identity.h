@@ -15,4 +15,8 @@ namespace relay::store {
 /// The name, made or renewed if need be. The connection syncs what it commits.
 Result<std::string> identify_store(Connection& connection, const SqliteOptions& options);
 
+/// With which journal the store goes, and how far it has come in it.
+Result<JournalPlace> place_in_journal(Connection& connection);
+Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied);
+
 }  // namespace relay::store

@@ -5,7 +5,7 @@
 /// asked before it. Queries run on a reader beside the writer, but not before what was asked earlier is committed.
 /// What nobody waits for is committed with the next that somebody does, or soon by itself.
 /// When a commit fails, everything persisted before that failure was reported fails too: a later change may build on
-/// an earlier one (outbox numbers do), so nothing may jump over a hole.
+/// an earlier one (outbox numbers do), so nothing may jump over a hole. So do pages and expiries asked meanwhile.
 /// Threading: all calls and all answers on the loop thread. Ownership: borrows the listener, which outlives it.
 #pragma once
 
@@ -41,10 +41,19 @@ class StoreListener {
   virtual ~StoreListener() = default;
   /// Every ticket so far up to this one; `newest` is the number of the last event there is.
   virtual void on_committed(records::Ticket up_to, records::EventNumber newest) = 0;
+  /// There are events up to this number, of what was committed earlier.
+  virtual void on_events(records::EventNumber) {}
   virtual void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) = 0;
   virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;
   virtual void on_answer(QueryId id, Result<Answer> answer) = 0;
+};
+
+struct PersistRequest {
+  records::Ticket ticket;
+  records::Changes changes;
+  CommitNumber journalled = 0;  // its place in the journal, which has it; 0: none has
+  Promise promise = Promise::Kept;
 };
 
 class StoreQueue {
@@ -56,6 +65,17 @@ class StoreQueue {
   virtual void query(QueryId id, Query query) = 0;
   /// One round of retention, in bounded steps between commits.
   virtual void forget(Retention retention, WallMs now) = 0;
+};
+
+/// A queue that may stand behind a journal.
+class ApplyingQueue : public StoreQueue {
+ public:
+  /// Like persist, but what a journal has is safe already and is carried out when it suits.
+  virtual void apply(std::vector<PersistRequest> requests) = 0;
+  /// What its store has of the journal for good, as its durability says; any thread.
+  [[nodiscard]] virtual CommitNumber kept() const = 0;
+  /// Carries out and answers everything that was asked; later requests are dropped.
+  virtual void stop() = 0;
 };
 
 }  // namespace relay::store

@@ -1,5 +1,7 @@
 #include "store/threaded_queue.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace relay::store {
@@ -28,9 +30,23 @@ void ThreadedStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
   ask(
       [&](Shared& shared) {
         shared.pending_bytes += bytes_held(changes);
-        shared.asked.requests.emplace_back(PersistRequest{ticket, std::move(changes)});
+        shared.asked.requests.emplace_back(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
       },
       haste);
+}
+
+void ThreadedStoreQueue::apply(std::vector<PersistRequest> requests) {
+  const bool kept =
+      std::ranges::any_of(requests, [](const PersistRequest& one) { return one.promise == Promise::Kept; });
+  ask(
+      [&](Shared& shared) {
+        for (auto& request : requests) {
+          shared.pending_bytes += bytes_held(request.changes);
+          shared.asked.requests.emplace_back(std::move(request));
+        }
+        if (shared.pending_bytes >= pacing_.company_bytes) shared.asked.awaited = true;
+      },
+      kept ? Haste::Now : Haste::WithTheNext);
 }
 
 void ThreadedStoreQueue::load_backlog(BacklogRequest request) {
@@ -115,6 +131,10 @@ void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
       shared_->pending_bytes -= bytes_held(persist->changes);
       for (const auto& change : persist->changes) unindexed_ += std::holds_alternative<AddMessage>(change) ? 1u : 0u;
     }
+    if (!outcome.failed) {
+      reached_ = std::max(reached_, reached_by(asked.requests));
+      if (promise_of(asked.requests) == Promise::Kept) shared_->kept = reached_;
+    }
     index_behind_ = index_behind_ || unindexed_ > 0;
     if (outcome.failed) {
       post_failure(std::move(outcome));
@@ -159,13 +179,15 @@ void ThreadedStoreQueue::tell_failure(Shared& shared, BatchOutcome outcome, Stor
   {
     const std::lock_guard lock{shared.mutex};
     shared.failure_unheard = false;
-    std::erase_if(shared.asked.requests, [&](const BatchRequest& request) {
+    const auto behind = std::exchange(shared.asked.requests, {});
+    for (const auto& request : behind) {
       const auto* persist = std::get_if<PersistRequest>(&request);
-      if (persist == nullptr) return false;
+      if (persist == nullptr) continue;
       outcome.failed->last = persist->ticket;
       shared.pending_bytes -= bytes_held(persist->changes);
-      return true;
-    });
+    }
+    // Pages and expiries behind the hole would not see what they were to see.
+    add_failed_answers(outcome.after, behind, outcome.failed->why);
   }
   shared.changed.notify_one();
   listener.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);

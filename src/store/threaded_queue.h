@@ -30,13 +30,14 @@ namespace relay::store {
 /// When background work may run.
 struct QueuePacing {
   std::chrono::milliseconds company{5};     // for which what nobody waits for is kept back
+  std::size_t company_bytes = 1 << 20;      // and no longer once there is so much of it
   std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
   std::size_t index_without_quiet = 4'096;  // new messages after which any pause, however short, will do
   std::size_t index_step_rows = 256;
   std::size_t forget_step_rows = 256;
 };
 
-class ThreadedStoreQueue final : public StoreQueue {
+class ThreadedStoreQueue final : public ApplyingQueue {
  public:
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
@@ -50,10 +51,13 @@ class ThreadedStoreQueue final : public StoreQueue {
   void query(QueryId id, Query query) override;
   void forget(Retention retention, WallMs now) override;
 
+  void apply(std::vector<PersistRequest> requests) override;
+  [[nodiscard]] CommitNumber kept() const override { return shared_->kept; }
+
   /// What was asked to be stored and is not answered yet.
   [[nodiscard]] std::size_t pending_bytes() const { return shared_->pending_bytes; }
 
-  void stop();
+  void stop() override;
 
  private:
   struct Asked {
@@ -76,6 +80,7 @@ class ThreadedStoreQueue final : public StoreQueue {
     bool keeps_back = false;  // the writer waits for something that is awaited
     std::condition_variable changed;
     std::atomic<std::size_t> pending_bytes{0};
+    std::atomic<CommitNumber> kept{0};
   };
 
   template <class Work>
@@ -97,6 +102,7 @@ class ThreadedStoreQueue final : public StoreQueue {
   QueuePacing pacing_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 
+  CommitNumber reached_ = 0;  // of the journal before us
   bool index_behind_ = true;  // an earlier life may have left messages unindexed
   std::size_t unindexed_ = 0;
   bool quiet_ = false;

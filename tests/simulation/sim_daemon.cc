@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "store/journal_recovery.h"
 #include "tests/simulation/program.h"
 
 namespace relay::simulation {
@@ -33,14 +34,51 @@ SimDaemon::~SimDaemon() {
 
 void SimDaemon::open_store() {
   if (plan_.store == StoreKind::Memory) return;
-  auto opened = store::SqliteStore::open({.path = "/home/messages.sqlite",
-                                          .durability = plan_.durability,
-                                          .vfs = disk_.vfs(),
-                                          .sharing = store::Sharing::Exclusive,
-                                          .now = loop_.now().wall});
+  const store::SqliteOptions options{.path = "/home/messages.sqlite",
+                                     .durability = plan_.durability,
+                                     .vfs = disk_.vfs(),
+                                     .sharing = store::Sharing::Exclusive,
+                                     .now = loop_.now().wall};
+  auto opened = store::SqliteStore::open(options);
   if (!opened) return ledger_.violate("the store cannot be opened: " + opened.error().message());
   if (!(*opened)->warning().empty()) ledger_.violate("the store was set aside: " + (*opened)->warning());
+  auto journal = store::recover_journal(**opened, options);
+  if (!journal) return ledger_.violate("the journal cannot be opened: " + journal.error().message());
+  if (!(*journal)->warning().empty()) ledger_.violate("the journal was set aside: " + (*journal)->warning());
+  journal_ = *std::move(journal);
   store_ = std::make_unique<WatchedStore>(std::move(*opened), ledger_);
+}
+
+std::unique_ptr<store::StoreQueue> SimDaemon::make_queue(store::StoreListener& listener) {
+  const auto make_sim_queue = [this](store::StoreListener& told) {
+    auto queue = std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, told, dead_);
+    queue_ = queue.get();
+    return queue;
+  };
+  if (journal_ == nullptr) return make_sim_queue(listener);
+  using Queue = store::JournaledStoreQueue;
+  auto made = std::make_unique<Queue>(
+      std::move(journal_),
+      [this](store::Journal& journal, store::JournalListener& told, Queue::Post) {
+        auto writer = std::make_unique<SimJournalWriter>(loop_, random_, weather_, trace_, journal, *store_, told,
+                                                         plan_.durability, dead_);
+        journal_writer_ = writer.get();
+        return writer;
+      },
+      [&](Queue::Post, store::StoreListener& told) { return make_sim_queue(told); },
+      [this, dead = dead_](Queue::Task task) {
+        loop_.post([dead, task = std::move(task)]() mutable {
+          if (!*dead) task();
+        });
+      },
+      [this, dead = dead_](std::chrono::milliseconds delay, Queue::Task task) {
+        loop_.call_after(delay, [dead, task = std::move(task)]() mutable {
+          if (!*dead) task();
+        });
+      },
+      listener);
+  journaled_ = made.get();
+  return made;
 }
 
 void SimDaemon::start() {
@@ -55,17 +93,19 @@ void SimDaemon::start() {
   dead_ = std::make_shared<bool>(false);
   network_.next_server_life(dead_);
   workspace_ = std::make_unique<daemon::Workspace>(
-      plan_.options, loop_, random_,
-      [this](store::StoreListener& listener) {
-        auto queue = std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, listener, dead_);
-        queue_ = queue.get();
-        return queue;
-      },
+      plan_.options, loop_, random_, [this](store::StoreListener& listener) { return make_queue(listener); },
       std::move(*snapshot), daemon::RosterSink{}, [this](const broker::Effect& effect) { on_effect(effect); });
   auto door = network_.listen(kSocketPath, [this](auto stream) {
     if (running()) workspace_->accept(std::move(stream));
   });
   if (door) door_ = std::move(*door);
+}
+
+bool SimDaemon::idle() const {
+  if (!quiet() || !queue_->idle()) return false;
+  if (journaled_ == nullptr) return true;
+  const auto refused = journal_writer_->refused_at();
+  return journaled_->idle() && (refused == SteadyTime::min() || loop_.now().steady - refused > kRecovery);
 }
 
 void SimDaemon::on_effect(const broker::Effect& effect) {
@@ -108,11 +148,15 @@ void SimDaemon::die_after(std::uint64_t effects) {
 
 void SimDaemon::die_in_commit() {
   if (plan_.store == StoreKind::Memory || !running()) return die_after(0);
-  store_->break_next_commit([this] { disk_.fail_next_syncs(1); },
-                            [this] {
-                              disk_.fail_next_syncs(0);  // in case this commit needed no sync
-                              die("the power goes away inside a commit");
-                            });
+  const auto before = [this] { disk_.fail_next_syncs(1); };
+  const auto after = [this] {
+    disk_.fail_next_syncs(0);  // in case this commit needed no sync
+    die("the power goes away inside a commit");
+  };
+  if (random_.below(2) == 0)
+    journal_writer_->break_next(before, after);
+  else
+    store_->break_next_commit(before, after);
 }
 
 void SimDaemon::shut_down() {

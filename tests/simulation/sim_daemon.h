@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "daemon/workspace.h"
+#include "store/journaled_queue.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
 #include "store/testing/sim_disk.h"
 #include "tests/simulation/ledger.h"
+#include "tests/simulation/sim_journal_writer.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/sim_store_queue.h"
 
@@ -46,7 +48,7 @@ class SimDaemon {
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
   [[nodiscard]] bool quiet() const { return running() && workspace_->quiet(); }
   /// Is everything done that the daemon could do by itself at this moment? Then nothing may sit untouched.
-  [[nodiscard]] bool idle() const { return quiet() && queue_->idle(); }
+  [[nodiscard]] bool idle() const;
   void look_for_untouched() { ledger_.look_for_untouched(workspace_->roster()); }
   [[nodiscard]] std::size_t max_waiting_bytes() const { return plan_.options.limits.max_waiting_bytes; }
   [[nodiscard]] store::MessageStore& store() { return *store_; }
@@ -54,6 +56,7 @@ class SimDaemon {
 
  private:
   void open_store();
+  std::unique_ptr<store::StoreQueue> make_queue(store::StoreListener& listener);
   void on_effect(const broker::Effect& effect);
   void check_broadcasts(const records::Changes& changes);
   void die(const char* how);
@@ -74,7 +77,10 @@ class SimDaemon {
   std::uint64_t dies_after_ = 0;  // effects; 0: not planned
   std::uint64_t deaths_ = 0;
   std::function<std::vector<std::string>()> ready_;
-  SimStoreQueue* queue_ = nullptr;  // the workspace's
+  std::unique_ptr<store::Journal> journal_;          // until the workspace has it
+  SimStoreQueue* queue_ = nullptr;                   // the workspace's
+  store::JournaledStoreQueue* journaled_ = nullptr;  // before it, where the store is durable
+  SimJournalWriter* journal_writer_ = nullptr;       // the journal's
   std::unique_ptr<daemon::Workspace> workspace_;
   std::unique_ptr<net::Listener> door_;
 };

@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace relay::simulation {
-namespace {
-
-constexpr Nanos kRecovery = milliseconds{1'500};  // within which the daemon has tried again what failed
-
-}  // namespace
 
 SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
                              WatchedStore& store, store::StoreListener& listener, DeathFlag dead)
@@ -21,7 +16,10 @@ SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& w
       dead_{std::move(dead)} {}
 
 void SimStoreQueue::persist(records::Ticket ticket, records::Changes changes, records::Haste) {
-  add(store::PersistRequest{ticket, std::move(changes)});
+  add(store::PersistRequest{.ticket = ticket, .changes = std::move(changes)});
+}
+void SimStoreQueue::apply(std::vector<store::PersistRequest> requests) {
+  for (auto& request : requests) add(std::move(request));
 }
 void SimStoreQueue::load_backlog(records::BacklogRequest request) { add(std::move(request)); }
 void SimStoreQueue::expire(records::ExpireRequest request) { add(request); }

@@ -19,7 +19,10 @@
 
 namespace relay::simulation {
 
-class SimStoreQueue final : public store::StoreQueue {
+/// Within which the daemon has tried again what its disk refused: the journal after a second, the broker after another.
+inline constexpr Nanos kRecovery = milliseconds{3'500};
+
+class SimStoreQueue final : public store::ApplyingQueue {
  public:
   SimStoreQueue(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, WatchedStore& store,
                 store::StoreListener& listener, DeathFlag dead);
@@ -29,6 +32,10 @@ class SimStoreQueue final : public store::StoreQueue {
   void expire(records::ExpireRequest request) override;
   void query(store::QueryId id, store::Query query) override;
   void forget(store::Retention retention, WallMs now) override;
+
+  void apply(std::vector<store::PersistRequest> requests) override;
+  [[nodiscard]] store::CommitNumber kept() const override { return 0; }
+  void stop() override {}
 
   /// Nothing was asked that is not answered, and no failure was told lately: the daemon waits for nothing from here.
   [[nodiscard]] bool idle() const;

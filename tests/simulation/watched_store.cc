@@ -2,10 +2,18 @@
 
 #include <utility>
 
+#include "records/change_codec.h"
+
 namespace relay::simulation {
 namespace {
 
 Result<void> disk_full() { return fail(store::Errc::Full, "the disk is full"); }
+
+std::string encoded(const records::Change& change) {
+  std::string bytes;
+  records::encode({change}, bytes);
+  return bytes;
+}
 
 }  // namespace
 
@@ -14,14 +22,18 @@ Result<void> WatchedStore::watched(Result<void> result) {
   return result;
 }
 
-Result<void> WatchedStore::begin() {
+Result<void> WatchedStore::begin(store::Promise promise) {
   group_.clear();
-  return watched(real_->begin());
+  known_in_group_ = 0;
+  return watched(real_->begin(promise));
 }
 
 Result<void> WatchedStore::apply(const records::Change& change) {
   if (fails_now()) return watched(disk_full());
-  group_.emplace_back(change);
+  if (known_in_group_ < known_.size() && known_[known_in_group_] == encoded(change))
+    ++known_in_group_;
+  else
+    group_.emplace_back(change);
   return watched(real_->apply(change));
 }
 
@@ -34,13 +46,25 @@ Result<records::ExpireResult> WatchedStore::expire(const records::ExpireRequest&
   return result;
 }
 
+void WatchedStore::rollback() {
+  known_in_group_ = 0;
+  real_->rollback();
+}
+
+void WatchedStore::journalled(const records::Changes& changes) {
+  for (const auto& change : changes) known_.push_back(encoded(change));
+  witness_.on_durable(Deeds{changes.begin(), changes.end()});
+}
+
 Result<void> WatchedStore::commit() {
   if (fails_now()) return watched(disk_full());
   const bool breaks = before_commit_ && !group_.empty();
   if (breaks) std::exchange(before_commit_, nullptr)();
   auto committed = watched(real_->commit());
   if (committed) {
-    witness_.on_durable(group_);
+    known_.erase(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(known_in_group_));
+    known_in_group_ = 0;
+    if (!group_.empty()) witness_.on_durable(group_);
   } else if (breaks) {
     witness_.on_doubt(group_);
   }

@@ -2,8 +2,10 @@
 /// breaks when the seed says so.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -30,6 +32,11 @@ class WatchedStore final : public store::MessageStore {
   WatchedStore(std::unique_ptr<store::MessageStore> real, StoreWitness& witness)
       : real_{std::move(real)}, witness_{witness} {}
 
+  /// The journal has these: they are durable, and the store will be told of them, in this order.
+  void journalled(const records::Changes& changes);
+  /// The power went away while they were being written there.
+  void journalled_perhaps(const records::Changes& changes) { witness_.on_doubt(Deeds{changes.begin(), changes.end()}); }
+
   /// The apply or commit that many calls from now fails.
   void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
   /// Something went wrong since the last question.
@@ -41,11 +48,12 @@ class WatchedStore final : public store::MessageStore {
   }
 
   Result<records::Snapshot> load() override { return real_->load(); }
-  Result<void> begin() override;
+  Result<void> begin(store::Promise promise) override;
+  Result<void> reach(store::CommitNumber number) override { return real_->reach(number); }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
   Result<records::EventNumber> newest_event() override { return real_->newest_event(); }
-  void rollback() override { real_->rollback(); }
+  void rollback() override;
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override {
     return real_->backlog(request);
   }
@@ -75,6 +83,8 @@ class WatchedStore final : public store::MessageStore {
   std::unique_ptr<store::MessageStore> real_;
   StoreWitness& witness_;
   Deeds group_;
+  std::deque<std::string> known_;  // encoded: what the witness has heard of, and the store has not
+  std::size_t known_in_group_ = 0;
   std::size_t fails_after_ = 0;
   bool failed_ = false;
   std::move_only_function<void()> before_commit_;

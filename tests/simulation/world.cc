@@ -225,7 +225,7 @@ void World::heal() {
 bool World::run_until_settled() {
   const auto deadline = loop_.now().steady + kLongestRest;
   const auto at_rest = [&] {
-    if (!ledger_.settled() || !daemon_->quiet()) return false;
+    if (!ledger_.settled() || !daemon_->idle()) return false;
     for (const auto& program : programs_)
       if (!program->at_rest()) return false;
     return true;

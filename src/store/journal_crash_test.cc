@@ -1,0 +1,198 @@
+// Thousands of lives of a store behind its journal, on a disk that forgets: each life ends at some write or sync, of the
+// journal or of the database. The next must find every commit that was told, whole, and no other but the last.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "base/format.h"
+#include "base/random.h"
+#include "store/inline_queue.h"
+#include "store/journal_recovery.h"
+#include "store/journaled_queue.h"
+#include "store/testing/loop_inbox.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+using namespace sample;
+
+struct World {
+  Durability durability;
+  bool power_goes;     // otherwise the process dies
+  bool keeps_commits;  // otherwise the commits that survive are the first ones
+};
+
+constexpr int kWorlds = 150;
+constexpr int kLivesOfOne = 8;
+constexpr std::uint64_t kShort = 150;   // operations on the disk
+constexpr std::uint64_t kLong = 6'000;  // enough to use a journal's files again
+
+class JournalLives final : public StoreListener {
+ public:
+  JournalLives(std::uint64_t seed, World world) : random_{seed}, world_{world} {}
+
+  void run() {
+    for (int life = 0; life < kLivesOfOne && !testing::Test::HasFailure(); ++life) live();
+  }
+
+ private:
+  struct Opened {
+    std::unique_ptr<SqliteStore> store;
+    std::unique_ptr<Journal> journal;
+  };
+  std::optional<Opened> open() {
+    const SqliteOptions options{
+        .path = "db", .durability = world_.durability, .vfs = disk_.vfs(), .sharing = Sharing::Exclusive};
+    auto store = SqliteStore::open(options);
+    if (!store) return std::nullopt;
+    EXPECT_EQ((*store)->warning(), "") << "a crash is normal life, never damage";
+    auto journal = recover_journal(**store, options);
+    if (!journal) return std::nullopt;
+    if (world_.keeps_commits) { EXPECT_EQ((*journal)->warning(), ""); }
+    return Opened{*std::move(store), *std::move(journal)};
+  }
+
+  void live() {
+    disk_.kill_after(random_.below(random_.below(8) == 0 ? kLong : kShort));
+    if (auto opened = open()) {
+      const bool large = random_.below(4) == 0;
+      auto queue = std::make_unique<JournaledStoreQueue>(
+          std::move(opened->journal),
+          [&](Journal& journal, JournalListener& told, JournaledStoreQueue::Post) {
+            return std::make_unique<InlineJournalWriter>(journal, told,
+                                                         world_.durability == Durability::Power
+                                                             ? InlineJournalWriter::Sync::Each
+                                                             : InlineJournalWriter::Sync::No);
+          },
+          [&](JournaledStoreQueue::Post post, StoreListener& told) {
+            return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), told);
+          },
+          inbox_.post(), [](std::chrono::milliseconds, LoopInbox::Task) {}, *this);
+      trouble_ = false;
+      for (auto steps = random_.below(400); steps > 0 && !trouble_; --steps) step(*queue, large);
+      if (random_.below(3) != 0) disk_.kill();  // otherwise it leaves in peace, or dies while it does
+      queue.reset();
+      inbox_.clear();
+    }
+    if (world_.power_goes)
+      disk_.crash(random_);
+    else
+      disk_.kill();
+    disk_.kill_after(UINT64_MAX);
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    check(*opened->store);
+  }
+
+  void step(JournaledStoreQueue& queue, bool large) {
+    const auto choice = random_.below(8);
+    if (choice < 4) {
+      next_key_ += 2;
+      const auto body = std::string(large ? random_.below(400'000) : random_.below(500), 'x');
+      asked_.emplace_back(++ticket_, next_key_);
+      auto changes = direct(next_key_, "Alice", "Bob", body, static_cast<std::uint64_t>(next_key_));
+      if (random_.below(3) == 0) changes.push_back(change(next_key_ + 1, DeliveryState::Delivered));
+      queue.persist(Ticket{ticket_}, std::move(changes), random_.below(3) == 0 ? Haste::WithTheNext : Haste::Now);
+    } else if (choice == 4 && random_.below(4) == 0) {
+      queue.load_backlog(backlog_of("Bob"));
+    } else if (choice == 5 && random_.below(8) == 0 && !committed_.empty()) {
+      // A second delivery of an earlier message: the store must say whether that is there.
+      next_key_ += 2;
+      asked_.emplace_back(++ticket_, 0);
+      queue.persist(Ticket{ticket_},
+                    {AddDelivery{delivery(next_key_, random_.below(2) == 0 ? *committed_.begin() : 999'999, "Carol",
+                                          static_cast<std::uint64_t>(next_key_)),
+                                 "again", kStart}});
+    } else {
+      inbox_.run_one();
+    }
+  }
+
+  void check(SqliteStore& store) {
+    std::set<std::int64_t> found;
+    for (std::int64_t before = INT64_MAX; before > 0;) {  // an answer is bounded in bytes
+      const auto rows = store.messages(Ask{}.limit(100'000).before(before));
+      ASSERT_TRUE(rows) << rows.error().message();
+      before = 0;
+      for (const auto& row : *rows) {
+        before = row.message.key.value();
+        found.insert(before);
+        EXPECT_GE(row.deliveries, 1u) << "a commit is whole or absent";
+      }
+    }
+    // What was asked and not told may have reached the disk, in the order asked.
+    std::set<std::int64_t> expected = committed_;
+    bool absent = false;
+    for (const auto& [ticket, key] : asked_) {
+      if (key == 0) continue;
+      if (found.contains(key)) {
+        EXPECT_FALSE(absent) << "a later commit is there and an earlier one is not";
+        expected.insert(key);
+      } else {
+        absent = true;
+      }
+    }
+    asked_.clear();
+    if (world_.keeps_commits) {
+      EXPECT_EQ(found, expected);
+    } else {
+      for (const auto key : found) EXPECT_TRUE(expected.contains(key));
+      for (const auto key : expected) EXPECT_TRUE(found.contains(key) || found.empty() || key > *found.rbegin()) << key;
+    }
+    committed_ = found;
+  }
+
+  void on_committed(Ticket up_to, EventNumber) override {
+    while (!asked_.empty() && asked_.front().first <= up_to.value()) {
+      if (asked_.front().second != 0) committed_.insert(asked_.front().second);
+      asked_.erase(asked_.begin());
+    }
+  }
+  void on_commit_failed(Ticket from, Ticket to, const Error& why) override {
+    if (!is(why, Errc::BadChange)) {
+      trouble_ = true;
+      return;
+    }
+    std::erase_if(asked_, [&](const auto& one) { return one.first >= from.value() && one.first <= to.value(); });
+  }
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override { trouble_ = trouble_ || !page; }
+  void on_expired(Result<ExpireResult>) override {}
+  void on_answer(QueryId, Result<Answer>) override {}
+
+  SeededRandom random_;
+  World world_;
+  SimDisk disk_;
+  LoopInbox inbox_;
+  std::int64_t next_key_ = -1;
+  std::uint64_t ticket_ = 0;
+  bool trouble_ = false;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;  // ticket and message, not told
+  std::set<std::int64_t> committed_;
+};
+
+void run_worlds(World world) {
+  const char* only = std::getenv("RELAY_SEED");
+  const std::uint64_t first = only == nullptr ? 1 : std::strtoull(only, nullptr, 10);
+  for (std::uint64_t seed = first; seed < first + (only == nullptr ? kWorlds : 1); ++seed) {
+    SCOPED_TRACE(format("replay with RELAY_SEED={}", seed));
+    JournalLives{seed, world}.run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(JournalCrash, PowerModeLosesNothingThatWasToldWhenThePowerGoes) { run_worlds({Durability::Power, true, true}); }
+
+TEST(JournalCrash, PowerModeLosesNothingThatWasToldWhenTheProcessDies) { run_worlds({Durability::Power, false, true}); }
+
+TEST(JournalCrash, ProcessModeLosesNothingThatWasToldWhenTheProcessDies) {
+  run_worlds({Durability::Process, false, true});
+}
+
+TEST(JournalCrash, ProcessModeLosesOnlyTheLastWhenThePowerGoes) { run_worlds({Durability::Process, true, false}); }
+
+}  // namespace
+}  // namespace relay::store

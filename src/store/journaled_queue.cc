@@ -1,0 +1,336 @@
+#include "store/journaled_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "records/change_codec.h"
+#include "store/store_batch.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+
+constexpr std::chrono::milliseconds kRetryDelay{1'000};
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;  // about: then the next begins
+
+/// Could the store refuse it? All it ever refuses is a delivery of a message that it does not have.
+bool may_be_refused(const Changes& changes) {
+  Key message;
+  return std::ranges::any_of(changes, [&](const Change& change) {
+    if (const auto* add = std::get_if<AddMessage>(&change)) message = add->message.key;
+    const auto* add = std::get_if<AddDelivery>(&change);
+    return add != nullptr && add->delivery.message != message;
+  });
+}
+
+}  // namespace
+
+JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const MakeWriter& make_writer,
+                                         const MakeQueue& make_queue, const Post& post, Wait wait,
+                                         StoreListener& listener)
+    : listener_{listener},
+      // What is on its way when we end is told to nobody.
+      post_{[post, alive = alive_](Task task) {
+        post([alive, task = std::move(task)]() mutable {
+          if (*alive) task();
+        });
+      }},
+      wait_{std::move(wait)},
+      journal_{std::move(journal)},
+      behind_{make_queue(post_, *this)},
+      writer_{make_writer(*journal_, *this, post_)},
+      began_after_{journal_->newest()},
+      journaled_{began_after_},
+      given_{began_after_} {}
+
+JournaledStoreQueue::~JournaledStoreQueue() {
+  ended_ = true;
+  flush();
+  writer_->stop();
+  // Whatever the store has by then it has for good.
+  if (given_ > began_after_ && give_again()) behind_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
+  behind_->stop();
+  *alive_ = false;
+  const auto newest = journal_->newest();
+  const bool done = newest == began_after_ || newest <= behind_->kept();
+  behind_.reset();  // closes the database, which puts everything into its place
+  if (done) journal_->discard();
+}
+
+void JournaledStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
+  if (refused_) {  // behind a hole that nobody knows of yet
+    refused_->last = ticket;
+    return;
+  }
+  if (last_direct_ || open_expiries_ > 0 || stuck_ || may_be_refused(changes)) {
+    last_direct_ = ticket;
+    return forward(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
+  }
+  if (gathered_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .haste = Haste::WithTheNext};
+  encode(changes, record_.bytes);
+  ++record_.commits;
+  if (haste == Haste::Now) record_.haste = Haste::Now;
+  gathered_.push_back({.ticket = ticket, .changes = std::move(changes), .promise = Promise::ElseKept});
+  if (record_.bytes.size() >= kMaxRecordBytes) flush();
+  flush_soon();
+}
+
+void JournaledStoreQueue::load_backlog(BacklogRequest request) {
+  forward([this, request = std::move(request)](ApplyingQueue& queue) mutable {
+    if (auto done = give_again(); done)
+      return queue.load_backlog(std::move(request));
+    else
+      post_([this, request, why = done.error()] { listener_.on_backlog(Failure{why}, request); });
+  });
+}
+
+void JournaledStoreQueue::expire(ExpireRequest request) {
+  ++open_expiries_;
+  forward([this, request](ApplyingQueue& queue) {
+    if (auto done = give_again(); done)
+      return queue.expire(request);
+    else
+      post_([this, why = done.error()] { on_expired(Failure{why}); });
+  });
+}
+
+void JournaledStoreQueue::query(QueryId id, Query query) {
+  forward([this, id, query = std::move(query)](ApplyingQueue& queue) mutable {
+    questions_.emplace(id, given_);
+    queue.query(id, std::move(query));
+  });
+}
+
+void JournaledStoreQueue::forget(Retention retention, WallMs now) { behind_->forget(retention, now); }
+
+bool JournaledStoreQueue::idle() const {
+  return gathered_.empty() && pipeline_.empty() && unapplied_.empty() && !untold_ && !refused_ && !last_direct_ &&
+         open_expiries_ == 0 && early_.empty();
+}
+
+void JournaledStoreQueue::flush_soon() {
+  if (std::exchange(flush_comes_, true)) return;
+  post_([this] {
+    flush_comes_ = false;
+    flush();
+    tell();
+  });
+}
+
+void JournaledStoreQueue::flush() {
+  if (gathered_.empty()) return;
+  pipeline_.emplace_back(Batch{std::exchange(gathered_, {}), record_.bytes.size()});
+  flushing_ = true;
+  writer_->write(std::exchange(record_, {}));
+  flushing_ = false;
+}
+
+/// In its turn: behind everything that was asked before it.
+void JournaledStoreQueue::forward(std::variant<PersistRequest, Forward> work) {
+  record_.haste = Haste::Now;
+  flush();
+  std::visit([this](auto& one) { pipeline_.emplace_back(std::move(one)); }, work);
+  go_on();
+  if (untold_ || refused_) flush_soon();
+}
+
+void JournaledStoreQueue::go_on() {
+  while (!pipeline_.empty()) {
+    auto& front = pipeline_.front();
+    if (std::holds_alternative<Batch>(front) && written_ == 0) return;
+    auto work = std::move(front);
+    pipeline_.pop_front();
+    if (auto* batch = std::get_if<Batch>(&work)) {
+      --written_;
+      settle(std::move(*batch));
+    } else if (auto* direct = std::get_if<PersistRequest>(&work)) {
+      carry_out(std::move(*direct));
+    } else {
+      std::get<Forward>(work)(*behind_);
+    }
+  }
+}
+
+void JournaledStoreQueue::carry_out(PersistRequest direct) {
+  if (const auto done = give_again(); !done) {
+    refused_ = Refused{direct.ticket, direct.ticket, done.error()};
+    last_direct_.reset();
+    return flush_soon();
+  }
+  direct.journalled = ++given_;
+  direct_.push_back({direct.ticket, given_, 0, direct.promise});
+  std::vector<PersistRequest> one;
+  one.push_back(std::move(direct));
+  behind_->apply(std::move(one));
+}
+
+/// The journal has them: they may be told, and are the store's to apply.
+void JournaledStoreQueue::settle(Batch batch) {
+  for (auto& request : batch.requests) {
+    request.journalled = journaled_ = ++given_;
+    unapplied_.push_back({request.ticket, given_, batch.bytes / batch.requests.size(), request.promise});
+    unapplied_bytes_ += unapplied_.back().bytes;
+  }
+  // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.
+  if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_) {
+    sealed_ = segment;
+    batch.requests.back().promise = unapplied_.back().promise = Promise::Kept;
+  }
+  untold_ = batch.requests.back().ticket;
+  if (!stuck_) behind_->apply(std::move(batch.requests));
+}
+
+/// What the store could not take, from the journal.
+Result<void> JournaledStoreQueue::give_again() {
+  if (!std::exchange(stuck_, false) || unapplied_.empty()) return {};
+  std::vector<PersistRequest> again;
+  auto next = unapplied_.begin();
+  const auto read = journal_->read(next->number - 1, [&](CommitNumber number, Changes changes) -> Result<void> {
+    if (next == unapplied_.end() || next->number != number) return {};
+    again.push_back({next->ticket, std::move(changes), number, next->promise});
+    ++next;
+    return {};
+  });
+  if (!read) {
+    stuck_ = true;
+    return read;
+  }
+  behind_->apply(std::move(again));
+  return {};
+}
+
+void JournaledStoreQueue::tell() {
+  if (ended_) return;
+  const auto alive = alive_;  // whoever is told may end us
+  const bool keeps_up = unapplied_bytes_ <= kMaxLagBytes || refused_;
+  if (untold_ && keeps_up) listener_.on_committed(*std::exchange(untold_, std::nullopt), newest_event_);
+  if (!*alive || !refused_) return;
+  const auto refused = *std::exchange(refused_, std::nullopt);
+  listener_.on_commit_failed(refused.first, refused.last, refused.why);
+}
+
+// What the writer tells.
+
+void JournaledStoreQueue::on_written(std::size_t records) {
+  written_ += records;
+  go_on();
+  if (!flushing_) tell();
+}
+
+void JournaledStoreQueue::on_write_failed(const Error& why) {
+  std::optional<Refused> refused;
+  const auto add = [&](const std::vector<PersistRequest>& requests) {
+    for (const auto& [ticket, changes, journalled, promise] : requests) {
+      if (!refused) refused = Refused{ticket, ticket, why};
+      refused->last = ticket;
+    }
+  };
+  std::erase_if(pipeline_, [&](const auto& work) {
+    if (const auto* batch = std::get_if<Batch>(&work)) add(batch->requests);
+    if (const auto* direct = std::get_if<PersistRequest>(&work)) {
+      if (!refused) refused = Refused{direct->ticket, direct->ticket, why};
+      refused->last = direct->ticket;
+    }
+    return !std::holds_alternative<Forward>(work);
+  });
+  add(gathered_);
+  gathered_.clear();
+  record_ = {};
+  last_direct_.reset();
+  refused_ = std::move(refused);
+  go_on();
+  if (!flushing_) tell();
+}
+
+// What the queue behind us tells.
+
+void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
+  newest_event_ = std::max(newest_event_, newest);
+  trouble_.reset();
+  CommitNumber kept = 0;
+  bool journalled = false;
+  while (!unapplied_.empty() && unapplied_.front().ticket <= up_to) {
+    const auto& applied = unapplied_.front();
+    if (applied.promise == Promise::Kept) kept = applied.number;
+    journalled = applied.ticket == up_to;
+    unapplied_bytes_ -= applied.bytes;
+    unapplied_.pop_front();
+  }
+  if (kept > 0) journal_->release(kept);
+  if (journalled) {
+    listener_.on_events(newest_event_);
+  } else {
+    for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front())
+      journaled_ = direct_.front().number;
+    if (journaled_ > journal_->newest()) journal_->pass(journaled_);
+    if (last_direct_ && *last_direct_ <= up_to) last_direct_.reset();
+    untold_.reset();
+    listener_.on_committed(up_to, newest_event_);
+  }
+  tell();
+  tell_answers();
+}
+
+void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& why) {
+  auto direct = from;
+  if (!unapplied_.empty() && unapplied_.front().ticket <= to) {
+    stuck_ = true;
+    trouble_ = why;
+    direct = Ticket{unapplied_.back().ticket.value() + 1};
+    if (is(why, Errc::BadChange) && unapplied_.front().ticket == from) {
+      log::error("a commit contradicts the message store and is passed over", {{"reason", why.message()}});
+      unapplied_bytes_ -= unapplied_.front().bytes;
+      unapplied_.pop_front();
+    } else {
+      log::error("what was acknowledged waits in the journal: the message store cannot take it",
+                 {{"reason", why.message()}});
+    }
+  }
+  if (stuck_) try_again_later();
+  tell_answers();
+  if (to < direct) return;
+  if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
+  direct_.clear();
+  given_ = unapplied_.empty() ? journaled_ : std::max(journaled_, unapplied_.back().number);
+  listener_.on_commit_failed(direct, to, why);
+}
+
+void JournaledStoreQueue::try_again_later() {
+  wait_(kRetryDelay, [this, alive = alive_] {
+    if (!*alive || !stuck_) return;
+    if (const auto done = give_again(); !done) try_again_later();
+  });
+}
+
+void JournaledStoreQueue::on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
+  listener_.on_backlog(std::move(page), asked);
+}
+
+void JournaledStoreQueue::on_expired(Result<ExpireResult> result) {
+  --open_expiries_;
+  if (result) newest_event_ = std::max(newest_event_, result->newest_event);
+  listener_.on_expired(std::move(result));
+}
+
+void JournaledStoreQueue::on_answer(QueryId id, Result<Answer> answer) {
+  const auto asked = questions_.extract(id);
+  early_.push_back({id, asked.empty() ? 0 : asked.mapped(), std::move(answer)});
+  tell_answers();
+}
+
+/// An answer is good once the store is known to have had all that was told before the question.
+void JournaledStoreQueue::tell_answers() {
+  for (auto& [id, sees, answer] : std::exchange(early_, {})) {
+    const bool blind = !unapplied_.empty() && unapplied_.front().number <= sees;
+    if (!blind)
+      listener_.on_answer(id, std::move(answer));
+    else if (trouble_)
+      listener_.on_answer(id, Failure{*trouble_});
+    else
+      early_.push_back({id, sees, std::move(answer)});
+  }
+}
+
+}  // namespace relay::store

@@ -1,0 +1,180 @@
+#include "store/journaled_queue.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "store/inline_queue.h"
+#include "store/journal_recovery.h"
+#include "store/sqlite_store.h"
+#include "store/testing/loop_inbox.h"
+#include "store/testing/sample_records.h"
+#include "store/testing/sim_disk.h"
+
+namespace relay::store {
+namespace {
+
+using namespace records;
+using namespace sample;
+
+class JournaledQueue : public testing::Test, public StoreListener {
+ protected:
+  JournaledQueue() { open(); }
+
+  void open() {
+    const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+    auto store = SqliteStore::open(options);
+    ASSERT_TRUE(store) << store.error().message();
+    auto journal = recover_journal(**store, options);
+    ASSERT_TRUE(journal) << journal.error().message();
+    queue = std::make_unique<JournaledStoreQueue>(
+        *std::move(journal),
+        [](Journal& to, JournalListener& told, JournaledStoreQueue::Post) {
+          return std::make_unique<InlineJournalWriter>(to, told, InlineJournalWriter::Sync::Each);
+        },
+        [&](JournaledStoreQueue::Post, StoreListener& told) {
+          return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), told);
+        },
+        loop.post(), [this](std::chrono::milliseconds, LoopInbox::Task task) { waiting.push_back(std::move(task)); },
+        *this);
+  }
+  /// The loop's turns, then the store's.
+  void run() {
+    do { loop.run_all(); } while (behind.run_one() || loop.size() > 0);
+  }
+  void persist(std::uint64_t ticket, std::int64_t key) {
+    queue->persist(Ticket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
+  }
+
+  void on_committed(Ticket up_to, EventNumber) override { heard.push_back(format("committed {}", up_to.value())); }
+  void on_events(EventNumber newest) override { heard.push_back(format("events {}", newest)); }
+  void on_commit_failed(Ticket from, Ticket to, const Error&) override {
+    heard.push_back(format("failed {}-{}", from.value(), to.value()));
+  }
+  void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override {
+    heard.push_back(page ? format("backlog {}", page->items.size()) : "no backlog");
+  }
+  void on_expired(Result<ExpireResult> result) override { heard.emplace_back(result ? "expired" : "not expired"); }
+  void on_answer(QueryId id, Result<Answer> answer) override {
+    const auto* rows = answer ? std::get_if<std::vector<MessageRow>>(&*answer) : nullptr;
+    heard.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
+  }
+
+  SimDisk disk;
+  std::vector<LoopInbox::Task> waiting;  // for a time
+  LoopInbox loop, behind;                // the turns of the loop, and those of the queue behind the journal
+  std::vector<std::string> heard;
+  std::unique_ptr<JournaledStoreQueue> queue;
+};
+
+using Heard = std::vector<std::string>;
+
+TEST_F(JournaledQueue, TellsACommitBeforeTheStoreHasItAndItsEventsAfterwards) {
+  persist(1, 1);
+  persist(2, 3);
+  EXPECT_EQ(heard, Heard{}) << "whoever asks is not called back meanwhile";
+  loop.run_all();
+  EXPECT_EQ(heard, Heard{"committed 2"});
+  run();
+  EXPECT_EQ(heard, (Heard{"committed 2", "events 4"}));
+}
+
+TEST_F(JournaledQueue, AQuestionSeesWhatWasAskedBeforeItAndNothingElse) {
+  persist(1, 1);
+  queue->load_backlog(backlog_of("Bob"));
+  persist(2, 3);
+  queue->query(QueryId{9}, MessageQuery{});
+  run();
+  Heard answers;
+  for (const auto& line : heard)
+    if (!line.starts_with("events") && !line.starts_with("committed")) answers.push_back(line);
+  EXPECT_EQ(answers, (Heard{"backlog 1", "answer 9 2"}));
+}
+
+TEST_F(JournaledQueue, WhatTheStoreMayRefuseIsAskedOfItFirst) {
+  persist(1, 1);
+  queue->persist(Ticket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
+  persist(3, 11);
+  loop.run_all();
+  EXPECT_EQ(heard, Heard{"committed 1"}) << "nothing overtakes it";
+  run();
+  EXPECT_EQ(heard.back(), "failed 2-3");
+  persist(4, 21);
+  loop.run_all();
+  EXPECT_EQ(heard.back(), "committed 4") << "and afterwards all is as before";
+}
+
+TEST_F(JournaledQueue, ARefusalOfTheJournalFailsEverythingAskedBeforeItIsTold) {
+  persist(1, 1);
+  run();
+  heard.clear();
+  disk.fail_next_writes(1);
+  persist(2, 3);
+  queue->load_backlog(backlog_of("Bob"));  // forces it out
+  persist(3, 5);
+  run();
+  EXPECT_EQ(heard, (Heard{"failed 2-3", "backlog 1"}));
+  persist(4, 7);
+  loop.run_all();
+  EXPECT_EQ(heard.back(), "committed 4");
+}
+
+TEST_F(JournaledQueue, WhatTheStoreCannotTakeWaitsInTheJournalAndIsGivenAgain) {
+  persist(1, 1);
+  loop.run_all();
+  ASSERT_EQ(heard, Heard{"committed 1"});
+  disk.fail_next_writes(1'000);
+  behind.run_all();
+  EXPECT_EQ(heard, Heard{"committed 1"}) << "it was told, and stays so";
+  persist(2, 3);
+  run();
+  EXPECT_EQ(heard.back(), "failed 2-2") << "new commits are refused meanwhile";
+  disk.fail_next_writes(0);
+  ASSERT_FALSE(waiting.empty());
+  waiting.back()();  // it tries again by itself
+  run();
+  EXPECT_EQ(heard.back().substr(0, 6), "events");
+  persist(3, 5);
+  run();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 2");
+}
+
+TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
+  persist(1, 1);
+  loop.run_all();
+  persist(2, 3);
+  disk.kill();
+  queue.reset();
+  loop.clear();
+  behind.clear();
+  heard.clear();
+  open();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 1");
+}
+
+TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
+  persist(1, 1);
+  loop.run_all();
+  EXPECT_TRUE(disk.read("db-commits0"));
+  queue.reset();
+  EXPECT_EQ(disk.files(), (std::vector<std::string>{"db"}));
+}
+
+TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
+  const std::string large(4 << 20, 'x');
+  std::uint64_t ticket = 0;
+  while (ticket * large.size() <= JournaledStoreQueue::kMaxLagBytes + 2 * large.size()) {
+    ++ticket;
+    queue->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", large, ticket));
+    loop.run_all();
+  }
+  EXPECT_NE(heard.back(), format("committed {}", ticket));
+  run();
+  EXPECT_EQ(heard.back(), format("committed {}", ticket));
+}
+
+}  // namespace
+}  // namespace relay::store

@@ -1,0 +1,93 @@
+#include "tests/simulation/sim_journal_writer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "records/change_codec.h"
+
+namespace relay::simulation {
+namespace {
+
+/// What the records say, as the journal itself would read them.
+records::Changes changes_of(const std::vector<store::JournalRecord>& written) {
+  records::Changes all;
+  for (const auto& record : written) {
+    std::string_view left = std::string_view{record.bytes}.substr(store::Journal::kFrameBytes);
+    for (std::uint32_t commit = 0; commit < record.commits; ++commit) {
+      auto changes = records::decode_changes(left);
+      RELAY_ASSERT(changes.has_value());
+      std::ranges::move(*changes, std::back_inserter(all));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace,
+                                   store::Journal& journal, WatchedStore& store, store::JournalListener& listener,
+                                   store::Durability durability, DeathFlag dead)
+    : loop_{loop},
+      random_{random},
+      weather_{weather},
+      trace_{trace},
+      journal_{journal},
+      store_{store},
+      listener_{listener},
+      durability_{durability},
+      dead_{std::move(dead)} {}
+
+void SimJournalWriter::write(store::JournalRecord record) {
+  if (*dead_) return;
+  waiting_.push_back(std::move(record));
+  work_soon();
+}
+
+void SimJournalWriter::later(net::Task task) {
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_commit.count()) + 1)};
+  loop_.call_after(delay, [alive = std::weak_ptr{alive_}, dead = dead_, work = std::move(task)]() mutable {
+    if (!alive.expired() && !*dead) work();
+  });
+}
+
+void SimJournalWriter::work_soon() {
+  if (waiting_.empty() || std::exchange(busy_, true)) return;
+  later([this] { work(); });
+}
+
+Result<void> SimJournalWriter::append(Records& records) {
+  if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails)
+    return fail(store::Errc::Full, "the disk is full");
+  for (auto& record : records) RELAY_TRY(journal_.append(record.bytes, record.commits));
+  return durability_ == store::Durability::Power ? journal_.sync() : Result<void>{};
+}
+
+void SimJournalWriter::work() {
+  const bool breaks = static_cast<bool>(before_);
+  // Each record is whole or absent by itself, so the power goes away in one of them.
+  const auto count = static_cast<Records::difference_type>(1 + random_.below(breaks ? 1 : waiting_.size()));
+  Records records{std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + count)};
+  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  if (breaks) std::exchange(before_, nullptr)();
+  auto done = append(records);
+  if (done)
+    store_.journalled(changes_of(records));
+  else if (breaks)
+    store_.journalled_perhaps(changes_of(records));
+  if (breaks) return std::exchange(after_, nullptr)();
+  later([this, done = std::move(done), count = records.size()] {
+    busy_ = false;
+    if (done) {
+      listener_.on_written(count);
+    } else {
+      trace_.line("store: the journal refuses");
+      waiting_.clear();
+      refused_at_ = loop_.now().steady;
+      listener_.on_write_failed(done.error());
+    }
+    if (!*dead_) work_soon();
+  });
+}
+
+}  // namespace relay::simulation

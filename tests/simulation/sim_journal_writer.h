@@ -1,0 +1,63 @@
+/// The journal on the virtual clock: records become durable at a random later moment, and are told still later.
+///
+/// A crash before that loses them; a crash between them and their answer leaves them stored and untold. Both are drawn by
+/// the seed. The bytes are written by the daemon's own Journal, on the disk that forgets.
+/// Ownership: owned by the queue; borrows everything else. Threading: one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "store/journal_writer.h"
+#include "store/sqlite_store.h"
+#include "tests/simulation/sim_network.h"
+#include "tests/simulation/trace.h"
+#include "tests/simulation/watched_store.h"
+#include "tests/simulation/weather.h"
+
+namespace relay::simulation {
+
+class SimJournalWriter final : public store::JournalWriter {
+ public:
+  SimJournalWriter(VirtualLoop& loop, Random& random, const Weather& weather, Trace& trace, store::Journal& journal,
+                   WatchedStore& store, store::JournalListener& listener, store::Durability durability, DeathFlag dead);
+
+  void write(store::JournalRecord record) override;
+  void stop() override {}
+
+  /// `before` is called before the next records are written, `after` behind them: the power goes away in between.
+  void break_next(std::move_only_function<void()> before, std::move_only_function<void()> after) {
+    before_ = std::move(before);
+    after_ = std::move(after);
+  }
+
+  /// When it refused last.
+  [[nodiscard]] SteadyTime refused_at() const { return refused_at_; }
+
+ private:
+  using Records = std::vector<store::JournalRecord>;
+
+  void later(net::Task task);
+  void work_soon();
+  void work();
+  Result<void> append(Records& records);
+
+  VirtualLoop& loop_;
+  Random& random_;
+  const Weather& weather_;
+  Trace& trace_;
+  store::Journal& journal_;
+  WatchedStore& store_;
+  store::JournalListener& listener_;
+  store::Durability durability_;
+  DeathFlag dead_;
+  Records waiting_;
+  bool busy_ = false;
+  SteadyTime refused_at_ = SteadyTime::min();
+  std::move_only_function<void()> before_, after_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::simulation
