@@ -149,6 +149,23 @@ TEST_P(MessageStoreSuite, KeepsALedgerOfEachDelivery) {
   EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered);
 }
 
+TEST_P(MessageStoreSuite, SeesWithinAGroupWhatTheGroupHasSaid) {
+  ASSERT_TRUE(store_->begin());
+  for (const auto& one : direct(1, "Alice", "Bob", "hello")) ASSERT_TRUE(store_->apply(one));
+  EXPECT_EQ(backlog_keys("Bob"), Keys{2});
+  ASSERT_TRUE(store_->apply(change(2, DeliveryState::Accepted)));
+  EXPECT_EQ(entry(2).history.size(), 2u);
+  ASSERT_TRUE(store_->apply(change(2, DeliveryState::Delivered)));
+  for (const auto& one : direct(3, "Alice", "Bob", "again")) ASSERT_TRUE(store_->apply(one));
+  EXPECT_EQ(backlog_keys("Bob"), Keys{4});
+  EXPECT_EQ(store_->expire({kStart + 2'000'000, 10})->expired.size(), 1u);
+  EXPECT_EQ(store_->events({})->events.size(), 7u);
+  ASSERT_TRUE(store_->commit());
+  EXPECT_EQ(entry(2).history.size(), 3u);
+  EXPECT_EQ(entry(4).delivery.state, DeliveryState::Expired);
+  EXPECT_EQ(store_->newest_event().value(), 7u);
+}
+
 TEST_P(MessageStoreSuite, RemembersADeliveryThatBeganAccepted) {
   auto taken = delivery(2, 1, "Bob");
   taken.state = DeliveryState::Accepted;

@@ -123,7 +123,7 @@ Result<std::int64_t> number_at(Connection& connection, WallMs time, std::int64_t
 
 }  // namespace
 
-Result<std::int64_t> EventWriter::number_of(const std::string& name) {
+Result<std::int64_t> EventWriter::number_of(std::string_view name) {
   if (name.empty()) return std::int64_t{0};
   return names_.number(name);
 }
@@ -143,36 +143,38 @@ Result<EventNumber> EventWriter::newest() {
 Result<EventWriter::Place> EventWriter::next_place(std::string_view type, WallMs at, const SessionId& session) {
   RELAY_TRY(look_up());
   next_->at = std::max(at, next_->at);
-  return Place{next_->number++, next_->at, RELAY_TRY(number_of(std::string{type})),
-               RELAY_TRY(number_of(session.value()))};
+  return Place{next_->number++, next_->at, RELAY_TRY(number_of(type)), RELAY_TRY(number_of(session.value()))};
 }
 
 Result<void> EventWriter::add(const Event& event) {
   const auto place = RELAY_TRY(next_place(event.type, event.at, event.session));
   const auto agent = RELAY_TRY(number_of(event.agent.value()));
-  const auto add =
-      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,agent,body) VALUES(?1,?2,?3,?4,?5,?6)"));
-  add->bind(place.number, place.at, place.type, place.session, agent, std::string_view{event.body});
-  return add->run();
+  rows_.add(place.number, place.at, place.type, agent, place.session, OrNull{}, OrNull{}, std::string_view{event.body});
+  return {};
 }
 
-Result<void> EventWriter::add_message(const Message& message) {
+Result<void> EventWriter::add_message(const Message& message, std::int64_t sender) {
   const auto place = RELAY_TRY(next_place(kMessageExchanged, message.ts, message.session));
-  const auto agent = RELAY_TRY(number_of(message.from.value()));
-  const auto add =
-      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,agent,ref) VALUES(?1,?2,?3,?4,?5,?6)"));
-  add->bind(place.number, place.at, place.type, place.session, agent, message.key.value());
-  return add->run();
+  rows_.add(place.number, place.at, place.type, sender, place.session, message.key.value(), OrNull{}, OrNull{});
+  return {};
 }
 
-Result<void> EventWriter::add_line(Key delivery, const SessionId& session, DeliveryState state, WallMs at, bool first) {
-  const auto place = RELAY_TRY(next_place(type_of_line(state, first), at, session));
-  const auto add =
-      RELAY_TRY(connection_.use("INSERT INTO events(number,at,type,session,ref,agent,n) VALUES(?1,?2,?3,?4,?5,"
-                                "(SELECT recipient FROM deliveries WHERE key=?5),"
-                                "coalesce((SELECT max(n) FROM delivery_history WHERE delivery=?5),0))"));
-  add->bind(place.number, place.at, place.type, place.session, delivery.value());
-  return add->run();
+Result<void> EventWriter::add_line(const Line& line, const SessionId& session, DeliveryState state, WallMs at) {
+  const auto place = RELAY_TRY(next_place(type_of_line(state, line.number == 0), at, session));
+  rows_.add(place.number, place.at, place.type, line.recipient, place.session, line.delivery.value(), line.number,
+            OrNull{});
+  return {};
+}
+
+Result<void> EventWriter::write() {
+  return rows_.write(connection_,
+                     "INSERT OR FAIL INTO events(number,at,type,agent,session,ref,n,body)"
+                     " SELECT c1,c2,c3,c4,c5,c6,c7,c8 FROM gathered_rows(?1)");
+}
+
+void EventWriter::on_rollback() {
+  next_.reset();
+  rows_.clear();
 }
 
 Result<void> EventWriter::put(const Usage& usage) {

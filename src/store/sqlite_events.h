@@ -6,24 +6,33 @@
 
 #include "records/events.h"
 #include "records/queries.h"
+#include "store/sqlite_gathered.h"
 #include "store/sqlite_handle.h"
 #include "store/sqlite_names.h"
 
 namespace relay::store {
 
-/// Writes inside the caller's transaction.
+/// Numbers events inside the caller's transaction; they become rows when write() is called.
 class EventWriter {
  public:
   EventWriter(Connection& connection, SqliteNames& names) : connection_{connection}, names_{names} {}
 
   Result<void> add(const records::Event& event);
-  Result<void> add_message(const records::Message& message);
-  /// The newest line of the delivery's history is the event. `first`: it is the one it began with.
-  Result<void> add_line(Key delivery, const SessionId& session, records::DeliveryState state, WallMs at, bool first);
+  Result<void> add_message(const records::Message& message, std::int64_t sender);
+  /// A line of a delivery's history; the one it began with is 0.
+  struct Line {
+    Key delivery;
+    std::int64_t number = 0;
+    std::int64_t recipient = 0;
+  };
+  Result<void> add_line(const Line& line, const SessionId& session, records::DeliveryState state, WallMs at);
   Result<void> put(const records::Usage& usage);
   Result<void> count(const SessionId& session, const records::Work& more, WallMs at);
   Result<records::EventNumber> newest();
-  void on_rollback() { next_.reset(); }
+
+  Result<void> write();
+  [[nodiscard]] std::size_t bytes() const { return rows_.bytes(); }
+  void on_rollback();
 
  private:
   Result<void> look_up();
@@ -31,7 +40,7 @@ class EventWriter {
     std::int64_t number = 0, at = 0, type = 0, session = 0;
   };
   Result<Place> next_place(std::string_view type, WallMs at, const SessionId& session);
-  Result<std::int64_t> number_of(const std::string& name);
+  Result<std::int64_t> number_of(std::string_view name);
 
   Connection& connection_;
   SqliteNames& names_;
@@ -40,6 +49,7 @@ class EventWriter {
     WallMs at = 0;  // of the last one
   };
   std::optional<Next> next_;  // read from the database when it is needed
+  GatheredRows rows_;
 };
 
 Result<records::EventPage> select_events(Connection& connection, const records::EventQuery& query);

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "store/message_store.h"
 #include "store/sqlite_files.h"
+#include "store/sqlite_gathered.h"
 
 namespace relay::store {
 namespace {
@@ -49,6 +50,10 @@ void Statement::bind_at(int index, OrNull text) {
   } else {
     bind_at(index, text.text);
   }
+}
+
+void Statement::bind_pointer(int index, const void* value, const char* type) {
+  sqlite3_bind_pointer(handle_, index, const_cast<void*>(value), type, nullptr);
 }
 
 Result<bool> Statement::step() {
@@ -94,6 +99,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   const char* vfs_name = vfs.empty() ? nullptr : vfs.c_str();
   const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, vfs_name);
   if (result != SQLITE_OK) return Failure{connection->error(result, "open")};
+  if (access == Access::ReadWrite) offer_gathered_rows(connection->handle_);
   sqlite3_busy_timeout(connection->handle_, kBusyTimeoutMs);
   sqlite3_limit(connection->handle_, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
   // A file is data, never a program: no functions from its schema, no writing to another table's inside.

@@ -44,6 +44,8 @@ class Statement {
   void bind_at(int index, std::string_view text);
   void bind_at(int index, double value);
   void bind_at(int index, OrNull text);
+  /// For a table of ours that knows what it points at by `type`, a literal.
+  void bind_pointer(int index, const void* value, const char* type);
 
   /// True when a row stands ready.
   Result<bool> step();

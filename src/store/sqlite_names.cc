@@ -9,12 +9,12 @@ Result<std::optional<std::int64_t>> find_name(Connection& connection, std::strin
   return std::optional{find->integer(0)};
 }
 
-Result<std::int64_t> SqliteNames::number(const std::string& name) {
+Result<std::int64_t> SqliteNames::number(std::string_view name) {
   if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
   auto number = RELAY_TRY(find_name(connection_, name));
   if (!number) {
     const auto add = RELAY_TRY(connection_.use("INSERT INTO names(name) VALUES(?1) RETURNING id"));
-    add->bind(std::string_view{name});
+    add->bind(name);
     RELAY_TRY(add->step());
     number = add->integer(0);
     RELAY_TRY(add->run());

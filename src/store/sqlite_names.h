@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,14 +21,18 @@ class SqliteNames {
   explicit SqliteNames(Connection& connection) : connection_{connection} {}
 
   /// The number of a name, given one if it is new.
-  Result<std::int64_t> number(const std::string& name);
+  Result<std::int64_t> number(std::string_view name);
   void forget_cache() { numbers_.clear(); }
 
  private:
   static constexpr std::size_t kMaxCachedNames = 65'536;
 
+  struct ByText : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
   Connection& connection_;
-  std::unordered_map<std::string, std::int64_t> numbers_;
+  std::unordered_map<std::string, std::int64_t, ByText, std::equal_to<>> numbers_;
 };
 
 /// The number of a name that exists already.

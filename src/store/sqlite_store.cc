@@ -88,6 +88,15 @@ class SqliteStore::Parts {
     return {};
   }
 
+  /// For questions: an open group has written what it gathered. If it cannot, the group is over.
+  Result<Connection*> settled() {
+    const auto written = writer.write_gathered();
+    if (written) return connection.get();
+    lost = written.error();
+    rollback();
+    return Failure{*lost};
+  }
+
   void rollback() {
     connection->rollback();
     writer.on_rollback();
@@ -122,7 +131,8 @@ class SqliteStore::Parts {
   std::unique_ptr<Connection> connection;
   SqliteWriter writer;
   SqliteRetention retention;
-  bool full_sync = true;  // SQLite's own default
+  bool full_sync = true;      // SQLite's own default
+  std::optional<Error> lost;  // why the group was rolled back although nobody asked to
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
@@ -158,11 +168,13 @@ Result<Snapshot> SqliteStore::load() {
 Result<JournalPlace> SqliteStore::journal_place() { return place_in_journal(*parts_->connection); }
 
 Result<void> SqliteStore::begin(Promise promise) {
+  parts_->lost.reset();
   RELAY_TRY(parts_->sync_commits(promise == Promise::Kept));
   return parts_->connection->execute("BEGIN IMMEDIATE");
 }
 
 Result<void> SqliteStore::apply(const Change& change) {
+  if (parts_->lost) return Failure{*parts_->lost};
   auto done = parts_->writer.apply(change);
   if (!done) rollback();
   return done;
@@ -174,6 +186,7 @@ Result<void> SqliteStore::reach(CommitNumber number) {
 }
 
 Result<void> SqliteStore::commit() {
+  if (parts_->lost) return Failure{*parts_->lost};
   auto done = parts_->writer.finish_group();
   if (done) done = parts_->connection->execute("COMMIT");
   if (!done) rollback();
@@ -185,10 +198,11 @@ Result<EventNumber> SqliteStore::newest_event() { return parts_->writer.newest_e
 void SqliteStore::rollback() { parts_->rollback(); }
 
 Result<BacklogPage> SqliteStore::backlog(const BacklogRequest& request) {
-  return load_backlog(*parts_->connection, request);
+  return load_backlog(*RELAY_TRY(parts_->settled()), request);
 }
 
 Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
+  if (parts_->lost) return Failure{*parts_->lost};
   auto result = parts_->writer.expire(request);
   if (!result) rollback();
   return result;
@@ -203,28 +217,34 @@ Result<bool> SqliteStore::forget_some(const Retention& retention, WallMs now, st
 }
 
 Result<std::vector<MessageRow>> SqliteStore::messages(const MessageQuery& query) {
-  return select_messages(*parts_->connection, query);
+  return select_messages(*RELAY_TRY(parts_->settled()), query);
 }
 
 Result<Trace> SqliteStore::trace(const std::string& id_or_prefix) {
-  return select_trace(*parts_->connection, id_or_prefix);
+  return select_trace(*RELAY_TRY(parts_->settled()), id_or_prefix);
 }
 
-Result<StoreStats> SqliteStore::stats() { return select_stats(*parts_->connection); }
+Result<StoreStats> SqliteStore::stats() { return select_stats(*RELAY_TRY(parts_->settled())); }
 
-Result<HeldPage> SqliteStore::held(const HeldRequest& request) { return select_held(*parts_->connection, request); }
+Result<HeldPage> SqliteStore::held(const HeldRequest& request) {
+  return select_held(*RELAY_TRY(parts_->settled()), request);
+}
 
 Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
-  return select_dead(*parts_->connection, query);
+  return select_dead(*RELAY_TRY(parts_->settled()), query);
 }
 
-Result<EventPage> SqliteStore::events(const EventQuery& query) { return select_events(*parts_->connection, query); }
+Result<EventPage> SqliteStore::events(const EventQuery& query) {
+  return select_events(*RELAY_TRY(parts_->settled()), query);
+}
 
 Result<std::vector<UsageSum>> SqliteStore::usage(const UsageQuery& query) {
-  return select_usage(*parts_->connection, query);
+  return select_usage(*RELAY_TRY(parts_->settled()), query);
 }
 
-Result<SessionRow> SqliteStore::session(const SessionId& id) { return select_session(*parts_->connection, id); }
+Result<SessionRow> SqliteStore::session(const SessionId& id) {
+  return select_session(*RELAY_TRY(parts_->settled()), id);
+}
 
 Result<std::unique_ptr<MessageReader>> SqliteStore::open_reader() {
   const auto& options = parts_->options;

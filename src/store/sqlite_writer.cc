@@ -18,135 +18,75 @@ using namespace records;
 
 namespace {
 
-template <class Enum>
-std::int64_t number_of(Enum value) {
-  return static_cast<std::int64_t>(value);
-}
+constexpr std::size_t kMaxGatheredBytes = 4 << 20;  // of one group; more is written before its end
 
 }  // namespace
 
 Result<void> SqliteWriter::apply(const Change& change) {
-  return std::visit([this](const auto& one) { return on(one); }, change);
+  RELAY_TRY(std::visit([this](const auto& one) { return on(one); }, change));
+  return gathered_bytes() > kMaxGatheredBytes ? write_gathered() : Result<void>{};
 }
 
 void SqliteWriter::on_rollback() {
   names_.forget_cache();
   streams_.clear();
   marks_.clear();
-  newest_message_ = 0;
+  messages_.clear();
+  newest_message_ = {};
+  newest_stored_ = -1;
   newest_rank_ = 0;
   reached_ = 0;
   events_.on_rollback();
+  ledger_.forget();
+}
+
+Result<bool> SqliteWriter::is_stored(Key message) {
+  if (newest_stored_ < 0) newest_stored_ = RELAY_TRY(connection_.integer("SELECT max(key) FROM messages"));
+  if (message.value() > newest_stored_) return false;
+  return RELAY_TRY(time_of(message)).has_value();
+}
+
+Result<std::optional<WallMs>> SqliteWriter::time_of(Key message) {
+  if (message == newest_message_.key) return std::optional{newest_message_.ts};
+  RELAY_TRY(write_gathered());
+  const auto find = RELAY_TRY(connection_.use("SELECT ts FROM messages WHERE key=?1"));
+  find->bind(message.value());
+  return RELAY_TRY(find->step()) ? std::optional{find->integer(0)} : std::nullopt;
 }
 
 Result<void> SqliteWriter::on(const AddMessage& change) {
   const auto& message = change.message;
+  if (RELAY_TRY(is_stored(message.key)))
+    return fail(Errc::BadChange, format("message {} is stored already", short_id(message.key)));
   const auto sender = RELAY_TRY(names_.number(message.from.value()));
   const auto recipient = RELAY_TRY(names_.number(message.to));
-  const auto add = RELAY_TRY(
-      connection_.use("INSERT INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload)"
-                      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)"));
   // Nearly every message is of the kind "message": it costs nothing to say so.
   const std::string_view kind = message.kind == "message" ? std::string_view{} : message.kind;
-  add->bind(message.key.value(), std::string_view{message.id}, message.ts, sender, recipient,
-            OrNull{message.topic.value()}, OrNull{kind}, OrNull{message.thread}, OrNull{message.session.value()},
-            OrNull{message.payload_meta}, std::string_view{message.payload});
-  RELAY_TRY(add->run());
-  newest_message_ = message.key.value();
-  return events_.add_message(message);
+  messages_.add(message.key.value(), std::string_view{message.id}, message.ts, sender, recipient,
+                OrNull{message.topic.value()}, OrNull{kind}, OrNull{message.thread}, OrNull{message.session.value()},
+                OrNull{message.payload_meta}, std::string_view{message.payload});
+  newest_message_ = {message.key, message.ts};
+  newest_stored_ = std::max(newest_stored_, message.key.value());
+  return events_.add_message(message, sender);
 }
 
 Result<void> SqliteWriter::on(const AddDelivery& change) {
   const auto& delivery = change.delivery;
-  if (delivery.message.value() != newest_message_) {
-    const auto find = RELAY_TRY(connection_.use("SELECT 1 FROM messages WHERE key=?1"));
-    find->bind(delivery.message.value());
-    if (!RELAY_TRY(find->step())) {
-      return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
-    }
-  }
-  const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
-  const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
-  const auto wait = wait_of(delivery.state, delivery.hold);
-  const auto add = RELAY_TRY(
-      connection_.use("INSERT INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,expires_at,"
-                      "queued_offline,sender,lane,rank,wait,available_at,attempts)"
-                      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)"));
-  add->bind(delivery.key.value(), delivery.message.value(), recipient, static_cast<std::int64_t>(delivery.seq.value()),
-            number_of(delivery.carriage), OrNull{delivery.shadow_of}, number_of(delivery.state),
-            number_of(delivery.proof), delivery.expires_at, std::int64_t{delivery.queued_offline}, sender,
-            std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), number_of(wait),
-            wait == Wait::Time ? delivery.available_at : 0, std::int64_t{delivery.attempts});
-  RELAY_TRY(add->run());
+  const auto ts = RELAY_TRY(time_of(delivery.message));
+  if (!ts)
+    return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
+  const DeliveryLedger::Parties parties{RELAY_TRY(names_.number(delivery.from.value())),
+                                        RELAY_TRY(names_.number(delivery.to.value()))};
+  RELAY_TRY(ledger_.add(change, parties, *ts));
   if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
-  // The usual first line (queued, stored, at the message's time) is read from the row itself; only another beginning
-  // needs a line of its own.
-  if (delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored && change.reason.empty() &&
-      change.at == 0) {
-    return events_.add_line(delivery.key, {}, delivery.state, change.at, true);
-  }
-  const auto first =
-      RELAY_TRY(connection_.use("INSERT INTO delivery_history(delivery,n,at,state,proof,reason)"
-                                " SELECT ?1,0,iif(?6=0,ts,?6),?3,?4,?5 FROM messages WHERE key=?2"));
-  first->bind(delivery.key.value(), delivery.message.value(), number_of(delivery.state), number_of(delivery.proof),
-              OrNull{change.reason}, change.at);
-  RELAY_TRY(first->run());
-  return events_.add_line(delivery.key, {}, delivery.state, change.at, true);
+  return {};
 }
 
-Result<void> SqliteWriter::add_history(std::int64_t delivery, const DeliveryEvent& event) {
-  const auto add = RELAY_TRY(connection_.use(
-      "INSERT INTO delivery_history(delivery,n," RELAY_HISTORY_COLUMNS
-      ") VALUES(?1,(SELECT coalesce(max(n),0)+1 FROM delivery_history WHERE delivery=?1),?2,?3,?4,?5,?6,?7)"));
-  add->bind(delivery, event.at, number_of(event.state), number_of(event.proof), OrNull{event.reason}, OrNull{event.way},
-            OrNull{event.evidence});
-  return add->run();
-}
-
-Result<void> SqliteWriter::on(const ChangeDelivery& change) {
-  if (!RELAY_TRY(update(change))) return {};
-  RELAY_TRY(add_history(change.key.value(),
-                        {change.at, change.state, change.proof, change.reason, change.way, change.evidence}));
-  return events_.add_line(change.key, change.session, change.state, change.at, false);
-}
-
-// Not RETURNING: it builds a temporary table each time, which cost more than the update itself.
-Result<bool> SqliteWriter::update(const ChangeDelivery& change) {
-  const auto wait = wait_of(change.state, change.hold);
-  if (wait == Wait::Lane && !change.attempts) {
-    // Most often it goes on waiting as it did, and no index hears of it.
-    const auto stay =
-        RELAY_TRY(connection_.use("UPDATE deliveries SET state=?2, proof=?3 WHERE key=?1 AND " RELAY_IN_LANE("")));
-    stay->bind(change.key.value(), number_of(change.state), number_of(change.proof));
-    RELAY_TRY(stay->run());
-    if (connection_.rows_changed() > 0) return true;
-  }
-  // The condition is records::may_change().
-  const auto move = RELAY_TRY(connection_.use(
-      "UPDATE deliveries SET state=?2, proof=?3, wait=?4, available_at=?5, attempts=iif(?6<0,attempts,?6) WHERE key=?1"
-      " AND (" RELAY_PENDING("") " OR (state=2 AND ?2=2 AND proof<?3) OR (" RELAY_DEAD(
-          "") " AND ?2=6)"
-              " OR (state IN (5,7) AND ?2 IN (2,4,7,8) AND ?2<>state) OR (state=6 AND ?2 IN (2,7)))"));
-  move->bind(change.key.value(), number_of(change.state), number_of(change.proof), number_of(wait),
-             wait == Wait::Time ? change.available_at : 0,
-             change.attempts ? std::int64_t{*change.attempts} : std::int64_t{-1});
-  RELAY_TRY(move->run());
-  return connection_.rows_changed() > 0;
-}
+Result<void> SqliteWriter::on(const ChangeDelivery& change) { return ledger_.change(change); }
 
 Result<void> SqliteWriter::on(const RequeueDelivery& change) {
-  {
-    const auto update = RELAY_TRY(
-        connection_.use("UPDATE deliveries SET state=0, proof=0, wait=0, available_at=0, lane=?2, rank=?3, seq=?4"
-                        " WHERE key=?1 AND " RELAY_PENDING("")));
-    update->bind(change.key.value(), std::int64_t{protocol::code_of(change.lane)}, change.rank.value(),
-                 static_cast<std::int64_t>(change.seq.value()));
-    RELAY_TRY(update->run());
-    if (connection_.rows_changed() == 0) return {};
-  }
-  newest_rank_ = std::max(newest_rank_, change.rank.value());
-  RELAY_TRY(add_history(change.key.value(), {change.at, DeliveryState::Queued, Proof::Stored, change.reason}));
-  return events_.add_line(change.key, {}, DeliveryState::Queued, change.at, false);
+  if (RELAY_TRY(ledger_.requeue(change))) newest_rank_ = std::max(newest_rank_, change.rank.value());
+  return {};
 }
 
 Result<void> SqliteWriter::on(const AddEvent& change) { return events_.add(change.event); }
@@ -166,7 +106,17 @@ Result<void> SqliteWriter::on(const SetStream& change) {
   return {};
 }
 
+Result<void> SqliteWriter::write_gathered() {
+  RELAY_TRY(messages_.write(
+      connection_,
+      "INSERT OR FAIL INTO messages(key,id,ts,sender,recipient,topic,kind,thread,session,payload_meta,payload)"
+      " SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11 FROM gathered_rows(?1)"));
+  RELAY_TRY(ledger_.write());
+  return events_.write();
+}
+
 Result<void> SqliteWriter::finish_group() {
+  RELAY_TRY(write_gathered());
   for (const auto& [key, stream] : streams_) RELAY_TRY(write(std::get<0>(key), std::get<1>(key), stream));
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
@@ -188,6 +138,7 @@ Result<void> SqliteWriter::write(std::int64_t sender, std::int64_t recipient, co
 }
 
 Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
+  RELAY_TRY(write_gathered());
   ExpireResult result;
   std::vector<Proof> proofs;
   {
@@ -209,6 +160,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
     RELAY_TRY(on(ChangeDelivery{result.expired[at].delivery, result.expired[at].state, proofs[at], request.now,
                                 kReasonExpired}));
   }
+  RELAY_TRY(write_gathered());
   const auto next =
       RELAY_TRY(connection_.use("SELECT expires_at FROM deliveries INDEXED BY deliveries_expiring WHERE " RELAY_PENDING(
           "") " AND expires_at>0 ORDER BY expires_at LIMIT 1"));
@@ -217,6 +169,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
 }
 
 Result<void> SqliteWriter::on(const RemoveAgent& change) {
+  RELAY_TRY(write_gathered());
   const std::string_view name = change.name.value();
   const auto agent = RELAY_TRY(find_name(connection_, name));
   if (agent) {
@@ -246,6 +199,7 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
 }
 
 Result<void> SqliteWriter::remove_messages_of(std::int64_t agent) {
+  RELAY_TRY(write_gathered());
   std::vector<std::int64_t> keys;
   {
     const auto find = RELAY_TRY(connection_.use("SELECT key FROM messages WHERE sender=?1"));
@@ -254,7 +208,7 @@ Result<void> SqliteWriter::remove_messages_of(std::int64_t agent) {
   }
   Removal removal = RELAY_TRY(Removal::prepare(connection_));
   for (const auto key : keys) RELAY_TRY(removal.remove_unless_pending(key));
-  newest_message_ = 0;
+  newest_message_ = {};
   return {};
 }
 

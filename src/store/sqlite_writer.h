@@ -1,10 +1,12 @@
 /// Changes as rows. Private to src/store.
 ///
-/// Invariants: runs inside the caller's transaction and never ends it; a delivery without its message is refused.
+/// Invariants: runs inside the caller's transaction and never ends it; a delivery without its message is refused. What a
+///   group adds is gathered and written together, at its end or before somebody reads: see write_gathered().
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,7 +16,9 @@
 #include "records/queries.h"
 #include "store/message_store.h"
 #include "store/sqlite_events.h"
+#include "store/sqlite_gathered.h"
 #include "store/sqlite_handle.h"
+#include "store/sqlite_ledger.h"
 #include "store/sqlite_names.h"
 
 namespace relay::store {
@@ -22,12 +26,14 @@ namespace relay::store {
 class SqliteWriter {
  public:
   explicit SqliteWriter(Connection& connection)
-      : connection_{connection}, names_{connection}, events_{connection, names_} {}
+      : connection_{connection}, names_{connection}, events_{connection, names_}, ledger_{connection, events_} {}
 
   Result<void> apply(const records::Change& change);
   /// The group holds what the journal has up to here.
   void reach(CommitNumber number) { reached_ = number; }
-  /// Writes what was gathered during the group; before its commit.
+  /// Messages, deliveries and events of the group become rows: before anything reads them.
+  Result<void> write_gathered();
+  /// The same and all else that was kept until the end; before the commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
   Result<records::EventNumber> newest_event() { return events_.newest(); }
@@ -50,22 +56,30 @@ class SqliteWriter {
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
   Result<void> on(const records::CountWork& change);
-  /// False when the delivery does not change like this, or is not there.
-  Result<bool> update(const records::ChangeDelivery& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
-  Result<void> add_history(std::int64_t delivery, const records::DeliveryEvent& event);
+  [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
+  Result<bool> is_stored(Key message);
+  /// When a message was taken; empty when there is none.
+  Result<std::optional<WallMs>> time_of(Key message);
   Result<void> remove_messages_of(std::int64_t agent);
 
   Connection& connection_;
   SqliteNames names_;
   EventWriter events_;
+  DeliveryLedger ledger_;
+  GatheredRows messages_;
   /// A group says the same stream or outbox many times and only the last word counts, so they are written once, at its
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
   CommitNumber reached_ = 0;         // by the group; 0: nothing of a journal is in it
-  std::int64_t newest_message_ = 0;  // added last, so its deliveries need no look-up
+  struct Newest {
+    Key key;
+    WallMs ts = 0;
+  };
+  Newest newest_message_;            // added last, so its deliveries need no look-up
+  std::int64_t newest_stored_ = -1;  // the highest key of all messages; -1: not asked yet
   std::int64_t newest_rank_ = 0;     // of the group, when it is nobody's key
 };
 

@@ -1,0 +1,67 @@
+/// The deliveries that one group adds or changes, gathered until its end. Private to src/store.
+///
+/// Why: within a group most deliveries are added and brought to their last state at once. Gathered, such a delivery is
+///   written once, and never enters the indexes of what waits only to leave them again.
+/// Invariants: every line of a history and every event is as it would be without gathering; what is known here is newer
+///   than the database until write(). Bounded: the writer calls write() when much has gathered.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "records/changes.h"
+#include "store/sqlite_events.h"
+#include "store/sqlite_gathered.h"
+#include "store/sqlite_handle.h"
+
+namespace relay::store {
+
+class DeliveryLedger {
+ public:
+  DeliveryLedger(Connection& connection, EventWriter& events) : connection_{connection}, events_{events} {}
+
+  struct Parties {
+    std::int64_t sender = 0, recipient = 0;  // numbers of names
+  };
+  /// A delivery with the time of its message.
+  Result<void> add(const records::AddDelivery& change, Parties parties, WallMs message_ts);
+  Result<void> change(const records::ChangeDelivery& change);
+  /// False when it is not there, or over.
+  Result<bool> requeue(const records::RequeueDelivery& change);
+
+  /// Everything gathered becomes rows.
+  Result<void> write();
+  void forget();
+  [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry) + history_.bytes(); }
+
+ private:
+  enum class Standing : std::uint8_t {
+    AsStored,
+    Changed,  // but waits for what it waited for: no index hears of it
+    Moved,
+    New,
+  };
+  struct Entry {
+    records::Delivery delivery;  // names only where it is new
+    Parties parties;
+    std::int64_t newest_line = 0;
+    Standing standing = Standing::New;
+  };
+  /// Null when there is none.
+  Result<Entry*> find(Key key);
+  Result<bool> is_stored(Key key);
+  Result<void> add_line(Entry& entry, const records::DeliveryEvent& line, const SessionId& session);
+  Result<void> write_new();
+  Result<void> update(const Entry& entry);
+
+  Connection& connection_;
+  EventWriter& events_;
+  std::vector<Entry> entries_;
+  std::unordered_map<Key, std::size_t> places_;  // in entries_
+  GatheredRows rows_, history_;
+  std::int64_t newest_stored_ = -1;  // the highest key of all that are stored; -1: not asked yet
+};
+
+}  // namespace relay::store
