@@ -36,13 +36,6 @@ Result<HeldPage> held_until(Connection& connection, WallMs due_by, std::size_t m
   return page;
 }
 
-Result<DeliveryEvent> newest_event(Connection& connection, Key delivery, WallMs message_ts) {
-  const auto find = RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS
-                                             " FROM delivery_history WHERE delivery=?1 ORDER BY n DESC LIMIT 1"));
-  find->bind(delivery.value());
-  return RELAY_TRY(find->step()) ? read_event(*find.operator->(), 0) : usual_beginning(message_ts);
-}
-
 Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std::size_t max_rows) {
   HeldPage page;
   const auto recipient = RELAY_TRY(find_name(connection, request.to.value()));
@@ -53,18 +46,18 @@ Result<HeldPage> held_of(Connection& connection, const HeldRequest& request, std
       page.more = page.items.size() >= max_rows;
       if (page.more) break;
       page.items.push_back(read_held(rows));
+      if (request.in_line) page.items.back().last_reason = rows->text(kDeliveryColumns + 1);
     }
     return {};
   };
   if (request.in_line && request.mode) {
     const auto rows = RELAY_TRY(connection.use(
         "SELECT " RELAY_DELIVERY_COLUMNS
-        ",m.topic FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES
+        ",m.topic,d.reason FROM deliveries d CROSS JOIN messages m ON m.key=d.message" RELAY_DELIVERY_NAMES
         "WHERE d.key>?2 AND d.key IN (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE recipient=?1 AND "
         "lane IN (2*?3,2*?3+1) AND " RELAY_IN_LANE("") ") ORDER BY d.key LIMIT ?4"));
     rows->bind(*recipient, request.after.value(), mode, static_cast<std::int64_t>(max_rows) + 1);
     RELAY_TRY(read(rows));
-    for (auto& item : page.items) item.last_reason = RELAY_TRY(newest_event(connection, item.delivery.key, 0)).reason;
     return page;
   }
   static_assert(protocol::kLanes == 10, "the manual lanes are the last two, as the statement below says");
@@ -87,11 +80,11 @@ std::int64_t bits_of(const std::vector<DeliveryState>& states) {
   return states.empty() ? -1 : bits;
 }
 
-Result<DeadLetter> read_letter(Connection& connection, const Borrowed& row) {
-  auto delivery = read_delivery(*row.operator->(), 0);
-  auto message = read_message(*row.operator->(), kDeliveryColumns);
-  auto last = RELAY_TRY(newest_event(connection, delivery.key, message.ts));
-  return DeadLetter{std::move(delivery), std::move(message), std::move(last)};
+DeadLetter read_letter(const Borrowed& row) {
+  const auto& columns = *row.operator->();
+  auto message = read_message(columns, kDeliveryColumns);
+  auto last = read_newest_line(columns, kDeliveryColumns + kMessageColumns, message.ts);
+  return {read_delivery(columns, 0), std::move(message), std::move(last)};
 }
 
 }  // namespace
@@ -103,8 +96,8 @@ Result<HeldPage> select_held(Connection& connection, const HeldRequest& request)
   return held_of(connection, request, max_rows);
 }
 
-#define RELAY_LETTERS(deliveries)                                                \
-  "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS " FROM " deliveries \
+#define RELAY_LETTERS(deliveries)                                                                      \
+  "SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_MESSAGE_COLUMNS "," RELAY_NEWEST_LINE " FROM " deliveries \
   " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES "WHERE "
 #define RELAY_DEAD_LETTERS(index)                 \
   RELAY_LETTERS("deliveries d INDEXED BY " index) \
@@ -114,16 +107,15 @@ Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQu
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   std::vector<DeadLetter> letters;
   std::size_t bytes = 0;
-  const auto take = [&](const Borrowed& row) -> Result<void> {
-    letters.push_back(RELAY_TRY(read_letter(connection, row)));
+  const auto take = [&](const Borrowed& row) {
+    letters.push_back(read_letter(row));
     bytes += size_of(letters.back().message);
-    return {};
   };
   for (const Key key : query.deliveries) {
     if (bytes >= kMaxAnswerBytes) break;
     const auto row = RELAY_TRY(connection.use(RELAY_LETTERS("deliveries d") "d.key=?1"));
     row->bind(key.value());
-    if (RELAY_TRY(row->step())) RELAY_TRY(take(row));
+    if (RELAY_TRY(row->step())) take(row);
   }
   if (!query.deliveries.empty()) return letters;
   std::int64_t sender = 0, recipient = 0;
@@ -138,7 +130,7 @@ Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQu
                                    : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
   rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
   if (recipient > 0) rows->bind_at(4, recipient);
-  while (letters.size() < query.limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) RELAY_TRY(take(rows));
+  while (letters.size() < query.limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) take(rows);
   return letters;
 }
 

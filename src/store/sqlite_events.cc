@@ -65,29 +65,25 @@ Result<std::optional<DeliveryEvent>> find_line(Connection& connection, std::int6
 }
 
 Result<std::string> tell_line(Connection& connection, const EventHead& head, std::int64_t delivery, std::int64_t n) {
-  DeliveryNews news{.delivery = Key{delivery}, .line = RELAY_TRY(find_line(connection, delivery, n))};
+  DeliveryNews news{.delivery = Key{delivery}};
   news.to = RELAY_TRY(party_of(connection, head.agent));
-  std::int64_t message = 0, available_at = 0;
-  bool put_off = false;
-  DeliveryState state{};
-  {
-    const auto find =
-        RELAY_TRY(connection.use("SELECT message, available_at, wait, state FROM deliveries WHERE key=?1"));
-    find->bind(delivery);
-    if (!RELAY_TRY(find->step())) return tell_delivery(head, news);
-    message = find->integer(0);
-    available_at = find->integer(1);
-    put_off = read_hold(find->integer(2)) == Hold::Time;
-    state = read_state(find->integer(3));
-  }
-  news.message = RELAY_TRY(find_message(connection, message));
+  const auto row = RELAY_TRY(connection.use("SELECT d.message,d.available_at,d.wait,d.state,d.line," RELAY_NEWEST_LINE
+                                            " FROM deliveries d WHERE d.key=?1"));
+  row->bind(delivery);
+  if (!RELAY_TRY(row->step())) return tell_delivery(head, news);
+  if (n < row->integer(4))
+    news.line = RELAY_TRY(find_line(connection, delivery, n));
+  else if (!row->is_null(5))
+    news.line = read_event(*row.operator->(), 5);
+  news.message = RELAY_TRY(find_message(connection, row->integer(0)));
   if (news.message) {
     news.from = RELAY_TRY(party_of(connection, news.message->from.value()));
     if (!news.line) news.line = usual_beginning(news.message->ts);  // which is not written
   }
   // Of the delivery as it is now: right as long as this is its newest line.
-  news.again = put_off && news.line && news.line->state == state;
-  news.available_at = news.again ? available_at : 0;
+  const bool put_off = read_hold(row->integer(2)) == Hold::Time;
+  news.again = put_off && news.line && news.line->state == read_state(row->integer(3));
+  news.available_at = news.again ? row->integer(1) : 0;
   return tell_delivery(head, news);
 }
 
@@ -108,17 +104,8 @@ Result<SessionSummary> summary_of(Connection& connection, const EventHead& head)
 
 /// The first number whose event is not before a time.
 Result<std::int64_t> number_at(Connection& connection, WallMs time, std::int64_t low, std::int64_t high) {
-  while (low < high) {
-    const auto middle = low + (high - low) / 2;
-    const auto look =
-        RELAY_TRY(connection.use("SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1"));
-    look->bind(middle);
-    if (!RELAY_TRY(look->step()) || look->integer(1) >= time)
-      high = middle;
-    else
-      low = look->integer(0) + 1;
-  }
-  return low;
+  return first_since(connection, "SELECT number, at FROM events WHERE number>=?1 ORDER BY number LIMIT 1", time, low,
+                     high);
 }
 
 }  // namespace

@@ -9,10 +9,11 @@ namespace relay::store {
 /// What SQLite asks of a table: a cursor that goes over the rows once, forward.
 class GatheredTable {
  public:
-  static constexpr int kColumns = 16;
+  static constexpr int kColumns = 24;
   static constexpr const char* kPointer = "relay-gathered-rows";
   static constexpr const char* kShape =
-      "CREATE TABLE gathered_rows(c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,rows HIDDEN)";
+      "CREATE TABLE gathered_rows(c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22,c23,"
+      "c24,rows HIDDEN)";
 
   static int connect(sqlite3* connection, void*, int, const char* const*, sqlite3_vtab** table, char**) {
     *table = new (std::nothrow) sqlite3_vtab{};

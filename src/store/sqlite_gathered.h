@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace relay::store {
 
 class GatheredRows {
  public:
-  /// One row: numbers, text, or OrNull.
+  /// One row: numbers, text, or what may be missing (std::optional, OrNull).
   template <class... Values>
   void add(const Values&... values) {
     columns_ = sizeof...(values);
@@ -46,6 +47,13 @@ class GatheredRows {
   void add_cell(std::string_view text) {
     cells_.push_back({Kind::Text, static_cast<std::int64_t>(text_.size()), text.size()});
     text_ += text;
+  }
+  void add_cell(std::optional<std::int64_t> number) {
+    if (number) {
+      add_cell(*number);
+    } else {
+      cells_.emplace_back();
+    }
   }
   void add_cell(OrNull text) {
     if (text.text.empty()) {

@@ -43,23 +43,21 @@ Result<void> DeliveryLedger::add(const AddDelivery& change, Parties parties, Wal
   if (RELAY_TRY(is_stored(delivery.key)))
     return fail(Errc::BadChange, format("delivery {} is stored already", delivery_id(delivery.key)));
   places_.emplace(delivery.key, entries_.size());
-  entries_.push_back({delivery, parties});
-  // The usual first line (queued, stored, at the message's time) is read from the row itself; only another beginning
-  // needs a line of its own.
-  const bool usual = delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored &&
-                     change.reason.empty() && change.at == 0;
-  if (!usual) {
-    history_.add(delivery.key.value(), std::int64_t{0}, change.at == 0 ? message_ts : change.at,
-                 code_of(delivery.state), code_of(delivery.proof), OrNull{change.reason}, OrNull{}, OrNull{});
-  }
+  auto& entry = entries_.emplace_back(Entry{delivery, parties});
+  // The usual beginning (queued, stored, at the message's time) is read from the row itself.
+  entry.usual = delivery.state == DeliveryState::Queued && delivery.proof == Proof::Stored && change.reason.empty() &&
+                change.at == 0;
+  if (!entry.usual)
+    entry.line = {change.at == 0 ? message_ts : change.at, delivery.state, delivery.proof, change.reason};
   return events_.add_line({delivery.key, 0, parties.recipient}, {}, delivery.state, change.at);
 }
 
 Result<DeliveryLedger::Entry*> DeliveryLedger::find(Key key) {
   if (const auto known = places_.find(key); known != places_.end()) return &entries_[known->second];
-  const auto row = RELAY_TRY(
-      connection_.use("SELECT recipient,lane,rank,seq,state,proof,wait,available_at,attempts,"
-                      "(SELECT max(n) FROM delivery_history WHERE delivery=?1) FROM deliveries WHERE key=?1"));
+  const auto row = RELAY_TRY(connection_.use(
+      "SELECT "
+      "d.recipient,d.lane,d.rank,d.seq,d.wait,d.available_at,d.attempts,d.state,d.proof,d.line," RELAY_NEWEST_LINE
+      " FROM deliveries d WHERE d.key=?1"));
   row->bind(key.value());
   if (!RELAY_TRY(row->step())) return nullptr;
   Entry entry;
@@ -70,21 +68,29 @@ Result<DeliveryLedger::Entry*> DeliveryLedger::find(Key key) {
   delivery.lane = read_lane(row->integer(1));
   delivery.rank = Key{row->integer(2)};
   delivery.seq = Seq{static_cast<std::uint64_t>(row->integer(3))};
-  delivery.state = read_state(row->integer(4));
-  delivery.proof = read_proof(row->integer(5));
-  delivery.hold = read_hold(row->integer(6));
-  delivery.available_at = row->integer(7);
-  delivery.attempts = static_cast<std::uint32_t>(row->integer(8));
-  entry.newest_line = row->integer(9);
+  delivery.hold = read_hold(row->integer(4));
+  delivery.available_at = row->integer(5);
+  delivery.attempts = static_cast<std::uint32_t>(row->integer(6));
+  delivery.state = read_state(row->integer(7));
+  delivery.proof = read_proof(row->integer(8));
+  entry.line_number = row->integer(9);
+  entry.usual = row->is_null(10);
+  if (!entry.usual) entry.line = read_event(*row.operator->(), 10);
   places_.emplace(key, entries_.size());
   return &entries_.emplace_back(std::move(entry));
 }
 
-Result<void> DeliveryLedger::add_line(Entry& entry, const DeliveryEvent& line, const SessionId& session) {
+Result<void> DeliveryLedger::add_line(Entry& entry, DeliveryEvent line, const SessionId& session) {
   const auto key = entry.delivery.key;
-  history_.add(key.value(), ++entry.newest_line, line.at, code_of(line.state), code_of(line.proof), OrNull{line.reason},
-               OrNull{line.way}, OrNull{line.evidence});
-  return events_.add_line({key, entry.newest_line, entry.parties.recipient}, session, line.state, line.at);
+  if (!entry.usual) {
+    const auto& last = entry.line;
+    history_.add(key.value(), entry.line_number, last.at, code_of(last.state), code_of(last.proof), OrNull{last.reason},
+                 OrNull{last.way}, OrNull{last.evidence});
+  }
+  entry.usual = false;
+  RELAY_TRY(events_.add_line({key, ++entry.line_number, entry.parties.recipient}, session, line.state, line.at));
+  entry.line = std::move(line);
+  return {};
 }
 
 Result<void> DeliveryLedger::change(const ChangeDelivery& change) {
@@ -120,36 +126,46 @@ Result<bool> DeliveryLedger::requeue(const RequeueDelivery& change) {
 }
 
 Result<void> DeliveryLedger::write_new() {
-  for (const auto& [delivery, parties, newest_line, standing] : entries_) {
+  for (const auto& [delivery, parties, line_number, line, usual, standing] : entries_) {
     if (standing != Standing::New) continue;
     newest_stored_ = std::max(newest_stored_, delivery.key.value());
     rows_.add(delivery.key.value(), delivery.message.value(), parties.recipient, sequence_of(delivery),
               code_of(delivery.carriage), OrNull{delivery.shadow_of}, code_of(delivery.state), code_of(delivery.proof),
               delivery.expires_at, std::int64_t{delivery.queued_offline}, parties.sender,
               std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), code_of(wait_of(delivery)),
-              available_at(delivery), std::int64_t{delivery.attempts});
+              available_at(delivery), std::int64_t{delivery.attempts}, line_number,
+              usual ? std::nullopt : std::optional{line.at}, OrNull{line.reason}, OrNull{line.way},
+              OrNull{line.evidence});
   }
   return rows_.write(connection_,
                      "INSERT OR FAIL INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,"
-                     "expires_at,queued_offline,sender,lane,rank,wait,available_at,attempts)"
-                     " SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16 FROM gathered_rows(?1)");
+                     "expires_at,queued_offline,sender,lane,rank,wait,available_at,attempts,line,line_at,reason,way,"
+                     "evidence) SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21"
+                     " FROM gathered_rows(?1)");
 }
 
+#define RELAY_SET_LINE \
+  "UPDATE deliveries SET state=?2,proof=?3,attempts=?4,line=?5,line_at=?6,reason=?7,way=?8,evidence=?9"
+
 Result<void> DeliveryLedger::update(const Entry& entry) {
-  const auto& delivery = entry.delivery;
-  if (entry.standing == Standing::Changed) {
-    const auto stay = RELAY_TRY(connection_.use("UPDATE deliveries SET state=?2,proof=?3,attempts=?4 WHERE key=?1"));
-    stay->bind(delivery.key.value(), code_of(delivery.state), code_of(delivery.proof), std::int64_t{delivery.attempts});
-    return stay->run();
+  const auto& [delivery, parties, line_number, line, usual, standing] = entry;
+  const bool moved = standing == Standing::Moved;
+  const auto update = RELAY_TRY(connection_.use(moved ? RELAY_SET_LINE
+                                                    ",wait=?10,available_at=?11,lane=?12,rank=?13,seq=?14 WHERE key=?1"
+                                                      : RELAY_SET_LINE " WHERE key=?1"));
+  update->bind(delivery.key.value(), code_of(delivery.state), code_of(delivery.proof), std::int64_t{delivery.attempts},
+               line_number, line.at, OrNull{line.reason}, OrNull{line.way}, OrNull{line.evidence});
+  if (moved) {
+    update->bind_at(10, code_of(wait_of(delivery)));
+    update->bind_at(11, available_at(delivery));
+    update->bind_at(12, std::int64_t{protocol::code_of(delivery.lane)});
+    update->bind_at(13, delivery.rank.value());
+    update->bind_at(14, sequence_of(delivery));
   }
-  const auto move = RELAY_TRY(
-      connection_.use("UPDATE deliveries SET state=?2,proof=?3,attempts=?4,wait=?5,available_at=?6,lane=?7,rank=?8,"
-                      "seq=?9 WHERE key=?1"));
-  move->bind(delivery.key.value(), code_of(delivery.state), code_of(delivery.proof), std::int64_t{delivery.attempts},
-             code_of(wait_of(delivery)), available_at(delivery), std::int64_t{protocol::code_of(delivery.lane)},
-             delivery.rank.value(), sequence_of(delivery));
-  return move->run();
+  return update->run();
 }
+
+#undef RELAY_SET_LINE
 
 Result<void> DeliveryLedger::write() {
   RELAY_TRY(write_new());

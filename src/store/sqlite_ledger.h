@@ -46,13 +46,15 @@ class DeliveryLedger {
   struct Entry {
     records::Delivery delivery;  // names only where it is new
     Parties parties;
-    std::int64_t newest_line = 0;
+    std::int64_t line_number = 0;  // of its newest line
+    records::DeliveryEvent line = {};
+    bool usual = true;  // that line is the usual beginning, which is not written
     Standing standing = Standing::New;
   };
   /// Null when there is none.
   Result<Entry*> find(Key key);
   Result<bool> is_stored(Key key);
-  Result<void> add_line(Entry& entry, const records::DeliveryEvent& line, const SessionId& session);
+  Result<void> add_line(Entry& entry, records::DeliveryEvent line, const SessionId& session);
   Result<void> write_new();
   Result<void> update(const Entry& entry);
 

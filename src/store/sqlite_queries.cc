@@ -1,6 +1,7 @@
 #include "store/sqlite_queries.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "base/format.h"
@@ -35,6 +36,27 @@ Result<void> remember_newest_key(Connection& connection, Key key) {
   return remember->run();
 }
 
+Result<std::int64_t> first_since(Connection& connection, const char* look, WallMs time, std::int64_t low,
+                                 std::int64_t high) {
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    const auto row = RELAY_TRY(connection.use(look));
+    row->bind(middle);
+    if (!RELAY_TRY(row->step()) || row->integer(1) >= time)
+      high = middle;
+    else
+      low = row->integer(0) + 1;
+  }
+  return low;
+}
+
+Result<std::int64_t> first_message_since(Connection& connection, WallMs time) {
+  const auto oldest = RELAY_TRY(connection.integer("SELECT min(key) FROM messages"));
+  const auto newest = RELAY_TRY(connection.integer("SELECT max(key) FROM messages"));
+  return first_since(connection, "SELECT key, ts FROM messages WHERE key>=?1 ORDER BY key LIMIT 1", time, oldest,
+                     newest + 1);
+}
+
 Result<std::vector<Key>> messages_named(Connection& connection, const std::string& id_or_prefix) {
   std::vector<Key> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
@@ -62,6 +84,19 @@ Result<std::vector<Key>> messages_named(Connection& connection, const std::strin
   return found;
 }
 
+namespace {
+
+Result<std::vector<DeliveryEvent>> earlier_lines(Connection& connection, Key delivery) {
+  std::vector<DeliveryEvent> lines;
+  const auto find =
+      RELAY_TRY(connection.use("SELECT " RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
+  find->bind(delivery.value());
+  while (RELAY_TRY(find->step())) lines.push_back(read_event(*find.operator->(), 0));
+  return lines;
+}
+
+}  // namespace
+
 Result<Trace> select_trace(Connection& connection, const std::string& id_or_prefix) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   const auto keys = RELAY_TRY(messages_named(connection, id_or_prefix));
@@ -83,24 +118,24 @@ Result<Trace> select_trace(Connection& connection, const std::string& id_or_pref
     if (!RELAY_TRY(find->step())) return fail(QueryErrc::NotFound, format("no message has the id {}", id_or_prefix));
     trace.message = read_message(*find.operator->(), 0);
   }
+  std::vector<std::int64_t> earlier;  // how many lines there are before the newest
   {
-    const auto find =
-        RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS " FROM deliveries d" RELAY_DELIVERY_NAMES
-                                 "WHERE d.message=?1 ORDER BY d.key LIMIT ?2"));
+    const auto find = RELAY_TRY(connection.use("SELECT " RELAY_DELIVERY_COLUMNS "," RELAY_NEWEST_LINE
+                                               ",d.line FROM deliveries d" RELAY_DELIVERY_NAMES
+                                               "WHERE d.message=?1 ORDER BY d.key LIMIT ?2"));
     find->bind(keys.front().value(), static_cast<std::int64_t>(kMaxTraceDeliveries));
-    while (RELAY_TRY(find->step())) trace.deliveries.push_back({read_delivery(*find.operator->(), 0), {}});
-  }
-  const auto find = RELAY_TRY(
-      connection.use("SELECT n," RELAY_HISTORY_COLUMNS " FROM delivery_history WHERE delivery=?1 ORDER BY n"));
-  for (auto& entry : trace.deliveries) {
-    find->bind(entry.delivery.key.value());
     while (RELAY_TRY(find->step())) {
-      const bool begins = find->integer(0) == 0;
-      if (!begins && entry.history.empty()) entry.history.push_back(usual_beginning(trace.message.ts));
-      entry.history.push_back(read_event(*find.operator->(), 1));
+      const auto& row = *find.operator->();
+      trace.deliveries.push_back({read_delivery(row, 0), {read_newest_line(row, kDeliveryColumns, trace.message.ts)}});
+      earlier.push_back(row.integer(kDeliveryColumns + kLineColumns));
     }
-    find->reset();
-    if (entry.history.empty()) entry.history.push_back(usual_beginning(trace.message.ts));
+  }
+  for (std::size_t at = 0; at < earlier.size(); ++at) {
+    if (earlier[at] == 0) continue;
+    auto& [delivery, history] = trace.deliveries[at];
+    auto lines = RELAY_TRY(earlier_lines(connection, delivery.key));
+    if (std::ssize(lines) < earlier[at]) lines.insert(lines.begin(), usual_beginning(trace.message.ts));
+    history.insert(history.begin(), std::move_iterator{lines.begin()}, std::move_iterator{lines.end()});
   }
   return trace;
 }

@@ -29,6 +29,14 @@ Result<Key> newest_key(Connection& connection);
 /// For keys that stand in no row, or in one that is about to go. Inside the caller's transaction.
 Result<void> remember_newest_key(Connection& connection, Key key);
 
+/// By halving: the first number from `low` on and before `high` whose row is not before a time; `high` when there is none.
+/// `look` finds the number and the time of the first row from a number on.
+Result<std::int64_t> first_since(Connection& connection, const char* look, WallMs time, std::int64_t low,
+                                 std::int64_t high);
+/// The first message that is not before a time; behind the newest when there is none. Where the clock was set back, some of
+/// the messages in front of it may not be before that time either, but none by more than it was set back.
+Result<std::int64_t> first_message_since(Connection& connection, WallMs time);
+
 /// A read transaction for the length of a scope; nothing when the connection is in one already.
 class ReadMoment {
  public:

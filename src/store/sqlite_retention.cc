@@ -5,6 +5,7 @@
 
 #include "store/message_rows.h"
 #include "store/sqlite_events.h"
+#include "store/sqlite_queries.h"
 #include "store/sqlite_removal.h"
 
 namespace relay::store {
@@ -60,7 +61,6 @@ Result<bool> SqliteRetention::step(Connection& connection, const Retention& rete
     case Phase::Shrink: RELAY_TRY(shrink(connection)); break;
   }
   if (!phase_done_) return true;
-  passed_ts_ = 0;
   passed_key_ = 0;
   if (phase_ == Phase::Shrink) {
     phase_ = Phase::Age;
@@ -71,12 +71,12 @@ Result<bool> SqliteRetention::step(Connection& connection, const Retention& rete
 }
 
 Result<void> SqliteRetention::by_age(Connection& connection, WallMs older_than, std::size_t max_rows) {
+  const auto end = RELAY_TRY(first_message_since(connection, older_than));
   std::vector<Candidate> candidates;
   {
     const auto find =
-        RELAY_TRY(connection.use("SELECT ts, key FROM messages INDEXED BY messages_by_ts WHERE ts<?1 AND "
-                                 "(ts,key)>(?2,?3) ORDER BY ts, key LIMIT ?4"));
-    find->bind(older_than, passed_ts_, passed_key_, static_cast<std::int64_t>(max_rows));
+        RELAY_TRY(connection.use("SELECT ts, key FROM messages WHERE key>?1 AND key<?2 ORDER BY key LIMIT ?3"));
+    find->bind(passed_key_, end, static_cast<std::int64_t>(max_rows));
     candidates = RELAY_TRY(read(find));
   }
   if (candidates.size() < max_rows) phase_done_ = true;
@@ -84,9 +84,9 @@ Result<void> SqliteRetention::by_age(Connection& connection, WallMs older_than, 
   Removal removal = RELAY_TRY(Removal::prepare(connection));
   std::size_t rows = 0;
   for (const auto& candidate : candidates) {
-    rows += RELAY_TRY(removal.remove_unless_pending(candidate.key));
-    passed_ts_ = candidate.measure;
     passed_key_ = candidate.key;
+    if (candidate.measure >= older_than) continue;  // the clock was set back behind it
+    rows += RELAY_TRY(removal.remove_unless_pending(candidate.key));
     // A broadcast brings many deliveries with it; the step ends early and the round goes on from here.
     if (rows >= max_rows) {
       phase_done_ = false;

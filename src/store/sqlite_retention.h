@@ -29,7 +29,6 @@ class SqliteRetention {
   Result<void> shrink(Connection& connection);
 
   Phase phase_ = Phase::Age;
-  WallMs passed_ts_ = 0;
   std::int64_t passed_key_ = 0;
   bool phase_done_ = false;
 };

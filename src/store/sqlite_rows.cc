@@ -76,6 +76,10 @@ DeliveryEvent read_event(const Statement& row, int first) {
           row.text(first + 5)};
 }
 
+DeliveryEvent read_newest_line(const Statement& row, int first, WallMs message_ts) {
+  return row.is_null(first) ? usual_beginning(message_ts) : read_event(row, first);
+}
+
 DeliveryEvent usual_beginning(WallMs at) { return {at, DeliveryState::Queued, Proof::Stored, {}}; }
 
 }  // namespace relay::store

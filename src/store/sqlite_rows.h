@@ -20,6 +20,11 @@ records::Message read_message(const Statement& row, int first);
 inline constexpr int kDeliveryColumns = 16;
 records::Delivery read_delivery(const Statement& row, int first);
 
+/// The newest line of a delivery's history, in the order of the columns below; a NULL in front: the usual beginning.
+#define RELAY_NEWEST_LINE "d.line_at,d.state,d.proof,d.reason,d.way,d.evidence"
+inline constexpr int kLineColumns = 6;
+records::DeliveryEvent read_newest_line(const Statement& row, int first, WallMs message_ts);
+
 /// Columns of a line of history.
 #define RELAY_HISTORY_COLUMNS "at,state,proof,reason,way,evidence"
 records::DeliveryEvent read_event(const Statement& row, int first);

@@ -111,7 +111,7 @@ class Answer {
   std::size_t bytes_ = 0;
 };
 
-/// Nothing can fit: an agent nobody knows, a time nothing follows.
+/// Nothing can fit: an agent nobody knows.
 struct Nothing {};
 
 Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const MessageQuery& query) {
@@ -127,10 +127,7 @@ Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const Me
   if (!query.thread.empty()) where.add("m.thread={}", query.thread);
   std::int64_t after = query.after.value();
   if (query.since > 0) {
-    const auto first = RELAY_TRY(connection.use("SELECT key FROM messages WHERE ts>=?1 ORDER BY ts, key LIMIT 1"));
-    first->bind(query.since - kClockSlackMs);
-    if (!RELAY_TRY(first->step())) return Nothing{};
-    after = std::max(after, first->integer(0) - 1);
+    after = std::max(after, RELAY_TRY(first_message_since(connection, query.since - kClockSlackMs)) - 1);
     where.add("m.ts>={}", query.since);
   }
   if (after > 0) where.add("m.key>{}", after);

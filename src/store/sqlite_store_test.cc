@@ -232,6 +232,71 @@ TEST_F(SqliteFile, BringsAFileOfVersionTwoUpToDate) {
   EXPECT_EQ(store->stats()->pending, 4u);
 }
 
+TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
+  {
+    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    ASSERT_TRUE(connection && migrate(**connection, 4));
+    const auto filled =
+        (*connection)
+            ->execute(
+                "INSERT INTO names VALUES(1,'Alice'),(2,'Bob'),(3,'delivery.accepted'),(4,'delivery.delivered');"
+                "INSERT INTO messages(key,id,ts,sender,recipient,payload) VALUES(1,'a',5,1,2,'{}'),(5,'b',6,1,2,'{}');"
+                // as it began, begun for a reason, delivered on the way of all others
+                "INSERT INTO deliveries(key,message,sender,recipient,rank,seq,carriage,state,proof,wait,expires_at,"
+                "queued_offline) VALUES(2,1,1,2,2,1,0,0,0,0,900,0),(3,1,1,2,3,2,0,1,1,0,900,0),"
+                "(6,5,1,2,6,3,0,2,4,3,900,0);"
+                "INSERT INTO delivery_history(delivery,n,at,state,proof,reason,way,evidence) VALUES"
+                "(3,0,7,1,1,'a reason',NULL,NULL),(6,1,8,1,1,NULL,'pty',NULL),(6,2,9,2,4,NULL,'pty','a hook');"
+                "INSERT INTO events(number,at,type,agent,session,ref,n) VALUES(1,8,3,2,0,6,1),(2,9,4,2,0,6,2)");
+    ASSERT_TRUE(filled) << filled.error().message();
+  }
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+  const auto lines_of = [&](std::int64_t message, std::size_t delivery) {
+    std::string lines;
+    const auto trace = store->trace(short_id(Key{message})).value();
+    for (const auto& line : trace.deliveries.at(delivery).history)
+      lines += format("{} {} {} {} {} {};", line.at, name_of(line.state), name_of(line.proof), line.reason, line.way,
+                      line.evidence);
+    return lines;
+  };
+  EXPECT_EQ(lines_of(1, 0), "5 queued stored   ;");
+  EXPECT_EQ(lines_of(1, 1), "7 accepted accepted a reason  ;");
+  const std::string delivered = "6 queued stored   ;8 accepted accepted  pty ;9 delivered seen  pty a hook;";
+  EXPECT_EQ(lines_of(5, 0), delivered);
+  const auto told = store->events({}).value();
+  ASSERT_EQ(told.events.size(), 2u);
+  EXPECT_NE(told.events[0].json.find(R"("state":"accepted")"), std::string::npos) << told.events[0].json;
+  EXPECT_NE(told.events[1].json.find(R"("evidence":"a hook")"), std::string::npos) << told.events[1].json;
+  ASSERT_TRUE(commit(*store, {change(3, DeliveryState::Delivered), change(2, DeliveryState::Accepted)}));
+  EXPECT_EQ(lines_of(1, 1), format("7 accepted accepted a reason  ;{} delivered accepted because  ;", kStart + 500));
+  EXPECT_EQ(lines_of(1, 0), format("5 queued stored   ;{} accepted accepted because  ;", kStart + 500));
+  EXPECT_EQ(store->messages(Ask{}.since(6 + 3'600'000))->size(), 0u);
+  EXPECT_EQ(store->messages(Ask{}.since(6))->size(), 1u);
+}
+
+TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
+  constexpr WallMs kHalfAnHourMs = 1'800'000;
+  auto store = open();
+  Changes many;
+  for (std::int64_t key = 1; key <= 1'000; ++key) {
+    auto said = message(key, "Alice", "#log", "hello");
+    said.ts = kStart + key * 60'000 - (key >= 500 ? kHalfAnHourMs : 0);
+    many.push_back(AddMessage{said});
+  }
+  ASSERT_TRUE(commit(*store, many));
+  for (const std::int64_t minute : {0, 300, 471, 485, 499, 600, 969, 970, 971}) {
+    const auto since = kStart + minute * 60'000;
+    std::size_t expected = 0;
+    for (const auto& one : many) expected += std::get<AddMessage>(one).message.ts >= since ? 1u : 0u;
+    EXPECT_EQ(store->messages(Ask{}.limit(2'000).since(since))->size(), expected) << minute;
+  }
+  while (store->forget_some({.max_age_ms = 1}, kStart + 490 * 60'000, 50).value()) {}
+  const auto left = store->messages(Ask{}.limit(2'000).ascending()).value();
+  for (const auto& row : left) EXPECT_GE(row.message.ts, kStart + 460 * 60'000);
+  EXPECT_GE(left.size(), 481u) << "nothing younger is forgotten";
+}
+
 TEST_F(SqliteFile, ShowsTheTableOfTheSpecificationAsAView) {
   auto said = message(1, "Alice", "Bob", "hello");
   said.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
