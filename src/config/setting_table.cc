@@ -20,7 +20,7 @@ constexpr SettingRow kTable[] = {
     {Setting::HttpOrigins, "http.origins", "AGENT_RELAY_API_ALLOWED_ORIGINS", Text, "", 0, 0, "",
      "web sites whose pages may use the HTTP API, with commas between"},
     {Setting::StorageType, "storage.type", "AGENT_RELAY_STORAGE_TYPE", Choice, "sqlite", 0, 0, "sqlite|memory",
-     "where messages are kept"},
+     "where messages are kept; in memory, only the newest 64 MiB beside what still waits"},
     {Setting::StoragePath, "storage.path", "AGENT_RELAY_STORAGE_PATH", Text, "", 0, 0, "",
      "database file or directory; empty: in the project's own directory"},
     {Setting::StorageUrl, "storage.url", "AGENT_RELAY_STORAGE_URL", Text, "", 0, 0, "",

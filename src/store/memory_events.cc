@@ -1,6 +1,5 @@
 // The log of events in memory, and what was used and done.
 #include <algorithm>
-#include <iterator>
 
 #include "records/query_errors.h"
 #include "store/memory_store.h"
@@ -11,38 +10,41 @@ namespace relay::store {
 
 using namespace records;
 
-void MemoryStore::log(MemoryTables::EventRow row) {
-  if (!tables_.events.empty()) row.event.at = std::max(row.event.at, tables_.events.rbegin()->second.event.at);
-  way_back_.emplace_back([this] { tables_.events.erase(tables_.newest_event--); });
-  tables_.events.emplace(++tables_.newest_event, std::move(row));
+void MemoryStore::log(MemoryLog::Row row) {
+  way_back_.emplace_back([this] { tables_.log.take_back_newest(); });
+  tables_.log.add(std::move(row));
 }
 
-void MemoryStore::log_line(Key delivery, const SessionId& session, WallMs at) {
-  const auto& tracked = tables_.deliveries.at(delivery.value());
+void MemoryStore::log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at) {
+  const auto& delivery = tracked.delivery;
   const auto line = tracked.history.size() - 1;
-  const auto type = type_of_line(tracked.delivery.state, line == 0);
-  log({{std::string{type}, at, tracked.delivery.to, session, {}},
-       tracked.delivery.message.value(),
-       delivery.value(),
-       line});
+  log({.type = type_of_line(delivery.state, line == 0),
+       .at = at,
+       .agent = delivery.to,
+       .session = session,
+       .message = delivery.message.value(),
+       .delivery = delivery.key.value(),
+       .line = line});
 }
 
 Result<void> MemoryStore::on(const AddEvent& change) {
-  log({change.event});
+  auto event = std::make_unique<const Event>(change.event);
+  const std::string_view type = event->type;
+  log({.type = type, .at = event->at, .agent = event->agent, .session = event->session, .other = std::move(event)});
   return {};
 }
 
-std::string MemoryStore::tell(EventNumber number, const MemoryTables::EventRow& row) {
-  const auto& event = row.event;
-  const EventHead head{number, event.at, event.type, event.agent.value(), event.session.value()};
+std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row) {
+  const EventHead head{number, row.at, std::string{row.type}, row.agent.value(), row.session.value()};
   std::optional<Message> message;
   if (const auto found = tables_.messages.find(row.message); found != tables_.messages.end()) message = found->second;
-  if (event.type == kMessageExchanged) return tell_message(head, Key{row.message}, message);
+  if (row.type == kMessageExchanged) return tell_message(head, Key{row.message}, message);
   if (row.delivery == 0) {
+    const auto& event = *row.other;
     if (event.type != kSessionEnded) return tell_event(head, event.body);
     SessionSummary summary;
     if (const auto found = session(event.session)) {
-      summary.duration = std::max(found->session.ended, event.at) - found->session.started;
+      summary.duration = std::max(found->session.ended, row.at) - found->session.started;
       summary.work = found->work;
     }
     const auto sums = usage({.session = event.session.value()}).value();
@@ -67,49 +69,34 @@ std::string MemoryStore::tell(EventNumber number, const MemoryTables::EventRow& 
 
 Result<EventPage> MemoryStore::events(const EventQuery& query) {
   EventPage page;
-  const auto& events = tables_.events;
-  page.newest = tables_.newest_event;
-  page.oldest = events.empty() ? 0 : events.begin()->first;
-  const auto at_time = [&](WallMs time) {
-    return std::ranges::find_if(events, [&](const auto& entry) { return entry.second.event.at >= time; });
-  };
-  auto first = events.upper_bound(query.after);
-  auto end = query.until > 0 ? at_time(query.until) : events.end();
-  if (query.before > 0)
-    if (const auto border = events.lower_bound(query.before);
-        border != events.end() && (end == events.end() || border->first < end->first))
-      end = border;
-  if (query.since > 0)
-    if (const auto from = at_time(query.since);
-        from == events.end() || first == events.end() || from->first > first->first)
-      first = from;
-  if (first == events.end() || (end != events.end() && end->first < first->first)) end = first;
-  page.reached = end == events.end() ? page.newest : end->first - 1;
+  const auto& log = tables_.log;
+  page.newest = log.newest();
+  page.oldest = log.empty() ? 0 : log.oldest();
+  auto first = std::max(std::min(query.after, page.newest) + 1, log.oldest());
+  auto end = page.newest + 1;
+  if (query.before > 0) end = std::min(end, query.before);
+  if (query.since > 0) first = std::max(first, log.first_since(query.since));
+  if (query.until > 0) end = std::min(end, log.first_since(query.until));
+  end = std::max(first, end);
   std::size_t bytes = 0;
-  const auto take = [&](const auto& entry) {
-    const auto& [number, row] = entry;
-    if (!query.filter.takes(row.event.type, row.event.agent.value(), row.event.session.value())) return;
-    page.events.push_back({number, row.event.type, tell(number, row)});
+  const auto take = [&](EventNumber number) {
+    const auto& row = log.at(number);
+    if (!query.filter.takes(row.type, row.agent.value(), row.session.value())) return;
+    page.events.push_back({number, std::string{row.type}, tell(number, row)});
     bytes += page.events.back().json.size();
   };
   const auto full = [&] { return page.events.size() >= query.limit || bytes >= kMaxAnswerBytes; };
   if (query.newest) {
-    auto at = end;
-    while (at != first && !full()) take(*--at);
-    page.more = at != first;
-    page.from = at == events.end() ? page.newest + 1 : at->first;
+    while (end != first && !full()) take(--end);
     std::ranges::reverse(page.events);
+    page.more = end != first;
+    page.from = end;
     page.reached = page.newest;
     return page;
   }
-  for (auto at = first; at != end; ++at) {
-    if (full()) {
-      page.more = true;
-      page.reached = at->first - 1;
-      break;
-    }
-    take(*at);
-  }
+  while (first != end && !full()) take(first++);
+  page.more = first != end;
+  page.reached = first - 1;
   return page;
 }
 

@@ -19,7 +19,7 @@ Result<Snapshot> MemoryStore::load() {
   Snapshot snapshot;
   snapshot.store_id = id_;
   snapshot.newest = Key{tables_.newest};
-  snapshot.newest_event = tables_.newest_event;
+  snapshot.newest_event = tables_.log.newest();
   for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
   for (const auto& [id, session] : tables_.sessions) {
     if (session.ended == 0) snapshot.sessions.push_back(session);
@@ -100,7 +100,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
     if (!query.channel.empty() && message.to != query.channel) return false;
     if (!query.thread.empty() && message.thread != query.thread) return false;
     if (!query.delivered_to.empty()) {
-      const auto& deliveries = tables_.deliveries_of(message.key.value());
+      const auto deliveries = tables_.deliveries_of(message.key.value());
       const bool there = std::any_of(deliveries.begin(), deliveries.end(), [&](auto key) {
         const auto& delivery = tables_.deliveries.at(key).delivery;
         return delivery.to.value() == query.delivered_to && (!query.unread_only || !is_final(delivery.state));
@@ -183,7 +183,7 @@ Result<StoreStats> MemoryStore::stats() {
   if (stats.pending > 0)
     stats.oldest_pending = tables_.messages.at(tables_.deliveries.at(oldest).delivery.message.value()).ts;
   stats.dead = tables_.dead().size();
-  stats.bytes = tables_.bytes;
+  stats.bytes = tables_.bytes + tables_.log.bytes();
   return stats;
 }
 
@@ -256,9 +256,8 @@ Result<bool> MemoryStore::forget_some(const Retention& retention, WallMs now, st
     forget_after_ = at->first;
     ++at;
     ++rows;
-    if (too_old || too_much) rows += remove_unless_pending(forget_after_);
+    if ((too_old || too_much) && !tables_.is_pending(forget_after_)) rows += tables_.remove_all(forget_after_);
   }
-  way_back_.clear();
   if (at != tables_.messages.end()) return true;
   forget_after_ = 0;
   if (retention.max_age_ms > 0) {
@@ -272,8 +271,8 @@ Result<bool> MemoryStore::forget_some(const Retention& retention, WallMs now, st
     std::erase_if(tables_.work, [&](const auto& entry) { return !tables_.sessions.contains(entry.first); });
   }
   if (retention.max_event_age_ms > 0)
-    std::erase_if(tables_.events,
-                  [&](const auto& entry) { return entry.second.event.at < now - retention.max_event_age_ms; });
+    while (!tables_.log.empty() && tables_.log.at(tables_.log.oldest()).at < now - retention.max_event_age_ms)
+      tables_.log.drop_oldest();
   return false;
 }
 

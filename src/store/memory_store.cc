@@ -12,6 +12,9 @@ using namespace records;
 
 namespace {
 
+constexpr std::uint64_t kEventShare = 4;  // events may have a quarter of what all may have
+constexpr std::size_t kUsualLines = 2;    // of a history
+
 /// What is final is held by nothing, and only a time has an end.
 void keep_only_what_holds(Delivery& delivery) {
   if (is_final(delivery.state)) delivery.hold = Hold::None;
@@ -43,6 +46,7 @@ void MemoryStore::take(Map& map, const typename Map::key_type& key) {
 Result<void> MemoryStore::begin(Promise) {
   RELAY_ASSERT(!in_group_);
   in_group_ = true;
+  newest_before_ = tables_.newest;
   way_back_.clear();
   return {};
 }
@@ -57,11 +61,26 @@ Result<void> MemoryStore::apply(const Change& change) {
 Result<void> MemoryStore::commit() {
   in_group_ = false;
   way_back_.clear();
+  stay_within_bound();
   return {};
+}
+
+void MemoryStore::stay_within_bound() {
+  while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
+    // A log that has grown beyond its share is cut first: messages do not pay for it.
+    if (tables_.log.bytes() > max_bytes_ / kEventShare) {
+      tables_.log.drop_oldest();
+    } else if (const auto settled = tables_.next_settled()) {
+      tables_.remove_all(*settled);
+    } else {
+      break;
+    }
+  }
 }
 
 void MemoryStore::rollback() {
   for (; !way_back_.empty(); way_back_.pop_back()) way_back_.back()();
+  if (in_group_) tables_.newest = newest_before_;
   in_group_ = false;
 }
 
@@ -69,13 +88,10 @@ Result<void> MemoryStore::on(const AddMessage& change) {
   const auto key = change.message.key.value();
   if (tables_.messages.contains(key))
     return fail(Errc::BadChange, format("message {} is stored already", short_id(change.message.key)));
-  way_back_.emplace_back([this, key, newest = tables_.newest] {
-    tables_.remove_message(key);
-    tables_.newest = newest;
-  });
+  way_back_.emplace_back([this, key] { tables_.remove_message(key); });
   tables_.add(change.message);
   const auto& message = change.message;
-  log({{std::string{kMessageExchanged}, message.ts, message.from, message.session, {}}, key});
+  log({.type = kMessageExchanged, .at = message.ts, .agent = message.from, .session = message.session, .message = key});
   return {};
 }
 
@@ -88,70 +104,72 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
   if (message == tables_.messages.end()) {
     return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
   }
-  way_back_.emplace_back([this, key, newest = tables_.newest] {
-    tables_.remove_delivery(key);
-    tables_.newest = newest;
-  });
+  way_back_.emplace_back([this, key] { tables_.remove_delivery(key); });
   const auto at = change.at == 0 ? message->second.ts : change.at;
-  MemoryTables::Tracked tracked{delivery, {{at, delivery.state, delivery.proof, change.reason}}};
+  MemoryTables::Tracked tracked{delivery, {}};
   keep_only_what_holds(tracked.delivery);
+  tracked.history.reserve(kUsualLines);
+  tracked.history.push_back({at, delivery.state, delivery.proof, change.reason});
+  log_line(tracked, {}, change.at);
   tables_.add(std::move(tracked));
-  log_line(delivery.key, {}, change.at);
   return {};
 }
 
+void MemoryStore::advance(MemoryTables::Tracked& tracked, Delivery next, DeliveryEvent line) {
+  way_back_.emplace_back([this, before = tracked.delivery] { tables_.revert(before.key.value(), before); });
+  tables_.advance(tracked, std::move(next), std::move(line));
+}
+
 Result<void> MemoryStore::on(const ChangeDelivery& change) {
-  const auto key = change.key.value();
-  const auto found = tables_.deliveries.find(key);
+  const auto found = tables_.deliveries.find(change.key.value());
   if (found == tables_.deliveries.end()) return {};
-  auto tracked = found->second;
-  auto& delivery = tracked.delivery;
-  if (!may_change(delivery.state, delivery.proof, change.state, change.proof)) return {};
-  way_back_.emplace_back([this, key, old = tracked] { tables_.replace(key, old); });
-  delivery.state = change.state;
-  delivery.proof = change.proof;
-  delivery.hold = change.hold;
-  delivery.available_at = change.available_at;
-  keep_only_what_holds(delivery);
-  delivery.attempts = change.attempts.value_or(delivery.attempts);
-  tracked.history.push_back({change.at, change.state, change.proof, change.reason, change.way, change.evidence});
-  tables_.replace(key, std::move(tracked));
-  log_line(change.key, change.session, change.at);
+  auto& tracked = found->second;
+  if (!may_change(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
+  auto next = tracked.delivery;
+  next.state = change.state;
+  next.proof = change.proof;
+  next.hold = change.hold;
+  next.available_at = change.available_at;
+  keep_only_what_holds(next);
+  next.attempts = change.attempts.value_or(next.attempts);
+  advance(tracked, std::move(next),
+          {change.at, change.state, change.proof, change.reason, change.way, change.evidence});
+  log_line(tracked, change.session, change.at);
   return {};
 }
 
 Result<void> MemoryStore::on(const RequeueDelivery& change) {
-  const auto key = change.key.value();
-  const auto found = tables_.deliveries.find(key);
+  const auto found = tables_.deliveries.find(change.key.value());
   if (found == tables_.deliveries.end() || is_final(found->second.delivery.state)) return {};
-  auto tracked = found->second;
-  way_back_.emplace_back([this, key, newest = tables_.newest, old = tracked] {
-    tables_.replace(key, old);
-    tables_.newest = newest;
-  });
-  auto& delivery = tracked.delivery;
-  delivery.state = DeliveryState::Queued;
-  delivery.proof = Proof::Stored;
-  delivery.hold = Hold::None;
-  delivery.available_at = 0;
-  delivery.lane = change.lane;
-  delivery.rank = change.rank;
-  delivery.seq = change.seq;
-  tracked.history.push_back({change.at, delivery.state, delivery.proof, change.reason});
-  tables_.replace(key, std::move(tracked));
-  log_line(change.key, {}, change.at);
+  auto& tracked = found->second;
+  auto next = tracked.delivery;
+  next.state = DeliveryState::Queued;
+  next.proof = Proof::Stored;
+  next.hold = Hold::None;
+  next.available_at = 0;
+  next.lane = change.lane;
+  next.rank = change.rank;
+  next.seq = change.seq;
+  advance(tracked, std::move(next), {change.at, DeliveryState::Queued, Proof::Stored, change.reason});
+  log_line(tracked, {}, change.at);
   return {};
 }
 
 Result<void> MemoryStore::on(const SetStream& change) {
-  auto stream = change.stream;
+  const auto& stream = change.stream;
   const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), protocol::code_of(stream.lane)};
   const auto found = tables_.streams.find(key);
-  if (found != tables_.streams.end()) {
-    stream.last = std::max(stream.last, found->second.last);
-    stream.acked = std::max(stream.acked, found->second.acked);
+  if (found == tables_.streams.end()) {
+    put(tables_.streams, key, change.stream);
+    return {};
   }
-  put(tables_.streams, key, std::move(stream));
+  auto& known = found->second;
+  way_back_.emplace_back([&known, last = known.last, acked = known.acked] {
+    known.last = last;
+    known.acked = acked;
+  });
+  known.last = std::max(known.last, stream.last);
+  known.acked = std::max(known.acked, stream.acked);
   return {};
 }
 
@@ -162,7 +180,7 @@ Result<void> MemoryStore::on(const PutAgent& change) {
 
 Result<void> MemoryStore::on(const RemoveAgent& change) {
   const auto& name = change.name.value();
-  const auto pending = tables_.pending_of(name);
+  const auto pending = tables_.pending_of(name);  // a copy: they leave it
   for (const auto key : pending) {
     const auto proof = tables_.deliveries.at(key).delivery.proof;
     RELAY_TRY(on(ChangeDelivery{Key{key}, DeliveryState::Cancelled, proof, change.at, kReasonRemoved}));
@@ -233,16 +251,12 @@ Result<void> MemoryStore::on(const CountWork& change) {
   return {};
 }
 
-std::size_t MemoryStore::remove_unless_pending(std::int64_t message) {
-  if (tables_.is_pending(message)) return 0;
-  const auto keys = tables_.deliveries_of(message);
-  for (const auto key : keys) {
+void MemoryStore::remove_unless_pending(std::int64_t message) {
+  if (tables_.is_pending(message)) return;
+  for (const auto key : tables_.deliveries_of(message))
     way_back_.emplace_back([this, old = tables_.deliveries.at(key)] { tables_.add(old); });
-    tables_.remove_delivery(key);
-  }
   way_back_.emplace_back([this, old = tables_.messages.at(message)] { tables_.add(old); });
-  tables_.remove_message(message);
-  return 1 + keys.size();
+  tables_.remove_all(message);
 }
 
 Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {

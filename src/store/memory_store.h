@@ -1,7 +1,9 @@
 /// The store that forgets with its process: for tests, simulation and workspaces that want no file.
 ///
 /// Invariants: the same answers as the durable store (one suite runs over both); deterministic: every container is
-///   ordered, no clock, no randomness. A group can be undone: each change leaves the way back on a list.
+///   ordered, no clock, no randomness. A group can be undone: each change leaves the way back on a list. Bounded: a commit
+///   that leaves more than `max_bytes` forgets the oldest that is settled, and the oldest events when they have more than
+///   their share; what is pending stays.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -15,8 +17,11 @@ namespace relay::store {
 
 class MemoryStore final : public MessageStore {
  public:
+  static constexpr std::uint64_t kDefaultBytes = 64 << 20;
+
   /// Whoever lets several live at the same place after one another gives each an id of its own.
-  explicit MemoryStore(std::string id = "memory", std::int64_t first_key = 0) : id_{std::move(id)} {
+  explicit MemoryStore(std::string id = "memory", std::int64_t first_key = 0, std::uint64_t max_bytes = kDefaultBytes)
+      : id_{std::move(id)}, max_bytes_{max_bytes} {
     tables_.newest = first_key;
   }
 
@@ -26,7 +31,7 @@ class MemoryStore final : public MessageStore {
   Result<void> reach(CommitNumber) override { return {}; }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
-  Result<records::EventNumber> newest_event() override { return tables_.newest_event; }
+  Result<records::EventNumber> newest_event() override { return tables_.log.newest(); }
   void rollback() override;
 
   Result<records::BacklogPage> backlog(const records::BacklogRequest& request) override;
@@ -62,22 +67,27 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
   Result<void> on(const records::CountWork& change);
-  void log(MemoryTables::EventRow row);
-  void log_line(Key delivery, const SessionId& session, WallMs at);
-  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryTables::EventRow& row);
+  void log(MemoryLog::Row row);
+  void log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at);
+  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryLog::Row& row);
 
   /// Sets a map's entry and remembers how to put the old one back.
   template <class Map>
   void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value);
   template <class Map>
   void take(Map& map, const typename Map::key_type& key);
-  /// Removes a message and its deliveries unless one of them is pending; how many rows went.
-  std::size_t remove_unless_pending(std::int64_t message);
+  /// Removes a message and its deliveries unless one of them is pending.
+  void remove_unless_pending(std::int64_t message);
+  /// A delivery as it is from now on, and how to get back.
+  void advance(MemoryTables::Tracked& tracked, records::Delivery next, records::DeliveryEvent line);
+  void stay_within_bound();
   std::vector<std::int64_t> named(const std::string& id_or_prefix) const;
 
   std::string id_;
+  std::uint64_t max_bytes_;
   MemoryTables tables_;
   bool in_group_ = false;
+  std::int64_t newest_before_ = 0;  // the group
   std::vector<std::function<void()>> way_back_;
   std::int64_t forget_after_ = 0;  // where the running round of retention has come to
 };

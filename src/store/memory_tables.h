@@ -1,10 +1,12 @@
 /// The memory store's rows and the orders they are found by. Private to src/store.
 ///
-/// Invariants: every index agrees with the rows: rows enter and leave only through the functions here.
+/// Invariants: every index agrees with the rows: rows enter and leave only through the functions here. Whatever is settled
+///   is found in the end by next_settled(), and each message is looked at once for it, or once more when it settles late.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -13,6 +15,7 @@
 
 #include "records/events.h"
 #include "records/records.h"
+#include "store/memory_log.h"
 
 namespace relay::store {
 
@@ -28,10 +31,16 @@ class MemoryTables {
   void remove_message(std::int64_t key);
   void add(Tracked tracked);
   void remove_delivery(std::int64_t key);
-  /// Changes what may change of a delivery, keeping the indexes in step.
-  void replace(std::int64_t key, Tracked tracked);
+  /// A message with its deliveries; how many rows went.
+  std::size_t remove_all(std::int64_t message);
+  /// A delivery as it is from now on, with a line about that.
+  void advance(Tracked& tracked, records::Delivery next, records::DeliveryEvent line);
+  /// The way back: as it was, without the newest line.
+  void revert(std::int64_t key, records::Delivery before);
+  /// The oldest message that no delivery needs any more, among those not named before.
+  std::optional<std::int64_t> next_settled();
 
-  [[nodiscard]] const Keys& deliveries_of(std::int64_t message) const { return at(by_message_, message); }
+  [[nodiscard]] std::vector<std::int64_t> deliveries_of(std::int64_t message) const;
   [[nodiscard]] const Keys& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
   [[nodiscard]] const Keys& pending_of(const std::string& agent) const { return at(pending_, agent); }
   [[nodiscard]] const Keys& dead_of(const std::string& agent) const { return at(dead_of_, agent); }
@@ -56,18 +65,11 @@ class MemoryTables {
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;
   std::map<std::string, records::Proposal> proposals;
-  struct EventRow {
-    records::Event event;
-    std::int64_t message = 0;   // 0: none
-    std::int64_t delivery = 0;  // 0: none
-    std::size_t line = 0;       // of its history
-  };
-  std::map<records::EventNumber, EventRow> events;
+  MemoryLog log;
   std::map<std::pair<std::string, std::string>, records::Usage> usage;  // session, request
   std::map<std::string, records::Work> work;                            // by session
-  records::EventNumber newest_event = 0;
   std::int64_t newest = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of messages and deliveries
 
  private:
   template <class Map>
@@ -78,8 +80,9 @@ class MemoryTables {
   }
   void enter_state(const records::Delivery& delivery);
   void leave_state(const records::Delivery& delivery);
+  void place(Tracked& tracked, records::Delivery next);
 
-  std::map<std::int64_t, Keys> by_message_;
+  std::set<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
   std::map<std::string, Keys> inbox_;
   std::map<std::string, Keys> pending_;
   std::map<std::string, Keys> threads_;
@@ -87,6 +90,8 @@ class MemoryTables {
   std::map<std::tuple<std::string, std::uint8_t, std::string>, Ranks> waiting_;  // recipient, lane, sender
   Keys dead_;
   std::map<std::string, Keys> dead_of_;
+  std::int64_t passed_ = 0;  // next_settled() has looked at the messages up to here
+  Keys settled_late_;        // of those, what it passed because it was pending, and may not be any more
 };
 
 }  // namespace relay::store
