@@ -7,6 +7,21 @@ namespace relay::store {
 using namespace records;
 using namespace sample;
 
+TEST_P(MessageStoreSuite, AnInboxHasInOrderWhatIsToTheAgentAndWhatItGotWithOthers) {
+  std::int64_t key = 1;
+  for (int round = 0; round < 5; ++round, key += 6) {
+    commit(direct(key, "Alice", "Bob", "for bob alone"));
+    commit({AddMessage{message(key + 2, "Alice", "*", "for all")}, AddDelivery{delivery(key + 3, key + 2, "Bob")},
+            AddDelivery{delivery(key + 4, key + 2, "Carol")}});
+    commit({AddMessage{message(key + 5, "Alice", "Bob", "nobody got it")}});
+  }
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{27, 25, 21, 19, 15, 13, 9, 7, 3, 1}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").limit(3)), (Keys{27, 25, 21}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").ascending().after(7).before(21)), (Keys{9, 13, 15, 19}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").to("Bob").limit(2)), (Keys{25, 19}));
+  EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), (Keys{27, 21, 15, 9, 3}));
+}
+
 TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
   commit(direct(1, "Alice", "Bob", "one"));
   commit(direct(3, "Alice", "Bob", "two"));

@@ -135,13 +135,14 @@ Result<void> DeliveryLedger::write_new() {
               std::int64_t{protocol::code_of(delivery.lane)}, delivery.rank.value(), code_of(wait_of(delivery)),
               available_at(delivery), std::int64_t{delivery.attempts}, line_number,
               usual ? std::nullopt : std::optional{line.at}, OrNull{line.reason}, OrNull{line.way},
-              OrNull{line.evidence});
+              OrNull{line.evidence}, std::int64_t{parties.addressed});
   }
-  return rows_.write(connection_,
-                     "INSERT OR FAIL INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,"
-                     "expires_at,queued_offline,sender,lane,rank,wait,available_at,attempts,line,line_at,reason,way,"
-                     "evidence) SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21"
-                     " FROM gathered_rows(?1)");
+  return rows_.write(
+      connection_,
+      "INSERT OR FAIL INTO deliveries(key,message,recipient,seq,carriage,shadow_of,state,proof,"
+      "expires_at,queued_offline,sender,lane,rank,wait,available_at,attempts,line,line_at,reason,way,"
+      "evidence,addressed) SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,"
+      "c21,c22 FROM gathered_rows(?1)");
 }
 
 #define RELAY_SET_LINE \

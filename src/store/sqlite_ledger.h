@@ -24,6 +24,7 @@ class DeliveryLedger {
 
   struct Parties {
     std::int64_t sender = 0, recipient = 0;  // numbers of names
+    bool addressed = false;                  // the message is to the recipient itself, not to many
   };
   /// A delivery with the time of its message.
   Result<void> add(const records::AddDelivery& change, Parties parties, WallMs message_ts);

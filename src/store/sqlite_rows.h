@@ -7,7 +7,8 @@
 namespace relay::store {
 
 /// Columns of a message, with `m` the message, `s` its sender's name and `r` the name it was addressed to.
-#define RELAY_MESSAGE_COLUMNS "m.key,m.id,m.ts,s.name,r.name,m.topic,m.kind,m.thread,m.session,m.payload_meta,m.payload"
+#define RELAY_MESSAGE_BEHIND_KEY "m.id,m.ts,s.name,r.name,m.topic,m.kind,m.thread,m.session,m.payload_meta,m.payload"
+#define RELAY_MESSAGE_COLUMNS "m.key," RELAY_MESSAGE_BEHIND_KEY
 #define RELAY_MESSAGE_NAMES " JOIN names s ON s.id=m.sender JOIN names r ON r.id=m.recipient "
 inline constexpr int kMessageColumns = 11;
 records::Message read_message(const Statement& row, int first);

@@ -122,7 +122,8 @@ constexpr const char* kEvents =
 
 // Version 5: an ordinary message touches less. The newest line of a history stands in the delivery itself (a `line_at` that
 // is NULL: the usual beginning), only earlier ones have rows of their own. Times of messages are found by halving, as keys
-// and times grow together.
+// and times grow together. Who a message was addressed to finds it in the index of messages, so that of deliveries has only
+// the others; those of before stay in both.
 constexpr const char* kNewestLines =
     "DROP INDEX messages_by_ts;"
     "ALTER TABLE deliveries ADD COLUMN line INTEGER NOT NULL DEFAULT 0;"
@@ -133,7 +134,10 @@ constexpr const char* kNewestLines =
     "UPDATE deliveries SET (line,line_at,reason,way,evidence)=(SELECT h.n,h.at,h.reason,h.way,h.evidence"
     " FROM delivery_history h WHERE h.delivery=deliveries.key ORDER BY h.n DESC LIMIT 1)"
     " WHERE EXISTS(SELECT 1 FROM delivery_history h WHERE h.delivery=deliveries.key);"
-    "DELETE FROM delivery_history WHERE n=(SELECT d.line FROM deliveries d WHERE d.key=delivery);";
+    "DELETE FROM delivery_history WHERE n=(SELECT d.line FROM deliveries d WHERE d.key=delivery);"
+    "DROP INDEX deliveries_by_recipient;"
+    "ALTER TABLE deliveries ADD COLUMN addressed INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX deliveries_by_recipient ON deliveries(recipient, message) WHERE addressed=0;";
 
 // Merged less often than is usual: what is indexed is written some two times less, and a search looks into some parts more.
 constexpr const char* kFullTextMerging = "INSERT INTO message_text(message_text, rank) VALUES('automerge', 8);";

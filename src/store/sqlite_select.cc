@@ -23,13 +23,22 @@ namespace {
 /// Conditions with the values they wait for.
 class Where {
  public:
-  void add(std::string condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + std::move(condition); }
+  void add(const std::string& condition) { text_ += (text_.empty() ? "" : " AND ") + condition; }
   template <class Value>
   void add(std::string_view condition, Value value) {  // `{}` in the condition stands for the parameter
-    values_.emplace_back(std::move(value));
-    add(format(fmt::runtime(condition), format("?{}", values_.size())));
+    add(format(fmt::runtime(condition), parameter(std::move(value))));
   }
-  [[nodiscard]] const std::string& text() const { return text_; }
+  /// How a value is named in conditions that are added elsewhere.
+  template <class Value>
+  std::string parameter(Value value) {
+    values_.emplace_back(std::move(value));
+    return format("?{}", values_.size());
+  }
+  /// All conditions and one more, which may be empty.
+  [[nodiscard]] std::string text(const std::string& more) const {
+    const auto all = text_ + (text_.empty() || more.empty() ? "" : " AND ") + more;
+    return all.empty() ? all : " WHERE " + all;
+  }
   void bind(Statement& statement) const {
     int index = 0;
     for (const auto& value : values_) {
@@ -43,12 +52,28 @@ class Where {
   std::vector<std::variant<std::int64_t, std::string>> values_;
 };
 
-/// Which rows to walk, in what order; the walks of one answer follow each other.
+/// A way to rows: tables, where the message's key is read from in the order of an index, and what holds of this way only.
+struct Way {
+  std::string from = "messages m";
+  std::string key = "m.key";
+  std::string only = {};
+};
+
+/// Which rows to walk, by all ways at once, in the order of keys; the walks of one answer follow each other.
 struct Walk {
-  std::string from;
+  std::vector<Way> ways;
   Where where;
-  std::string order;
+  std::string direction;
   const WordQuery* words = nullptr;  // checked here, for messages the full-text index does not hold yet
+
+  [[nodiscard]] std::string sql() const {
+    std::string text;
+    for (const auto& way : ways) {
+      text += (text.empty() ? "SELECT " : " UNION ALL SELECT ") + way.key + "," RELAY_MESSAGE_BEHIND_KEY " FROM " +
+              way.from + RELAY_MESSAGE_NAMES + where.text(way.only);
+    }
+    return text + " ORDER BY 1" + direction;
+  }
 };
 
 class Answer {
@@ -59,12 +84,10 @@ class Answer {
 
   Result<void> take(const Walk& walk) {
     if (full()) return {};
-    auto statement =
-        RELAY_TRY(connection_.prepare("SELECT " RELAY_MESSAGE_COLUMNS " FROM " + walk.from + RELAY_MESSAGE_NAMES +
-                                      walk.where.text() + " ORDER BY " + walk.order));
+    auto statement = RELAY_TRY(connection_.prepare(walk.sql()));
     walk.where.bind(statement);
     while (!full() && RELAY_TRY(statement.step())) {
-      // Several deliveries of one message to one agent (a shadow's copy) are one row of its inbox.
+      // Several deliveries of one message to one agent (a shadow's copy), or several ways to it, are one row of its inbox.
       if (!seen_.insert(statement.integer(0)).second) continue;
       auto message = read_message(statement, 0);
       if (walk.words != nullptr && !walk.words->matches(body_text(message.payload))) continue;
@@ -142,8 +165,7 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
   auto filters = RELAY_TRY(filters_of(connection, query));
   auto* where = std::get_if<Where>(&filters);
   if (where == nullptr) return std::vector<MessageRow>{};
-  const std::string direction = query.ascending ? "" : " DESC";
-  Walk walk{"messages m", *where, "m.key" + direction};
+  Walk walk{{Way{}}, *where, query.ascending ? "" : " DESC"};
 
   std::optional<std::int64_t> inbox_of;
   if (!query.delivered_to.empty()) {
@@ -163,12 +185,17 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
             "") " UNION ALL SELECT message FROM deliveries INDEXED BY deliveries_held WHERE recipient={0} AND " RELAY_HELD("") ")",
         *inbox_of);
   } else if (inbox_of && !search && query.id.empty()) {
-    walk.from = "deliveries d INDEXED BY deliveries_by_recipient CROSS JOIN messages m ON m.key=d.message";
-    walk.where.add("d.recipient={}", *inbox_of);
+    // What is to the agent itself, and what it got with others.
+    const auto who = walk.where.parameter(*inbox_of);
+    auto with_others = format("d.recipient={} AND d.addressed=0", who);
     // The bounds once more, for the index that is walked.
-    if (query.after.value() > 0) walk.where.add("d.message>{}", query.after.value());
-    if (query.before.value() > 0) walk.where.add("d.message<{}", query.before.value());
-    walk.order = "d.message" + direction;
+    if (query.after.value() > 0) with_others += " AND d.message>" + walk.where.parameter(query.after.value());
+    if (query.before.value() > 0) with_others += " AND d.message<" + walk.where.parameter(query.before.value());
+    walk.ways = {{.only = format("m.recipient={0} AND EXISTS(SELECT 1 FROM deliveries d WHERE d.message=m.key AND "
+                                 "d.recipient={0})",
+                                 who)},
+                 {"deliveries d INDEXED BY deliveries_by_recipient CROSS JOIN messages m ON m.key=d.message",
+                  "d.message", with_others}};
   } else if (inbox_of) {
     walk.where.add(
         query.unread_only
@@ -187,9 +214,8 @@ Result<std::vector<MessageRow>> select_messages(Connection& connection, const Me
   if (words.empty()) return std::vector<MessageRow>{};
   const auto indexed = RELAY_TRY(indexed_key(connection));
   Walk old = walk;
-  old.from = "message_text t CROSS JOIN messages m ON m.key=t.rowid";
+  old.ways = {{"message_text t CROSS JOIN messages m ON m.key=t.rowid", "t.rowid"}};
   old.where.add("t.message_text MATCH {}", words.full_text_expression());
-  old.order = "t.rowid" + direction;
   Walk recent = walk;  // not indexed yet: few, and read one by one
   recent.where.add("m.key>{}", indexed);
   recent.words = &words;

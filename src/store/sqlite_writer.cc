@@ -43,15 +43,16 @@ void SqliteWriter::on_rollback() {
 Result<bool> SqliteWriter::is_stored(Key message) {
   if (newest_stored_ < 0) newest_stored_ = RELAY_TRY(connection_.integer("SELECT max(key) FROM messages"));
   if (message.value() > newest_stored_) return false;
-  return RELAY_TRY(time_of(message)).has_value();
+  return RELAY_TRY(find(message)).has_value();
 }
 
-Result<std::optional<WallMs>> SqliteWriter::time_of(Key message) {
-  if (message == newest_message_.key) return std::optional{newest_message_.ts};
+Result<std::optional<SqliteWriter::Known>> SqliteWriter::find(Key message) {
+  if (message == newest_message_.key) return std::optional{newest_message_};
   RELAY_TRY(write_gathered());
-  const auto find = RELAY_TRY(connection_.use("SELECT ts FROM messages WHERE key=?1"));
-  find->bind(message.value());
-  return RELAY_TRY(find->step()) ? std::optional{find->integer(0)} : std::nullopt;
+  const auto row = RELAY_TRY(connection_.use("SELECT ts, recipient FROM messages WHERE key=?1"));
+  row->bind(message.value());
+  if (!RELAY_TRY(row->step())) return std::optional<Known>{};
+  return std::optional{Known{message, row->integer(0), row->integer(1)}};
 }
 
 Result<void> SqliteWriter::on(const AddMessage& change) {
@@ -65,19 +66,19 @@ Result<void> SqliteWriter::on(const AddMessage& change) {
   messages_.add(message.key.value(), std::string_view{message.id}, message.ts, sender, recipient,
                 OrNull{message.topic.value()}, OrNull{kind}, OrNull{message.thread}, OrNull{message.session.value()},
                 OrNull{message.payload_meta}, std::string_view{message.payload});
-  newest_message_ = {message.key, message.ts};
+  newest_message_ = {message.key, message.ts, recipient};
   newest_stored_ = std::max(newest_stored_, message.key.value());
   return events_.add_message(message, sender);
 }
 
 Result<void> SqliteWriter::on(const AddDelivery& change) {
   const auto& delivery = change.delivery;
-  const auto ts = RELAY_TRY(time_of(delivery.message));
-  if (!ts)
+  const auto message = RELAY_TRY(find(delivery.message));
+  if (!message)
     return fail(Errc::BadChange, format("delivery {} names a message that is not stored", delivery_id(delivery.key)));
-  const DeliveryLedger::Parties parties{RELAY_TRY(names_.number(delivery.from.value())),
-                                        RELAY_TRY(names_.number(delivery.to.value()))};
-  RELAY_TRY(ledger_.add(change, parties, *ts));
+  const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
+  const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
+  RELAY_TRY(ledger_.add(change, {sender, recipient, recipient == message->recipient}, message->ts));
   if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
   return {};
 }

@@ -59,9 +59,14 @@ class SqliteWriter {
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
   [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
+  struct Known {
+    Key key;
+    WallMs ts = 0;
+    std::int64_t recipient = 0;
+  };
   Result<bool> is_stored(Key message);
-  /// When a message was taken; empty when there is none.
-  Result<std::optional<WallMs>> time_of(Key message);
+  /// What its deliveries need of a message; empty when there is none.
+  Result<std::optional<Known>> find(Key message);
   Result<void> remove_messages_of(std::int64_t agent);
 
   Connection& connection_;
@@ -74,11 +79,7 @@ class SqliteWriter {
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
   CommitNumber reached_ = 0;         // by the group; 0: nothing of a journal is in it
-  struct Newest {
-    Key key;
-    WallMs ts = 0;
-  };
-  Newest newest_message_;            // added last, so its deliveries need no look-up
+  Known newest_message_;             // added last, so its deliveries need no look-up
   std::int64_t newest_stored_ = -1;  // the highest key of all messages; -1: not asked yet
   std::int64_t newest_rank_ = 0;     // of the group, when it is nobody's key
 };
