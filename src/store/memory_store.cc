@@ -12,8 +12,7 @@ using namespace records;
 
 namespace {
 
-constexpr std::uint64_t kEventShare = 4;  // events may have a quarter of what all may have
-constexpr std::size_t kUsualLines = 2;    // of a history
+constexpr std::size_t kUsualLines = 2;  // of a history
 
 /// What is final is held by nothing, and only a time has an end.
 void keep_only_what_holds(Delivery& delivery) {

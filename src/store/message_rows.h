@@ -1,4 +1,4 @@
-/// What every store says alike about a message: how far it has come and how much an answer may hold.
+/// What every store says alike about a message: how far it has come, how much an answer or the store may hold.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@ namespace relay::store {
 inline constexpr std::size_t kMaxAnswerBytes = 4 << 20;  // rows of one answer stop here, after at least one
 inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted this far
 inline constexpr std::size_t kMaxTraceDeliveries = 10'000;
+inline constexpr std::uint64_t kEventShare = 4;      // where size is bounded: events may have a quarter of it
 inline constexpr std::size_t kMaxAmbiguousIds = 16;  // named when a prefix fits several
 
 /// How far a wall clock may have been set back and a search by time still finds everything.

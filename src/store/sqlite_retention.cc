@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kSparePages = 256;  // free pages left for the next messages (1 MiB)
 constexpr std::int64_t kShrinkStepPages = 256;
-constexpr std::uint64_t kEventShare = 4;         // events may have a quarter of what all may have
 constexpr std::int64_t kRowOverheadBytes = 400;  // what a message occupies besides its payload: row, delivery, indexes
 
 struct Candidate {

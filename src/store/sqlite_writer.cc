@@ -18,7 +18,7 @@ using namespace records;
 
 namespace {
 
-constexpr std::size_t kMaxGatheredBytes = 4 << 20;  // of one group; more is written before its end
+constexpr std::size_t kMaxGatheredBytes = 1 << 20;  // of one group; more is written before its end
 
 }  // namespace
 
