@@ -66,9 +66,8 @@ void MemoryTables::add(Tracked tracked) {
   const auto key = delivery.key.value();
   bytes += bytes_of(tracked);
   newest = std::max({newest, key, delivery.rank.value()});
-  by_message_.emplace_hint(by_message_.end(), delivery.message.value(), key);
-  auto& inbox = inbox_[delivery.to.value()];
-  inbox.emplace_hint(inbox.end(), key);
+  by_message_.insert({delivery.message.value(), key});
+  inbox_[delivery.to.value()].insert(key);
   enter_state(delivery);
   deliveries.emplace_hint(deliveries.end(), key, std::move(tracked));
 }

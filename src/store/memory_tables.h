@@ -16,6 +16,7 @@
 #include "records/events.h"
 #include "records/records.h"
 #include "store/memory_log.h"
+#include "store/sorted_row.h"
 
 namespace relay::store {
 
@@ -41,7 +42,7 @@ class MemoryTables {
   std::optional<std::int64_t> next_settled();
 
   [[nodiscard]] std::vector<std::int64_t> deliveries_of(std::int64_t message) const;
-  [[nodiscard]] const Keys& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
+  [[nodiscard]] const SortedRow<std::int64_t>& inbox_of(const std::string& agent) const { return at(inbox_, agent); }
   [[nodiscard]] const Keys& pending_of(const std::string& agent) const { return at(pending_, agent); }
   [[nodiscard]] const Keys& dead_of(const std::string& agent) const { return at(dead_of_, agent); }
   [[nodiscard]] const Keys& thread(const std::string& name) const { return at(threads_, name); }
@@ -82,8 +83,8 @@ class MemoryTables {
   void leave_state(const records::Delivery& delivery);
   void place(Tracked& tracked, records::Delivery next);
 
-  std::set<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
-  std::map<std::string, Keys> inbox_;
+  SortedRow<std::pair<std::int64_t, std::int64_t>> by_message_;  // message, delivery
+  std::map<std::string, SortedRow<std::int64_t>> inbox_;
   std::map<std::string, Keys> pending_;
   std::map<std::string, Keys> threads_;
   std::set<std::pair<WallMs, std::int64_t>> expiring_, due_;
