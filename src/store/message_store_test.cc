@@ -222,6 +222,15 @@ TEST_P(MessageStoreSuite, ForgetsByAgeButNeverWhatIsPending) {
   EXPECT_EQ(load().newest, Key{40});
 }
 
+TEST_P(MessageStoreSuite, RefusesADeliveryOfAMessageThatIsForgotten) {
+  commit(direct(1, "Alice", "Bob", "hello"));
+  commit({change(2, DeliveryState::Delivered)});
+  forget_all({.max_age_ms = 1}, kStart + 1'000'000'000);
+  const auto again = sample::commit(*store_, {AddDelivery{delivery(3, 1, "Bob")}});
+  ASSERT_FALSE(again);
+  EXPECT_TRUE(is(again.error(), Errc::BadChange)) << again.error().message();
+}
+
 TEST_P(MessageStoreSuite, ForgetsTheOldestWhenTooLarge) {
   const std::string body(20'000, 'x');
   for (std::int64_t key = 1; key < 200; key += 2) commit({AddMessage{message(key, "Alice", "#log", body)}});

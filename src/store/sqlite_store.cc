@@ -213,6 +213,7 @@ Result<bool> SqliteStore::index_some(std::size_t max_rows) {
 }
 
 Result<bool> SqliteStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {
+  parts_->writer.on_forgotten();
   return parts_->in_background([&] { return parts_->retention.step(*parts_->connection, retention, now, max_rows); });
 }
 

@@ -37,6 +37,8 @@ class SqliteWriter {
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
   Result<records::EventNumber> newest_event() { return events_.newest(); }
+  /// Messages may have gone between two groups.
+  void on_forgotten() { newest_message_ = {}; }
   /// The group was lost: whatever it taught us is forgotten.
   void on_rollback();
 
