@@ -1,0 +1,31 @@
+#include "paths.h"
+
+#include <algorithm>
+
+namespace relay::cost {
+namespace {
+
+constexpr double kUsual = 0.25;         // what a library does on another processor moves a count by 3 %
+constexpr double kMostlySqlite = 0.35;  // and another SQLite by more
+
+constexpr Path kPaths[] = {
+    {"frame", "message", kUsual, "SEND of 1 KB to ACK and DELIVER, and the ACK of that", prepare_frame},
+    {"broadcast", "delivery", kUsual, "one SEND to 200 agents, each of which acknowledges", prepare_broadcast},
+    {"store", "message", kMostlySqlite, "a message of 1 KB and its delivery into SQLite, then delivered",
+     prepare_store},
+    {"terminal", "byte", kUsual, "a recording through the screen model", prepare_terminal},
+    {"speech", "byte", kUsual, "relay commands heard in the text of a recording", prepare_speech},
+    {"json", "byte", kUsual, "a payload of 8 KB checked by the scanner", prepare_json},
+    {"event", "event", kUsual, "an event read, kept and written to one SSE stream", prepare_event},
+};
+
+}  // namespace
+
+std::span<const Path> paths() { return kPaths; }
+
+const Path* path_named(std::string_view name) {
+  const auto* found = std::ranges::find(kPaths, name, &Path::name);
+  return found == std::end(kPaths) ? nullptr : found;
+}
+
+}  // namespace relay::cost

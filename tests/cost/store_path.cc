@@ -1,0 +1,48 @@
+/// What the store's worker does with a batch: a group of changes into SQLite. SQLite's own instructions are counted too.
+#include "net/testing/temporary_directory.h"
+#include "paths.h"
+#include "prose.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sample_records.h"
+
+namespace relay::cost {
+namespace {
+
+constexpr std::size_t kBodyBytes = 1024;
+constexpr std::int64_t kBatchMessages = 100;
+
+struct Disk {
+  net::testing::TemporaryDirectory directory;
+  std::unique_ptr<store::SqliteStore> store;  // before its directory
+};
+
+/// A hundred messages from Alice to Bob, all of which reach him.
+records::Changes batch(std::int64_t first) {
+  records::Changes changes;
+  for (auto number = first; number < first + kBatchMessages; ++number) {
+    const auto key = 2 * number;  // of the message; its delivery has the next
+    for (auto& change :
+         store::sample::direct(key, "Alice", "Bob", prose(kBodyBytes, static_cast<std::uint64_t>(number)),
+                               static_cast<std::uint64_t>(number)))
+      changes.push_back(std::move(change));
+    changes.emplace_back(store::sample::change(key + 1, records::DeliveryState::Delivered));
+  }
+  return changes;
+}
+
+}  // namespace
+
+Work prepare_store() {
+  auto disk = std::make_unique<Disk>();
+  auto opened =
+      store::SqliteStore::open({.path = disk->directory.file("relay.db"), .durability = store::Durability::Process});
+  RELAY_ASSERT(opened);
+  disk->store = *std::move(opened);
+  std::vector<records::Changes> batches{batch(1), batch(1 + kBatchMessages)};
+  return [disk = std::move(disk), batches = std::move(batches), next = std::size_t{0}]() mutable {
+    RELAY_ASSERT(store::sample::commit(*disk->store, batches.at(next++)));
+    return static_cast<std::uint64_t>(kBatchMessages);
+  };
+}
+
+}  // namespace relay::cost
