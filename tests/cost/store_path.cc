@@ -16,16 +16,18 @@ struct Disk {
   std::unique_ptr<store::SqliteStore> store;  // before its directory
 };
 
-/// A hundred messages from Alice to Bob, all of which reach him.
+/// A hundred messages from Alice to Bob. Every other one reaches him in the same commit, the rest in the next, as it is
+/// when commits wait for each other.
 records::Changes batch(std::int64_t first) {
+  using store::sample::change;
   records::Changes changes;
   for (auto number = first; number < first + kBatchMessages; ++number) {
     const auto key = 2 * number;  // of the message; its delivery has the next
-    for (auto& change :
-         store::sample::direct(key, "Alice", "Bob", prose(kBodyBytes, static_cast<std::uint64_t>(number)),
-                               static_cast<std::uint64_t>(number)))
-      changes.push_back(std::move(change));
-    changes.emplace_back(store::sample::change(key + 1, records::DeliveryState::Delivered));
+    const auto count = static_cast<std::uint64_t>(number);
+    for (auto& part : store::sample::direct(key, "Alice", "Bob", prose(kBodyBytes, count), count))
+      changes.push_back(std::move(part));
+    const auto arrived = number % 2 == 0 ? number : number - kBatchMessages;
+    changes.emplace_back(change(2 * arrived + 1, records::DeliveryState::Delivered));
   }
   return changes;
 }
