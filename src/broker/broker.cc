@@ -118,7 +118,8 @@ void Broker::shut_down(Moment now) {
   core_->shut_down();
 }
 bool Broker::quiet() const { return core_->quiet(); }
-Effects Broker::take_effects() { return core_->take_effects(); }
+Effects Broker::take_effects(Gathering gathering) { return core_->take_effects(gathering); }
+bool Broker::has_gathered() const { return core_->has_gathered(); }
 std::vector<RosterEntry> Broker::roster() const { return core_->roster(); }
 
 }  // namespace relay::broker

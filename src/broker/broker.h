@@ -146,8 +146,12 @@ class Broker {
   /// True once nothing waits for a commit.
   [[nodiscard]] bool quiet() const;
 
-  /// The effects since the last call, in order.
-  [[nodiscard]] Effects take_effects();
+  /// The effects since the last call, in order. While gathering goes on, what is to be saved is not among them yet: what
+  /// many inputs change then shares one commit.
+  enum class Gathering : std::uint8_t { Ends, GoesOn };
+  [[nodiscard]] Effects take_effects(Gathering gathering = Gathering::Ends);
+  /// Does anything wait for the gathering to end?
+  [[nodiscard]] bool has_gathered() const;
 
   [[nodiscard]] std::vector<RosterEntry> roster() const;
 

@@ -35,6 +35,8 @@ std::size_t bytes_of(const records::Change& change) {
 
 }  // namespace
 
+bool Core::has_gathered() const { return store_ != StoreState::Failing && (!changes_.empty() || !nothing_unsaved()); }
+
 void Core::flush_changes() {
   if (store_ == StoreState::Failing) return;
   retry_unsaved();

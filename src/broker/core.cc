@@ -457,9 +457,9 @@ void Core::say_goodbye() {
   }
 }
 
-Effects Core::take_effects() {
+Effects Core::take_effects(Broker::Gathering gathering) {
   resume_released();
-  flush_changes();
+  if (gathering == Broker::Gathering::Ends) flush_changes();
   if (store_ == StoreState::Failing) fail_gathered();
   return std::exchange(effects_, {});
 }

@@ -69,8 +69,9 @@ class Core {
   void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
   void tick();
   void shut_down();
-  Effects take_effects();
+  Effects take_effects(Broker::Gathering gathering);
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
+  [[nodiscard]] bool has_gathered() const;
   [[nodiscard]] bool quiet() const { return pending_.empty() && changes_.empty(); }
   [[nodiscard]] std::vector<RosterEntry> roster() const;
   void set_now(Moment now) { now_ = now; }

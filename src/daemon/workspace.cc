@@ -157,12 +157,24 @@ void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {
 
 // What the broker wants.
 
-/// After every input: effects until there are none, then what they set free, then the timer.
+/// After every input: effects until there are none, then what they set free, then the timer. What is to be saved waits
+/// for the end of the turn: inputs that came together share one commit.
 void Workspace::settle() {
-  carry_out_effects();
+  carry_out_effects(broker::Broker::Gathering::GoesOn);
   parse_resumed();
+  save_soon();
   arm_tick();
   if (shutdown_done_ && broker_.quiet()) end_shutdown();
+}
+
+void Workspace::save_soon() {
+  if (saving_soon_ || !broker_.has_gathered()) return;
+  saving_soon_ = true;
+  loop_.post([this, alive = alive_] {
+    if (!*alive) return;
+    saving_soon_ = false;
+    carry_out_effects(broker::Broker::Gathering::Ends);
+  });
 }
 
 /// Resumed connections may have frames waiting that were read before the pause. Each of those settles like any other
@@ -179,8 +191,8 @@ void Workspace::parse_resumed() {
   parsing_resumed_ = false;
 }
 
-void Workspace::carry_out_effects() {
-  for (auto effects = broker_.take_effects(); !effects.empty(); effects = broker_.take_effects()) {
+void Workspace::carry_out_effects(broker::Broker::Gathering gathering) {
+  for (auto effects = broker_.take_effects(gathering); !effects.empty(); effects = broker_.take_effects(gathering)) {
     for (auto& effect : effects) {
       if (probe_) probe_(effect);
       std::visit([this](auto& wanted) { carry_out(wanted); }, effect);

@@ -3,7 +3,8 @@
 /// Written only against EventLoop, Stream, StoreQueue and Random, so that the simulation runs this very code on a
 ///   virtual clock, network and disk.
 /// Invariants:
-///   1. Effects are carried out in the order the broker gave them, and all of them before the next input.
+///   1. Effects are carried out in the order the broker gave them, and all of them before the next input; what is to be
+///      saved is handed to the store once per turn of the loop.
 ///   2. One timer at most waits for the broker's next tick; an idle workspace wakes for nothing else but retention.
 ///   3. What a connection has not read is bounded by `max_output_bytes`; beyond that it is closed with a fatal ERROR.
 ///   4. The roster is reported on change only, at most once per kRosterBurstMs.
@@ -104,7 +105,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
 
   void see_event(records::EventNumber newest);
   void settle();
-  void carry_out_effects();
+  void save_soon();
+  void carry_out_effects(broker::Broker::Gathering gathering);
   void parse_resumed();
   void carry_out(broker::Send& effect);
   void carry_out(broker::Close& effect);
@@ -170,6 +172,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   std::unique_ptr<net::Timer> shutdown_timer_;
   net::Task shutdown_done_;
   bool parsing_resumed_ = false;
+  bool saving_soon_ = false;                                    // the end of this turn is posted
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted tasks ask before they touch us
 
   std::unique_ptr<store::StoreQueue> queue_;  // last: stops before anything it answers to is gone

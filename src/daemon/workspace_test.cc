@@ -57,7 +57,7 @@ struct WorkspaceTest : ::testing::Test {
   std::shared_ptr<FakePeer> join(std::string_view name) {
     auto peer = connect();
     say(*peer, "HELLO", "h", format(R"({{"agent":"{}","capabilities":{{"ack":true,"send_ack":true}}}})", name));
-    store.commit_all();
+    commit();
     loop.run_now();
     EXPECT_TRUE(heard(*peer, R"("type":"WELCOME")")) << peer->heard;
     return peer;
@@ -65,6 +65,12 @@ struct WorkspaceTest : ::testing::Test {
 
   void send(FakePeer& from, std::string_view to, std::string_view id, std::string_view body = "text") {
     say(from, "SEND", id, format(R"({{"kind":"message","body":"{}"}})", body), format(R"("to":"{}",)", to));
+  }
+
+  /// The store is asked at the end of a turn.
+  void commit() {
+    loop.run_now();
+    store.commit_all();
   }
 
   static bool heard(const FakePeer& peer, std::string_view part) { return peer.heard.find(part) != std::string::npos; }
@@ -76,15 +82,30 @@ TEST_F(WorkspaceTest, SaysNothingOfAMessageBeforeItsCommit) {
   send(*alice, "Bob", "m-1");
   EXPECT_FALSE(heard(*alice, R"("ack_id":"m-1")"));
   EXPECT_FALSE(heard(*bob, R"("type":"DELIVER")"));
-  store.commit_all();
+  commit();
   EXPECT_TRUE(heard(*alice, R"("ack_id":"m-1")")) << alice->heard;
   EXPECT_TRUE(heard(*bob, R"("type":"DELIVER")")) << bob->heard;
+}
+
+TEST_F(WorkspaceTest, SavesWhatCameInOneTurnTogether) {
+  const auto alice = join("Alice");
+  const auto bob = join("Bob");
+  const auto before = store.asked.size();
+  send(*alice, "Bob", "m-1");
+  send(*bob, "Alice", "m-1");
+  send(*alice, "Bob", "m-2");
+  loop.run_now();
+  EXPECT_EQ(store.asked.size(), before + 1);
+  commit();
+  EXPECT_TRUE(heard(*alice, R"("ack_id":"m-2")")) << alice->heard;
+  EXPECT_TRUE(heard(*bob, R"("ack_id":"m-1")")) << bob->heard;
 }
 
 TEST_F(WorkspaceTest, TellsTheSenderWhenItsCommitFailed) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   send(*alice, "Bob", "m-1");
+  loop.run_now();
   const auto ticket = store.asked.back();
   store.listener->on_commit_failed(ticket, ticket, fail("the disk is full").error());
   EXPECT_TRUE(heard(*alice, "STORAGE")) << alice->heard;
@@ -106,7 +127,7 @@ TEST_F(WorkspaceTest, StopsReadingWhileTooMuchWaitsForCommitAndGoesOnAfterwards)
   EXPECT_TRUE(alice->paused);
   EXPECT_FALSE(heard(*alice, R"("ack_id":"m-0")"));
   for (int i = 0; i < 8; ++i) {
-    store.commit_all();
+    commit();
     loop.run_now();
   }
   EXPECT_FALSE(alice->paused);
@@ -118,7 +139,7 @@ TEST_F(WorkspaceTest, ClosesAConnectionThatNeverReadsWithAFatalWord) {
   const auto bob = join("Bob");
   bob->waiting = kMaxOutputBytes;
   send(*alice, "Bob", "m-1");
-  store.commit_all();
+  commit();
   loop.run_now();
   EXPECT_EQ(bob->closed, net::Drain::Yes);
   EXPECT_TRUE(heard(*bob, R"("fatal":true)")) << bob->heard;
@@ -133,7 +154,7 @@ TEST_F(WorkspaceTest, ReportsABurstOfComingsAndGoingsOnce) {
   EXPECT_EQ(roster_reports, 1);
   EXPECT_EQ(roster_size, 2U);
   send(*alice, "Bob", "m-1");
-  store.commit_all();
+  commit();
   loop.advance(Millis{1'000});
   EXPECT_EQ(roster_reports, 1);
   bob->leave();
@@ -178,8 +199,8 @@ TEST_F(WorkspaceTest, EndsOnceEveryCommitWasAnswered) {
   workspace->shut_down([&] { done = true; });
   loop.run_now();
   EXPECT_FALSE(done);
-  store.commit_all();
-  store.commit_all();  // what the goodbyes left to store
+  commit();
+  commit();  // what the goodbyes left to store
   loop.run_now();
   EXPECT_TRUE(done);
   EXPECT_TRUE(heard(*alice, R"("ack_id":"m-1")")) << alice->heard;
@@ -239,7 +260,7 @@ TEST_F(WorkspaceTest, TellsOfAStartedAgentOnceItsTaskIsCommitted) {
   EXPECT_EQ(running.orders[0].name, "Worker");
   running.started(4711);
   EXPECT_FALSE(heard(*alice, "SPAWN_RESULT"));
-  store.commit_all();
+  commit();
   EXPECT_TRUE(heard(*alice, R"("pid":4711)")) << alice->heard;
   EXPECT_TRUE(heard(*alice, R"("taskId":)"));
   say(*alice, "RELEASE", "r", R"({"name":"Worker"})");
