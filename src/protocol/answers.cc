@@ -31,6 +31,12 @@ Result<Ack> parse_ack(std::string_view payload) {
   Ack ack;
   ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
+  // That is all there is to most of them: there is one for each delivery.
+  const auto absent = [](const Field* field) { return !field->present(); };
+  if (std::ranges::all_of(std::initializer_list<const Field*>{&correlation, &short_id, &recipients, &delivery, &offline,
+                                                              &response, &repeat, &waits},
+                          absent))
+    return ack;
   ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
   ack.short_id = RELAY_TRY(text_in(short_id, kMaxIdBytes));
   if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));

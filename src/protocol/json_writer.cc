@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "base/result.h"
 #include "protocol/utf8.h"
@@ -11,9 +13,26 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
+constexpr std::size_t kFirstBytes = 192;  // room of a new text: most payloads fit
+
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+/// Where the first byte stands that cannot be written as it is, from `at` on. Eight bytes at a time: one that is below
+/// 0x20, or nothing once a quote or a backslash is taken off, borrows into its top bit; what is no ASCII has it set.
+std::size_t end_of_plain(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    const std::uint64_t quotes = bytes ^ (kOnes * '"');
+    const std::uint64_t backslashes = bytes ^ (kOnes * '\\');
+    if (((bytes - kOnes * 0x20) | (quotes - kOnes) | (backslashes - kOnes) | bytes) & (kOnes * 0x80)) break;
+  }
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
 }
 
 void append_escaped(std::string& out, char c) {
@@ -39,8 +58,7 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   std::size_t at = 0;
   while (at < text.size()) {
-    std::size_t plain_end = at;
-    while (plain_end < text.size() && is_plain(text[plain_end])) ++plain_end;
+    const std::size_t plain_end = end_of_plain(text, at);
     out.append(text, at, plain_end - at);
     at = plain_end;
     if (at == text.size()) break;
@@ -60,6 +78,11 @@ void append_json_string(std::string& out, std::string_view text) {
 void JsonWriter::comma() {
   if (!first_) text_ += ',';
   first_ = false;
+}
+
+JsonWriter::JsonWriter() {
+  text_.reserve(kFirstBytes);
+  begin_object();
 }
 
 void JsonWriter::key(std::string_view name) {

@@ -16,7 +16,7 @@ void append_json_string(std::string& out, std::string_view text);
 /// Commas are its business; nesting is by begin/end pairs and must balance.
 class JsonWriter {
  public:
-  JsonWriter() { begin_object(); }
+  JsonWriter();
 
   JsonWriter& field(std::string_view key, std::string_view text);
   JsonWriter& field(std::string_view key, const char* text) { return field(key, std::string_view{text}); }

@@ -39,14 +39,29 @@ constexpr std::uint64_t gather(std::uint64_t bits) {
 }
 static_assert(gather(scatter(1)) == 1 && gather(scatter(kIdMask)) == kIdMask);
 
-/// 0 to 31; empty for what is no letter. What a person misreads is read as what it looks like.
+constexpr std::uint8_t kNoLetter = 0xFF;
+
+/// 0 to 31 for each letter, in a table because every acknowledgement is read by it. What a person misreads is read as what
+/// it looks like.
+constexpr std::array<std::uint8_t, 256> letter_values() {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(kNoLetter);
+  for (std::size_t i = 0; i < 256; ++i) {
+    char letter = static_cast<char>(i);
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    if (letter == 'o') letter = '0';
+    if (letter == 'i' || letter == 'l') letter = '1';
+    const std::size_t at = kLetters.find(letter);
+    if (at != std::string_view::npos) values[i] = static_cast<std::uint8_t>(at);
+  }
+  return values;
+}
+constexpr auto kValues = letter_values();
+
 std::optional<std::uint64_t> value_of(char letter) {
-  if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  if (letter == 'o') letter = '0';
-  if (letter == 'i' || letter == 'l') letter = '1';
-  const std::size_t at = kLetters.find(letter);
-  if (at == std::string_view::npos) return std::nullopt;
-  return at;
+  const std::uint8_t value = kValues[static_cast<unsigned char>(letter)];
+  if (value == kNoLetter) return std::nullopt;
+  return value;
 }
 
 std::optional<std::uint64_t> value_of(std::string_view letters) {
@@ -68,11 +83,11 @@ Key make_key(std::uint64_t high, std::uint64_t low) { return Key{static_cast<std
 
 std::string short_id(Key key) {
   const auto bits = static_cast<std::uint64_t>(key.value());
-  const std::uint64_t scattered = scatter(bits & kIdMask);
-  std::string id;
-  for (unsigned shift = kIdBits; shift != 0; shift -= kBitsPerLetter) {
-    id += kLetters[(scattered >> (shift - kBitsPerLetter)) & 31];
-  }
+  std::uint64_t scattered = scatter(bits & kIdMask);
+  std::string id(kShortIdLetters, '0');
+  for (auto letter = id.rbegin(); letter != id.rend(); ++letter, scattered >>= kBitsPerLetter)
+    *letter = kLetters[scattered & 31];
+  if (bits >> kIdBits == 0) return id;
   std::string further;
   for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerLetter) further += kLetters[high & 31];
   id.append(further.rbegin(), further.rend());
