@@ -9,16 +9,8 @@ void Connection::start() { stream_->start(*this); }
 
 void Connection::send(std::string_view body) {
   if (state_ == State::Closed) return;
-  std::string& scratch = outgoing_scratch();
-  scratch.clear();
-  protocol::append_frame(scratch, reader_.style(), body);
-  stream_->write(scratch);
-}
-
-/// One buffer for the whole thread: every frame passes through it, so it is not allocated again and again.
-std::string& Connection::outgoing_scratch() {
-  thread_local std::string scratch;
-  return scratch;
+  stream_->write(protocol::frame_header(reader_.style(), body.size()).view());
+  stream_->write(body);
 }
 
 void Connection::pause() {

@@ -55,8 +55,6 @@ class Connection final : public net::StreamListener {
   void on_written(std::size_t bytes_left) override;
   void on_closed(const std::string& reason) override;
 
-  static std::string& outgoing_scratch();
-
   enum class State { Reading, Paused, Broken, Closed };
 
   ConnectionId id_;

@@ -39,10 +39,17 @@ HeaderStyle style_of(std::string_view bytes) {
 
 }  // namespace
 
+FrameHeader frame_header(HeaderStyle style, std::size_t body_bytes) {
+  RELAY_ASSERT(body_bytes <= kMaxFrameBytes);
+  FrameHeader header;
+  if (style == HeaderStyle::Five) header.bytes[header.size++] = static_cast<char>(kFormatJson);
+  for (const unsigned shift : {24u, 16u, 8u, 0u})
+    header.bytes[header.size++] = static_cast<char>((body_bytes >> shift) & 0xFF);
+  return header;
+}
+
 void append_frame(std::string& out, HeaderStyle style, std::string_view body) {
-  RELAY_ASSERT(body.size() <= kMaxFrameBytes);
-  if (style == HeaderStyle::Five) out += static_cast<char>(kFormatJson);
-  for (const unsigned shift : {24u, 16u, 8u, 0u}) out += static_cast<char>((body.size() >> shift) & 0xFF);
+  out += frame_header(style, body.size()).view();
   out += body;
 }
 

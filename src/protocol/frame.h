@@ -6,6 +6,8 @@
 /// its header for life, and is answered with the same. MessagePack is refused.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +20,16 @@ namespace relay::protocol {
 
 enum class HeaderStyle : std::uint8_t { Undecided, Four, Five };
 
-/// Appends header and body to `out`. `Undecided` writes the four-byte header. Body must fit kMaxFrameBytes.
+/// What goes before a body of so many bytes, for whoever writes both without copying the body first. `Undecided` is the
+/// four-byte header. The body must fit kMaxFrameBytes.
+struct FrameHeader {
+  std::array<char, kMaxHeaderBytes> bytes{};
+  std::size_t size = 0;
+  [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
+};
+FrameHeader frame_header(HeaderStyle style, std::size_t body_bytes);
+
+/// Appends header and body to `out`.
 void append_frame(std::string& out, HeaderStyle style, std::string_view body);
 
 /// Cuts a byte stream into frames.
