@@ -197,55 +197,63 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     }
     return;
   }
-  if (connection != nullptr && connection->speaks()) {
-    if (sent.answer) {
-      protocol::Ack ack;
-      ack.ack_id = sent.id;
-      if (sent.deliveries.size() == 1) ack.seq = sent.deliveries.front().seq.value();
-      ack.short_id = records::short_id(sent.message->key);
-      ack.recipients = sent.deliveries.size();
-      if (sent.deliveries.size() == 1) {
-        const auto& only = sent.deliveries.front();
-        ack.delivery_id = records::delivery_id(only.key);
-        const AgentState* to = find_agent(only.to.value());
-        if (to != nullptr && !to->connected()) ack.offline_since = std::max<WallMs>(to->record.last_seen, 1);
-        if (to != nullptr && to->connected())
-          ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
-                                                         : why_closed(*to, only.lane, gate(*to, only.lane).closed);
-      }
-      say(*connection, MessageType::Ack, protocol::write_ack(ack));
-    }
-    if (sent.receipts && sent.answer && connection->watched_messages < kMaxWatchedMessages) {
-      auto& awaited = receipts_[sent.message->key];
-      awaited = {.connection = connection->id, .id = sent.id, .open = {}, .steps = sent.steps};
-      ++connection->watched_messages;
-      for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
-      for (const auto& refused : sent.refused) awaited.open.emplace(refused.delivery.key, refused.delivery.to);
-      if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
-    }
-  }
+  const std::string answer = sent.answer && connection != nullptr && connection->speaks() ? answer_to(sent) : "";
+  if (!answer.empty() && sent.receipts) await_receipts(*connection, sent);
   const auto answered = answer_syncs(*sent.message);
-  for (const auto& refused : sent.refused)
-    tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
-         {sent.message, refused.delivery.to, refused.code});
+  // First those it is for, who would only wait; then its sender, who has it from us in any case.
   for (auto& delivery : sent.deliveries) {
-    if (delivery.hold == records::Hold::Policy)
-      tell({.key = delivery.key,
-            .state = delivery.state,
-            .proof = delivery.proof,
-            .at = now_.wall,
-            .reason = held_by_policy(delivery.to),
-            .hold = delivery.hold},
-           {sent.message, delivery.to});
     AgentState* to = find_agent(delivery.to.value());
-    if (to == nullptr) continue;
+    if (to == nullptr || delivery.hold != records::Hold::None) continue;
     // Whoever asked from a command line has no session, and has just been given it.
-    if (answered == delivery.to && !to->connected() && delivery.hold == records::Hold::None)
+    if (answered == delivery.to && !to->connected())
       complete(*to, InFlight{.parcel = {delivery, sent.message}},
                {.key = delivery.key, .proof = records::Proof::Accepted, .way = "answer"});
     else
       deliver_committed(*to, {std::move(delivery), sent.message});
   }
+  if (!answer.empty()) say(*connection, MessageType::Ack, answer);
+  for (const auto& refused : sent.refused)
+    tell({.key = refused.delivery.key, .state = refused.delivery.state, .at = now_.wall, .reason = refused.reason},
+         {sent.message, refused.delivery.to, refused.code});
+  for (const auto& delivery : sent.deliveries) {
+    if (delivery.hold != records::Hold::Policy) continue;
+    tell({.key = delivery.key,
+          .state = delivery.state,
+          .proof = delivery.proof,
+          .at = now_.wall,
+          .reason = held_by_policy(delivery.to),
+          .hold = delivery.hold},
+         {sent.message, delivery.to});
+  }
+}
+
+/// The payload of the ACK. Where a message for one stands is told as it is before that one has it.
+std::string Core::answer_to(const PendingSend& sent) {
+  protocol::Ack ack;
+  ack.ack_id = sent.id;
+  ack.short_id = records::short_id(sent.message->key);
+  ack.recipients = sent.deliveries.size();
+  if (sent.deliveries.size() == 1) {
+    const auto& only = sent.deliveries.front();
+    ack.seq = only.seq.value();
+    ack.delivery_id = records::delivery_id(only.key);
+    const AgentState* to = find_agent(only.to.value());
+    if (to != nullptr && !to->connected()) ack.offline_since = std::max<WallMs>(to->record.last_seen, 1);
+    if (to != nullptr && to->connected())
+      ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
+                                                     : why_closed(*to, only.lane, gate(*to, only.lane).closed);
+  }
+  return protocol::write_ack(ack);
+}
+
+void Core::await_receipts(Connection& sender, const PendingSend& sent) {
+  if (sender.watched_messages >= kMaxWatchedMessages) return;
+  auto& awaited = receipts_[sent.message->key];
+  awaited = {.connection = sender.id, .id = sent.id, .open = {}, .steps = sent.steps};
+  ++sender.watched_messages;
+  for (const auto& delivery : sent.deliveries) awaited.open.emplace(delivery.key, delivery.to);
+  for (const auto& refused : sent.refused) awaited.open.emplace(refused.delivery.key, refused.delivery.to);
+  if (awaited.open.empty()) end_receipts(receipts_.find(sent.message->key));
 }
 
 /// Into its mailbox, with a line in the ledger when it cannot go right now though its recipient is here.

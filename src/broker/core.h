@@ -147,6 +147,8 @@ class Core {
   [[nodiscard]] records::Haste haste_of(records::Ticket ticket) const;
   void settle(Pending& pending, Saving saving, std::string_view why);
   void finish(PendingSend& send, Saving saving, std::string_view why);
+  std::string answer_to(const PendingSend& sent);
+  void await_receipts(Connection& sender, const PendingSend& sent);
   void deliver_committed(AgentState& to, Parcel parcel);
   void retry_unsaved();
   void add_again(PendingSend& post);
