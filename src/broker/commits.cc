@@ -121,7 +121,10 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
     const auto* line = std::get_if<records::ChangeDelivery>(&save->change);
     if (saving == Saving::Failed) {
       unsaved_.emplace_back(std::move(*save));
-    } else if (line != nullptr) {
+      return;
+    }
+    if (save->charged > 0) release_uncommitted(find(save->speaker), save->charged);
+    if (line != nullptr) {
       if (records::is_final(line->state)) unseen_.stored(Deed::Finished, line->key);
       if (line->hold == records::Hold::Time) unseen_.stored(Deed::PutOff, line->key);
       if (save->news) tell(*line, *save->news);
@@ -198,6 +201,15 @@ std::size_t Core::fair_share() const {
 void Core::charge_message(Connection& connection, std::size_t bytes) {
   speakers_.heard(connection.spoke, now_.steady);
   charge(connection, bytes, fair_share());
+}
+
+bool Core::charge_with_last_save(ConnectionId speaker, std::size_t bytes) {
+  if (pending_.empty() || pending_.back().ticket != next_ticket_) return false;
+  auto* save = std::get_if<PendingSave>(&pending_.back().what);
+  if (save == nullptr || save->charged != 0) return false;
+  save->speaker = speaker;
+  save->charged = bytes;
+  return true;
 }
 
 void Core::charge(Connection& connection, std::size_t bytes, std::size_t limit) {

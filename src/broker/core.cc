@@ -93,7 +93,7 @@ Connection* Core::find(ConnectionId id) {
 }
 
 AgentState* Core::find_agent(std::string_view name) {
-  const auto place = agents_.find(std::string{name});
+  const auto place = agents_.find(name);
   return place == agents_.end() ? nullptr : &place->second;
 }
 
@@ -131,6 +131,7 @@ void Core::handle(Connection& connection, std::string_view frame) {
     if (remembered == 0 || connection.phase == Phase::Closing) return;
     charge(connection, remembered, limits_.max_remembered_bytes);
     const bool waits = paused_uncommitted_.contains(connection.id);
+    if (!waits && charge_with_last_save(connection.id, remembered)) return;
     when_saved([this, id = connection.id, remembered] { release_uncommitted(find(id), remembered); },
                waits ? records::Haste::Now : records::Haste::WithTheNext);
     return;

@@ -136,6 +136,8 @@ class Core {
   /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is saved.
   void charge(Connection& connection, std::size_t bytes, std::size_t limit);
   void charge_message(Connection& connection, std::size_t bytes);
+  /// Ends that charge with the change gathered last; false when something else was gathered behind it.
+  bool charge_with_last_save(ConnectionId speaker, std::size_t bytes);
   [[nodiscard]] std::size_t fair_share() const;
   /// Runs when the fate of everything gathered so far is known; at once when nothing waits.
   void when_committed(std::move_only_function<void(Saving)> done);
@@ -552,7 +554,12 @@ class Core {
   bool shutting_down_ = false;
 
   std::unordered_map<std::uint64_t, Connection> connections_;
-  std::unordered_map<std::string, AgentState> agents_;
+  /// Found by views of names, without a copy.
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  std::unordered_map<std::string, AgentState, NameHash, std::equal_to<>> agents_;
   Streams streams_;
 
   // Who listens where. Names are kept, not pointers.

@@ -121,10 +121,12 @@ void Core::deliver(AgentState& agent, InFlight& item) {
 }
 
 void Core::transmit(AgentState& agent, const Parcel& parcel) {
-  const std::string frame = frame_of(agent, parcel);
+  std::string frame = frame_of(agent, parcel);
   for (const ConnectionId id : agent.connections) {
     Connection* connection = find(id);
-    if (connection != nullptr && connection->phase == Phase::Active) send(*connection, frame);
+    if (connection == nullptr || connection->phase != Phase::Active) continue;
+    if (agent.connections.size() == 1) return send(*connection, std::move(frame));
+    send(*connection, frame);
   }
 }
 

@@ -60,6 +60,8 @@ struct News {
 struct PendingSave {
   records::Change change;
   std::optional<News> news = {};  // of a ChangeDelivery: told once it is saved
+  ConnectionId speaker = {};      // who is charged for it until then
+  std::size_t charged = 0;        // bytes
 };
 
 /// Anything else that waits for its commit.
