@@ -2,11 +2,17 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <iterator>
+#include <utility>
 
 #include "net/asio_impl.h"
 
 namespace relay::net {
 namespace {
+
+/// What a task posts runs in the same turn, so many deep: a message is stored, answered and written without a look at the
+/// descriptors in between, and one that posts itself again and again keeps nobody waiting.
+constexpr int kRoundsPerTurn = 4;
 
 /// Shared with the pending wait, because Asio may already have queued the expiry when the handle dies.
 struct TimerState {
@@ -46,7 +52,26 @@ AsioLoop::~AsioLoop() = default;
 
 Moment AsioLoop::now() const { return SystemClock{}.now(); }
 
-void AsioLoop::post(Task task) { boost::asio::post(impl_->io, std::move(task)); }
+void AsioLoop::post(Task task) {
+  if (impl_->io.get_executor().running_in_this_thread()) return impl_->post_here(std::move(task));
+  boost::asio::post(impl_->io, std::move(task));
+}
+
+void AsioLoop::Impl::post_here(Task task) {
+  tasks_.push_back(std::move(task));
+  if (!std::exchange(posted_, true)) boost::asio::post(io, [this] { run_tasks(); });
+}
+
+void AsioLoop::Impl::run_tasks() {
+  for (int round = 0; round < kRoundsPerTurn && !tasks_.empty() && !io.stopped(); ++round) {
+    auto batch = std::exchange(tasks_, {});
+    auto task = batch.begin();
+    while (task != batch.end() && !io.stopped()) std::exchange(*task++, nullptr)();
+    tasks_.insert(tasks_.begin(), std::make_move_iterator(task), std::make_move_iterator(batch.end()));
+  }
+  posted_ = !tasks_.empty();
+  if (posted_) boost::asio::post(io, [this] { run_tasks(); });
+}
 
 std::unique_ptr<Timer> AsioLoop::at(SteadyTime when, Task task) {
   return std::make_unique<AsioTimer>(impl_->io, when, std::move(task));

@@ -56,6 +56,46 @@ TEST(AsioLoop, TakesTasksFromOtherThreads) {
   worker.join();
 }
 
+TEST(AsioLoop, RunsPostedTasksInOrder) {
+  AsioLoop loop;
+  std::string order;
+  loop.post([&] {
+    loop.post([&] {
+      order += 'a';
+      loop.post([&] { order += 'c'; });
+    });
+    loop.post([&] { order += 'b'; });
+  });
+  EXPECT_TRUE(run_until(loop, [&] { return order.size() == 3; }));
+  EXPECT_EQ(order, "abc");
+}
+
+TEST(AsioLoop, LooksAtTheTimeWhileATaskPostsItselfForEver) {
+  AsioLoop loop;
+  bool due = false;
+  std::function<void()> again = [&] {
+    if (!due) loop.post([&] { again(); });
+  };
+  const auto timer = loop.after(Millis{1}, [&] { due = true; });
+  loop.post([&] { again(); });
+  EXPECT_TRUE(run_until(loop, [&] { return due; }));
+}
+
+TEST(AsioLoop, KeepsWhatWasPostedBeforeItWasStopped) {
+  AsioLoop loop;
+  std::string order;
+  loop.post([&] {
+    loop.post([&] {
+      order += 'a';
+      loop.stop();
+    });
+    loop.post([&] { order += 'b'; });
+  });
+  loop.run();
+  EXPECT_EQ(order, "a");
+  EXPECT_TRUE(run_until(loop, [&] { return order == "ab"; }));
+}
+
 TEST(AsioLoop, EndsByItselfWhenFinishedAndNothingIsPending) {
   AsioLoop loop;
   bool ran = false;

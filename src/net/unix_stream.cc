@@ -28,9 +28,9 @@ class Core;
 
 class StreamHub : public std::enable_shared_from_this<StreamHub> {
  public:
-  StreamHub(AsioLoop& loop, Millis drain_time) : io_{loop.impl().io}, drain_time_{drain_time} {}
+  StreamHub(AsioLoop& loop, Millis drain_time) : loop_{loop.impl()}, drain_time_{drain_time} {}
 
-  asio::io_context& io() { return io_; }
+  asio::io_context& io() { return loop_.io; }
   [[nodiscard]] Millis drain_time() const { return drain_time_; }
   std::vector<char>& bulk() {
     bulk_.resize(kBulkReadBytes);
@@ -43,7 +43,7 @@ class StreamHub : public std::enable_shared_from_this<StreamHub> {
  private:
   void flush_all();
 
-  asio::io_context& io_;
+  AsioLoop::Impl& loop_;
   Millis drain_time_;
   std::vector<char> bulk_;
   std::vector<std::weak_ptr<Core>> dirty_;  // a stream holds its hub: the other way round would hold both for ever
@@ -295,7 +295,7 @@ class UnixStream final : public Stream {
 void StreamHub::mark_dirty(std::weak_ptr<Core> stream) {
   dirty_.push_back(std::move(stream));
   if (dirty_.size() > 1) return;
-  asio::post(io_, [self = shared_from_this()] { self->flush_all(); });
+  loop_.post_here([self = shared_from_this()] { self->flush_all(); });
 }
 
 void StreamHub::flush_all() {
