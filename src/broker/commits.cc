@@ -66,18 +66,15 @@ bool Core::nothing_unsaved() const {
 void Core::retry_unsaved() {
   if (nothing_unsaved()) return;
   // Older than whatever is being gathered, so they go in front of it, and are settled before it.
-  const auto first =
-      std::ranges::find_if(pending_, [&](const Pending& pending) { return pending.ticket == next_ticket_; });
-  std::deque<Pending> later{std::make_move_iterator(first), std::make_move_iterator(pending_.end())};
-  pending_.erase(first, pending_.end());
+  auto later = pending_.take_from([&](const Pending& pending) { return pending.ticket == next_ticket_; });
   records::Changes gathered = std::exchange(changes_, {});
   for (auto& unsaved : std::exchange(unsaved_, {})) {
     if (const auto* save = std::get_if<PendingSave>(&unsaved)) change(save->change);
     if (auto* post = std::get_if<PendingSend>(&unsaved)) add_again(*post);
-    pending_.push_back({next_ticket_, std::move(unsaved)});
+    pending_.emplace_back(next_ticket_, std::move(unsaved));
   }
   std::ranges::move(gathered, std::back_inserter(changes_));
-  std::ranges::move(later, std::back_inserter(pending_));
+  for (Pending& pending : later) pending_.emplace_back(std::move(pending));
 }
 
 void Core::add_again(PendingSend& post) {
@@ -94,13 +91,13 @@ void Core::add_again(PendingSend& post) {
 
 void Core::when_committed(std::move_only_function<void(Saving)> done) {
   if (changes_.empty() && pending_.empty()) return done(nothing_unsaved() ? Saving::Done : Saving::Failed);
-  pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)}});
+  pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)});
 }
 
 void Core::when_saved(std::move_only_function<void()> done, records::Haste haste) {
   PendingCall call{[done = std::move(done)](Saving) mutable { done(); }, Tries::UntilSaved, haste};
   if (!changes_.empty() || !pending_.empty()) {
-    pending_.push_back({changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call)});
+    pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call));
   } else if (nothing_unsaved()) {
     call.done(Saving::Done);
   } else {
@@ -111,7 +108,7 @@ void Core::when_saved(std::move_only_function<void()> done, records::Haste haste
 void Core::save_eventually(records::Change saved, std::optional<News> news) {
   saved_bytes_ += bytes_of(saved);
   change(saved);
-  pending_.push_back({next_ticket_, PendingSave{std::move(saved), std::move(news)}});
+  pending_.emplace_back(next_ticket_, PendingSave{std::move(saved), std::move(news)});
 }
 
 void Core::settle(Pending& pending, Saving saving, std::string_view why) {
@@ -140,8 +137,7 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
 void Core::committed(records::Ticket up_to, records::EventNumber newest) {
   if (store_ != StoreState::Works) store_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
-    Pending pending = std::move(pending_.front());
-    pending_.pop_front();
+    Pending pending = pending_.take_front();
     settle(pending, Saving::Done, {});
   }
   see_events(newest);
@@ -159,10 +155,7 @@ void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_v
   store_trouble_ = why;
   // Answers to what failed are gathered first: running one may append to the list.
   std::vector<Pending> failed;
-  while (!pending_.empty() && pending_.front().ticket <= to) {
-    failed.push_back(std::move(pending_.front()));
-    pending_.pop_front();
-  }
+  while (!pending_.empty() && pending_.front().ticket <= to) { failed.push_back(pending_.take_front()); }
   for (Pending& pending : failed) { settle(pending, pending.ticket < from ? Saving::Done : Saving::Failed, why); }
 }
 

@@ -32,6 +32,7 @@
 #include "broker/broker.h"
 #include "broker/consensus.h"
 #include "broker/loops.h"
+#include "broker/packed_queue.h"
 #include "broker/peer.h"
 #include "broker/pending.h"
 #include "broker/speakers.h"
@@ -541,7 +542,7 @@ class Core {
 
   records::Changes changes_;  // being gathered for the next commit
   records::Ticket next_ticket_{1};
-  std::deque<Pending> pending_;
+  PackedQueue<Pending> pending_;
   std::size_t uncommitted_total_ = 0;
   Speakers speakers_;
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender

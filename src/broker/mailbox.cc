@@ -61,7 +61,7 @@ void Mailbox::disconnect() {
   flight_.clear();
   in_hand_.clear();
   behind_.clear();
-  in_flight_.clear();
+  in_flight_.fill(0);
   ready_count_ = 0;
   until_written_ = 0;
   load_is_stale_ = loading_;
@@ -95,8 +95,7 @@ void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
 bool Mailbox::lane_has_room(Lane lane) const {
   if (flight_.size() >= window_) return false;
   if (!waits_in_hand(lane.mode)) return true;
-  const auto used = in_flight_.find(turn_of(lane));
-  return used == in_flight_.end() || used->second < std::max(1u, window_ / kPartOfWindow);
+  return in_flight_[turn_of(lane)] < std::max(1u, window_ / kPartOfWindow);
 }
 
 /// What was sent of a flow are its first ones. When another one stands in front, those that the session has were put
@@ -111,7 +110,8 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
   if (ready_count_ == 0 || flight_.size() >= window_) return nullptr;
   for (auto group = flows_.begin(); group != flows_.end();) {
     const auto turn = group->first.turn;
-    const auto end = flows_.lower_bound({static_cast<std::uint8_t>(turn + 1), AgentName{}});
+    const bool last = flows_.rbegin()->first.turn == turn;
+    const auto end = last ? flows_.end() : flows_.lower_bound({static_cast<std::uint8_t>(turn + 1), AgentName{}});
     const Lane lane = lane_at(turn);
     const Key up_to = lane_has_room(lane) ? open(lane) : Key{};
     const auto can_go = [&](const auto& entry) {
@@ -133,7 +133,7 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         ++in_flight_[turn];
         const Key key = parcel.delivery.key;
         behind_.erase(key);
-        if (in_hand_.erase(key) == 0)
+        if (!in_hand_.empty() && in_hand_.erase(key) == 0)
           std::erase_if(in_hand_, [&](const auto& entry) {
             return entry.second == chosen->first && behind_.insert(entry.first).second;
           });

@@ -17,6 +17,7 @@
 /// over from the store, so old ids and numbers come again by themselves.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -140,9 +141,9 @@ class Mailbox {
   std::uint32_t window_ = 0;  // 0: nobody is connected
   std::map<Key, InFlight> flight_;
   Flows flows_;
-  std::map<std::uint8_t, AgentName> served_;         // by lane: whose turn was the last
-  std::map<std::uint8_t, std::uint32_t> in_flight_;  // by lane
-  std::map<Key, std::optional<FlowKey>> in_hand_;    // of an earlier connection, not sent again yet; where, if known
+  std::map<std::uint8_t, AgentName> served_;                                        // by lane: whose turn was the last
+  std::array<std::uint32_t, 2 * std::size(protocol::kDeliveryModes)> in_flight_{};  // by lane
+  std::map<Key, std::optional<FlowKey>> in_hand_;  // of an earlier connection, not sent again yet; where, if known
   std::set<Key> behind_;  // in hand too, but put back behind what was sent since: these do not count
   std::size_t ready_count_ = 0;
   std::size_t until_written_ = 0;  // how many in flight are done when written

@@ -339,7 +339,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   if (limits_.break_loops) loops_.taken(loop_view(sending), records::short_id(message->key), now_);
 
   charge_message(sending.connection, pending.bytes);
-  pending_.push_back({next_ticket_, std::move(pending)});
+  pending_.emplace_back(next_ticket_, std::move(pending));
 }
 
 std::string Core::held_by_policy(const AgentName& name) { return format("the policy of {} holds it", name.value()); }
@@ -439,7 +439,7 @@ Key Core::post(records::Message said, const std::vector<AgentState*>& audience, 
   const WallMs expires_at = now_.wall + limits_.default_ttl_ms;
   for (AgentState* to : audience) add_delivery(pending, *to, {.expires_at = expires_at});
   if (copies == Copies::ForShadows) add_shadow_copies(pending, audience, expires_at);
-  pending_.push_back({next_ticket_, std::move(pending)});
+  pending_.emplace_back(next_ticket_, std::move(pending));
   return message->key;
 }
 

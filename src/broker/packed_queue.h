@@ -1,0 +1,70 @@
+/// A queue in one piece of memory.
+///
+/// Why not std::deque: it takes and gives back a block for each element as large as ours, at the pace of messages.
+/// Invariants: what has left is gone at once; its room is used again when the queue is empty or half of it is such room.
+///   An empty queue keeps room for kKept elements at most.
+/// Threading: its owner's.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace relay::broker {
+
+template <class T>
+class PackedQueue {
+ public:
+  [[nodiscard]] bool empty() const { return first_ == items_.size(); }
+  [[nodiscard]] T& front() { return items_[first_]; }
+  [[nodiscard]] T& back() { return items_.back(); }
+  auto begin() { return items_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  auto end() { return items_.end(); }
+  [[nodiscard]] auto rbegin() const { return items_.rbegin(); }
+  [[nodiscard]] auto rend() const { return items_.rend() - static_cast<std::ptrdiff_t>(first_); }
+
+  template <class... Parts>
+  void emplace_back(Parts&&... parts) {
+    items_.emplace_back(std::forward<Parts>(parts)...);
+  }
+
+  T take_front() {
+    T taken = std::move(items_[first_]);
+    ++first_;
+    if (empty())
+      clear();
+    else if (first_ >= kKept && first_ * 2 >= items_.size())
+      drop_room();
+    return taken;
+  }
+
+  /// The elements from the first one that fits, in order; they are gone from here.
+  template <class Fits>
+  std::vector<T> take_from(Fits fits) {
+    auto place = begin();
+    while (place != end() && !fits(*place)) ++place;
+    std::vector<T> taken{std::make_move_iterator(place), std::make_move_iterator(end())};
+    items_.erase(place, end());
+    if (empty()) clear();
+    return taken;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 1'024;
+
+  void clear() {
+    first_ = 0;
+    items_.clear();
+    if (items_.capacity() > kKept) std::vector<T>{}.swap(items_);
+  }
+  void drop_room() {
+    items_.erase(items_.begin(), begin());
+    first_ = 0;
+  }
+
+  std::vector<T> items_;
+  std::size_t first_ = 0;  // what stands before it has left
+};
+
+}  // namespace relay::broker
