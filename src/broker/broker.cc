@@ -119,6 +119,7 @@ void Broker::shut_down(Moment now) {
 }
 bool Broker::quiet() const { return core_->quiet(); }
 Effects Broker::take_effects(Gathering gathering) { return core_->take_effects(gathering); }
+void Broker::give_back(Effects effects) { core_->give_back(std::move(effects)); }
 bool Broker::has_gathered() const { return core_->has_gathered(); }
 std::vector<RosterEntry> Broker::roster() const { return core_->roster(); }
 

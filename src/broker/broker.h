@@ -150,6 +150,8 @@ class Broker {
   /// many inputs change then shares one commit.
   enum class Gathering : std::uint8_t { Ends, GoesOn };
   [[nodiscard]] Effects take_effects(Gathering gathering = Gathering::Ends);
+  /// Effects that are carried out: their room is used again.
+  void give_back(Effects effects);
   /// Does anything wait for the gathering to end?
   [[nodiscard]] bool has_gathered() const;
 

@@ -8,6 +8,7 @@ namespace relay::broker {
 namespace {
 
 constexpr Millis kSaveRetryDelay{1'000};
+constexpr std::size_t kKeptChanges = 128;  // room for them that is held ready
 
 /// About what a change and its copy for a second try hold in memory.
 std::size_t bytes_of(const records::Change& change) {
@@ -42,8 +43,10 @@ void Core::flush_changes() {
   retry_unsaved();
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
   if (changes_.empty()) return;
+  const auto room = std::min(changes_.size(), kKeptChanges);
   emit(Persist{next_ticket_, std::move(changes_), haste_of(next_ticket_)});
-  changes_.clear();
+  changes_ = {};
+  changes_.reserve(room);  // the next commit is likely as large
   next_ticket_ = records::Ticket{next_ticket_.value() + 1};
 }
 
@@ -107,7 +110,7 @@ void Core::when_saved(std::move_only_function<void()> done, records::Haste haste
 
 void Core::save_eventually(records::Change saved, std::optional<News> news) {
   saved_bytes_ += bytes_of(saved);
-  change(saved);
+  changes_.push_back(saved);
   pending_.emplace_back(next_ticket_, PendingSave{std::move(saved), std::move(news)});
 }
 

@@ -16,6 +16,8 @@ namespace {
 /// thousand idle agents cost ten wake-ups per interval and not a thousand.
 constexpr int kHeartbeatSlots = 10;
 
+constexpr std::size_t kKeptEffects = 1'024;  // room for them that is used again
+
 SteadyTime rounded_up(SteadyTime when, Millis slot) {
   if (slot.count() <= 0) return when;
   const auto step = std::chrono::nanoseconds{slot};
@@ -463,6 +465,11 @@ Effects Core::take_effects(Broker::Gathering gathering) {
   if (gathering == Broker::Gathering::Ends) flush_changes();
   if (store_ == StoreState::Failing) fail_gathered();
   return std::exchange(effects_, {});
+}
+
+void Core::give_back(Effects effects) {
+  effects.clear();
+  if (effects_.empty() && effects.capacity() <= kKeptEffects) effects_.swap(effects);
 }
 
 std::vector<RosterEntry> Core::roster() const {

@@ -72,6 +72,7 @@ class Core {
   void shut_down();
   Effects take_effects(Broker::Gathering gathering);
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
+  void give_back(Effects effects);
   [[nodiscard]] bool has_gathered() const;
   [[nodiscard]] bool quiet() const { return pending_.empty() && changes_.empty(); }
   [[nodiscard]] std::vector<RosterEntry> roster() const;

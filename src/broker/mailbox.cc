@@ -126,18 +126,23 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
       auto chosen = std::find_if(next, end, can_go);
       if (chosen == end) chosen = std::find_if(group, next, can_go);
       if (chosen != end && can_go(*chosen)) {
-        served_[turn] = chosen->first.from;
-        Parcel parcel = std::move(chosen->second.ready.front());
-        chosen->second.ready.pop_front();
+        if (served == served_.end())
+          served_.emplace(turn, chosen->first.from);
+        else if (served->second != chosen->first.from)
+          served->second = chosen->first.from;
+        auto& ready = chosen->second.ready;
+        const Key key = ready.front().delivery.key;
+        InFlight& sent = flight_[key];
+        sent.parcel = std::move(ready.front());
+        ready.pop_front();
         --ready_count_;
         ++in_flight_[turn];
-        const Key key = parcel.delivery.key;
         behind_.erase(key);
         if (!in_hand_.empty() && in_hand_.erase(key) == 0)
           std::erase_if(in_hand_, [&](const auto& entry) {
             return entry.second == chosen->first && behind_.insert(entry.first).second;
           });
-        return &flight_.emplace(key, InFlight{.parcel = std::move(parcel)}).first->second;
+        return &sent;
       }
     }
     group = end;
@@ -192,10 +197,10 @@ std::optional<InFlight> Mailbox::finish(Key key) {
   behind_.erase(key);
   const auto place = flight_.find(key);
   if (place == flight_.end()) return std::nullopt;
-  auto done = std::move(place->second);
+  std::optional<InFlight> done{std::move(place->second)};
   flight_.erase(place);
-  --in_flight_[turn_of(done.parcel.delivery.lane)];
-  if (done.done == DoneWhen::Written) --until_written_;
+  --in_flight_[turn_of(done->parcel.delivery.lane)];
+  if (done->done == DoneWhen::Written) --until_written_;
   return done;
 }
 

@@ -3,6 +3,7 @@
 #include "broker/duplicates.h"
 #include "broker/heartbeat.h"
 #include "broker/mailbox.h"
+#include "broker/packed_queue.h"
 #include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/token_bucket.h"
@@ -14,6 +15,30 @@ namespace {
 using namespace std::chrono_literals;
 
 SteadyTime at(Millis time) { return SteadyTime{time}; }
+
+TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
+  PackedQueue<std::string> queue;
+  EXPECT_TRUE(queue.empty());
+  int put = 0, taken = 0;
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 100; ++i) queue.emplace_back(std::to_string(put++));
+    for (int i = 0; i < 60; ++i) EXPECT_EQ(queue.take_front(), std::to_string(taken++));
+  }
+  EXPECT_EQ(queue.front(), std::to_string(taken));
+  EXPECT_EQ(queue.back(), std::to_string(put - 1));
+  while (!queue.empty()) EXPECT_EQ(queue.take_front(), std::to_string(taken++));
+  EXPECT_EQ(taken, put);
+}
+
+TEST(PackedQueue, GivesUpItsEnd) {
+  PackedQueue<int> queue;
+  for (int i = 0; i < 10; ++i) queue.emplace_back(i);
+  EXPECT_EQ(queue.take_front(), 0);
+  EXPECT_EQ(queue.take_from([](int value) { return value >= 7; }), (std::vector{7, 8, 9}));
+  EXPECT_EQ(std::vector(queue.begin(), queue.end()), (std::vector{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(queue.take_from([](int) { return true; }).size(), 6U);
+  EXPECT_TRUE(queue.empty());
+}
 
 TEST(Heartbeat, AsksAfterOneSilentIntervalAndGivesUpAfterTwo) {
   Heartbeat beat{5s, at(0s)};

@@ -65,6 +65,12 @@ void Core::on_ack(Connection& connection, const protocol::Envelope& envelope) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   const auto key = records::key_of_delivery_id(ack->ack_id);
   if (agent == nullptr || !key) return;
+  if (!agent->session->capabilities.queue) {  // it is the one whom the message is for: that is the end of it
+    if (const auto item = agent->mailbox.finish(*key)) {
+      complete(*agent, *item, {.key = *key, .proof = Proof::Accepted});
+      return pump(*agent);
+    }
+  }
   const protocol::Receipt taken{.status = ReceiptStatus::Delivered, .delivery_id = ack->ack_id};
   if (agent->mailbox.flight().contains(*key)) return hear(*agent, *key, taken);
   if (agent->session->capabilities.modes) return hear_afterwards(*agent, *key, taken);

@@ -326,6 +326,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .deliveries = {},
   };
   change(records::AddMessage{*message});
+  pending.deliveries.reserve(audience.size());
   for (AgentState* agent : audience)
     add_delivery(pending, *agent, {.carriage = carriage, .lane = lane, .expires_at = expires_at});
   if (carriage == Carriage::Deliver) add_shadow_copies(pending, audience, expires_at);

@@ -197,6 +197,7 @@ void Workspace::carry_out_effects(broker::Broker::Gathering gathering) {
       if (probe_) probe_(effect);
       std::visit([this](auto& wanted) { carry_out(wanted); }, effect);
     }
+    broker_.give_back(std::move(effects));
   }
 }
 
