@@ -134,7 +134,10 @@ class Core {
   [[nodiscard]] std::string fresh_id() { return random_.hex(12); }
   [[nodiscard]] Key next_key() { return newest_ = Key{newest_.value() + 1}; }
 
-  void change(records::Change change) { changes_.push_back(std::move(change)); }
+  template <class Kind>
+  void change(Kind&& change) {
+    changes_.emplace_back(std::forward<Kind>(change));
+  }
   /// Counts what a frame made us remember as its sender's uncommitted bytes, until it is saved.
   void charge(Connection& connection, std::size_t bytes, std::size_t limit);
   void charge_message(Connection& connection, std::size_t bytes);
@@ -543,7 +546,7 @@ class Core {
 
   records::Changes changes_;  // being gathered for the next commit
   records::Ticket next_ticket_{1};
-  PackedQueue<Pending> pending_;
+  PackedQueue<Pending, 1'024> pending_;
   std::size_t uncommitted_total_ = 0;
   Speakers speakers_;
   std::size_t saved_bytes_ = 0;  // ever handed to save_eventually; its growth is charged to the sender

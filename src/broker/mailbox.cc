@@ -88,7 +88,7 @@ void Mailbox::committed(Parcel parcel, std::size_t max_ready) {
     return;
   }
   its.cursor = parcel.delivery.rank;
-  its.ready.push_back(std::move(parcel));
+  its.ready.emplace_back(std::move(parcel));
   ++ready_count_;
 }
 
@@ -133,8 +133,7 @@ InFlight* Mailbox::take_ready(const OpenUpTo& open) {
         auto& ready = chosen->second.ready;
         const Key key = ready.front().delivery.key;
         InFlight& sent = flight_[key];
-        sent.parcel = std::move(ready.front());
-        ready.pop_front();
+        sent.parcel = ready.take_front();
         --ready_count_;
         ++in_flight_[turn];
         behind_.erase(key);
@@ -178,7 +177,7 @@ void Mailbox::page_arrived(records::BacklogPage page) {
     if (flight_.contains(item.delivery.key)) continue;
     if (const auto place = moved.find(item.delivery.key); place != moved.end() && item.delivery.rank < place->second)
       continue;
-    its.ready.push_back({std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message))});
+    its.ready.emplace_back(std::move(item.delivery), std::make_shared<const records::Message>(std::move(item.message)));
     ++ready_count_;
   }
 }
@@ -225,7 +224,7 @@ std::vector<InFlight> Mailbox::finish_written() {
 bool Mailbox::drop(Key key) {
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
-    const auto gone = std::erase_if(flow.ready, [&](const Parcel& parcel) { return parcel.delivery.key == key; });
+    const auto gone = flow.ready.erase_if([&](const Parcel& parcel) { return parcel.delivery.key == key; });
     ready_count_ -= gone;
     if (gone > 0) return true;
   }

@@ -19,7 +19,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -28,6 +27,7 @@
 #include <set>
 #include <vector>
 
+#include "broker/packed_queue.h"
 #include "records/queries.h"
 
 namespace relay::broker {
@@ -117,7 +117,7 @@ class Mailbox {
 
  private:
   struct Flow {
-    std::deque<Parcel> ready;
+    PackedQueue<Parcel, 4> ready;
     Key cursor;
     bool more_in_store = false;
     bool loading = false;

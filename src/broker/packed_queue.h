@@ -2,7 +2,7 @@
 ///
 /// Why not std::deque: it takes and gives back a block for each element as large as ours, at the pace of messages.
 /// Invariants: what has left is gone at once; its room is used again when the queue is empty or half of it is such room.
-///   An empty queue keeps room for kKept elements at most.
+///   An empty queue keeps room for `kept` elements at most.
 /// Threading: its owner's.
 #pragma once
 
@@ -13,11 +13,12 @@
 
 namespace relay::broker {
 
-template <class T>
+template <class T, std::size_t kept>
 class PackedQueue {
  public:
   [[nodiscard]] bool empty() const { return first_ == items_.size(); }
   [[nodiscard]] T& front() { return items_[first_]; }
+  [[nodiscard]] const T& front() const { return items_[first_]; }
   [[nodiscard]] T& back() { return items_.back(); }
   auto begin() { return items_.begin() + static_cast<std::ptrdiff_t>(first_); }
   auto end() { return items_.end(); }
@@ -34,9 +35,24 @@ class PackedQueue {
     ++first_;
     if (empty())
       clear();
-    else if (first_ >= kKept && first_ * 2 >= items_.size())
+    else if (first_ >= kept && first_ * 2 >= items_.size())
       drop_room();
     return taken;
+  }
+
+  /// How many left.
+  template <class Fits>
+  std::size_t erase_if(Fits fits) {
+    drop_room();
+    const auto gone = std::erase_if(items_, fits);
+    if (empty()) clear();
+    return gone;
+  }
+
+  void clear() {
+    first_ = 0;
+    items_.clear();
+    if (items_.capacity() > kept) std::vector<T>{}.swap(items_);
   }
 
   /// The elements from the first one that fits, in order; they are gone from here.
@@ -51,13 +67,6 @@ class PackedQueue {
   }
 
  private:
-  static constexpr std::size_t kKept = 1'024;
-
-  void clear() {
-    first_ = 0;
-    items_.clear();
-    if (items_.capacity() > kKept) std::vector<T>{}.swap(items_);
-  }
   void drop_room() {
     items_.erase(items_.begin(), begin());
     first_ = 0;

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 SteadyTime at(Millis time) { return SteadyTime{time}; }
 
 TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
-  PackedQueue<std::string> queue;
+  PackedQueue<std::string, 16> queue;
   EXPECT_TRUE(queue.empty());
   int put = 0, taken = 0;
   for (int round = 0; round < 50; ++round) {
@@ -31,12 +31,14 @@ TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
 }
 
 TEST(PackedQueue, GivesUpItsEnd) {
-  PackedQueue<int> queue;
+  PackedQueue<int, 4> queue;
   for (int i = 0; i < 10; ++i) queue.emplace_back(i);
   EXPECT_EQ(queue.take_front(), 0);
   EXPECT_EQ(queue.take_from([](int value) { return value >= 7; }), (std::vector{7, 8, 9}));
   EXPECT_EQ(std::vector(queue.begin(), queue.end()), (std::vector{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(queue.take_from([](int) { return true; }).size(), 6U);
+  EXPECT_EQ(queue.erase_if([](int value) { return value % 2 == 1; }), 3U);
+  EXPECT_EQ(queue.front(), 2);
+  EXPECT_EQ(queue.take_from([](int) { return true; }).size(), 3U);
   EXPECT_TRUE(queue.empty());
 }
 

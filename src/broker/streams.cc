@@ -7,9 +7,9 @@ namespace relay::broker {
 namespace {
 
 // Names hold no control characters (check_agent_name), so the separator cannot occur in them.
-std::string key_of(const Topic& topic, const AgentName& from, const AgentName& to, protocol::Lane lane) {
-  std::string key;
-  key.reserve(topic.value().size() + from.value().size() + to.value().size() + 3);
+const std::string& key_of(std::string& key, const Topic& topic, const AgentName& from, const AgentName& to,
+                          protocol::Lane lane) {
+  key.clear();
   key.append(to.value()).append(1, '\x1F').append(from.value()).append(1, '\x1F').append(topic.value());
   key.append(1, static_cast<char>('0' + code_of(lane)));
   return key;
@@ -18,16 +18,16 @@ std::string key_of(const Topic& topic, const AgentName& from, const AgentName& t
 }  // namespace
 
 void Streams::restore(records::Stream stream) {
-  auto key = key_of(stream.topic, stream.from, stream.to, stream.lane);
-  entries_.insert_or_assign(std::move(key), Entry{.stream = std::move(stream)});
+  const auto& key = key_of(key_, stream.topic, stream.from, stream.to, stream.lane);
+  entries_.insert_or_assign(key, Entry{.stream = std::move(stream)});
 }
 
 bool Streams::contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const {
-  return entries_.contains(key_of(topic, from, to, lane));
+  return entries_.contains(key_of(key_, topic, from, to, lane));
 }
 
 Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
-  auto [place, added] = entries_.try_emplace(key_of(topic, from, to, lane));
+  auto [place, added] = entries_.try_emplace(key_of(key_, topic, from, to, lane));
   if (added) place->second.stream = {topic, from, to, lane, Seq{}, Seq{}};
   return place->second;
 }

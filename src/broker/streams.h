@@ -42,6 +42,7 @@ class Streams {
   void mark(Entry& entry);
 
   std::unordered_map<std::string, Entry> entries_;
+  mutable std::string key_;      // of the one that is looked for; kept, because there are two looks per delivery
   std::vector<Entry*> changed_;  // node-based map: entries do not move
 };
 

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "protocol/names.h"
@@ -47,12 +47,17 @@ class Unseen {
 
  private:
   using Entry = std::pair<Deed, Key>;
+  struct EntryHash {
+    std::size_t operator()(const Entry& entry) const {
+      return static_cast<std::size_t>(entry.second.value()) * 4 + static_cast<std::size_t>(entry.first);
+    }
+  };
   void drop(const Entry& entry) {
     const auto place = deeds_.find(entry);
     if (place != deeds_.end() && --place->second == 0) deeds_.erase(place);
   }
 
-  std::map<Entry, unsigned> deeds_;
+  std::unordered_map<Entry, unsigned, EntryHash> deeds_;
   std::deque<std::pair<Look, Entry>> stored_;  // with the newest look that may have missed it
   std::set<Look> looks_;                       // under way
   Look next_ = 0;

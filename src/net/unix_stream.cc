@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
@@ -16,11 +17,13 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kFirstReadBytes = 4 * 1024;   // per stream: most frames fit, and idle streams stay small
-constexpr std::size_t kBulkReadBytes = 256 * 1024;  // shared: what follows a full first read
-constexpr std::size_t kKeptWriteBytes = 4 * 1024;   // a drained write buffer larger than this is given back
-constexpr std::size_t kCompactBytes = 64 * 1024;    // sent bytes at the front worth moving the rest for
-constexpr Millis kLingerTime{100};                  // a silent peer's time to close first, once all is sent
+constexpr std::size_t kFirstReadBytes = 4 * 1024;    // per stream: most frames fit, and idle streams stay small
+constexpr std::size_t kBulkReadBytes = 256 * 1024;   // shared: what follows a full first read
+constexpr std::size_t kKeptWriteBytes = 4 * 1024;    // a drained write buffer larger than this is given back
+constexpr std::size_t kSmallWriteBytes = 64;         // no more than the head of what follows
+constexpr std::size_t kGrownWriteBytes = 16 * 1024;  // the least that a write buffer is enlarged to
+constexpr std::size_t kCompactBytes = 64 * 1024;     // sent bytes at the front worth moving the rest for
+constexpr Millis kLingerTime{100};                   // a silent peer's time to close first, once all is sent
 
 class Core;
 
@@ -64,6 +67,9 @@ class Core : public std::enable_shared_from_this<Core> {
 
   void write(std::string_view bytes) {
     if (phase_ != Phase::Open || write_broken_ || bytes.empty()) return;
+    // What does not fit behind something else is unlikely to be the last: room for more at once, instead of in steps.
+    if (out_.size() > kSmallWriteBytes && out_.capacity() - out_.size() < bytes.size())
+      out_.reserve(std::max({2 * out_.capacity(), out_.size() + bytes.size(), kGrownWriteBytes}));
     out_.append(bytes);
     want_flush();
   }
