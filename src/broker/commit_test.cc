@@ -29,6 +29,16 @@ TEST(Broker, AcknowledgesAndDeliversOnlyAfterTheCommit) {
   EXPECT_EQ(world.bodies(bob), Texts{"hello"});
 }
 
+TEST(Broker, DeliversBeforeItAcknowledges) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.heard(alice);
+  world.send(alice, "m1", "Alice", "to myself");
+  const auto frames = world.heard(alice);
+  EXPECT_EQ(text(frames.at(0), "type"), "DELIVER");
+  EXPECT_EQ(text(frames.at(1), "type"), "ACK");
+}
+
 TEST(Broker, WelcomesOnlyAfterTheSessionIsStored) {
   World world;
   world.hold_commits();

@@ -325,7 +325,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .message = message,
       .deliveries = {},
   };
-  change(records::AddMessage{*message});
+  changes_.emplace_back(std::in_place_type<records::AddMessage>, *message);
   pending.deliveries.reserve(audience.size());
   for (AgentState* agent : audience)
     add_delivery(pending, *agent, {.carriage = carriage, .lane = lane, .expires_at = expires_at});
