@@ -74,6 +74,7 @@ struct ServerInfo {
   std::string version;
   std::string storage_driver;
   bool persistent = false;
+  std::string durability = {};  // what an accepted message survives: `power` or `process`; empty: neither
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
 };

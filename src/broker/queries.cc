@@ -245,6 +245,7 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   }
   payload.begin_object("storage");
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
+  payload.optional("durability", info_.durability);
   payload.field("canWrite", store_ == StoreState::Works).field("canRead", stats.has_value());
   if (stats)
     payload.field("messages", stats->messages).field("bytes", stats->bytes);

@@ -47,6 +47,7 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
   options.info = {.version = version,
                   .storage_driver = durable ? "sqlite" : "memory",
                   .persistent = durable,
+                  .durability = durable ? settings.text(config::Setting::Durability) : "",
                   .process_usage = usage_of_process,
                   .machine_usage = usage_of_machine};
   options.retention = retention_of(settings);
