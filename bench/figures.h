@@ -1,13 +1,12 @@
-/// Numbers that every benchmark needs.
+/// What every benchmark says of itself.
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "base/quantile.h"
 
 namespace relay::bench {
 
-/// The value below which that share of the others lies; 0 of nothing.
-double quantile(std::vector<double> values, double share);
 /// Processors and kernel, in one line.
 std::string machine();
 

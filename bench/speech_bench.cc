@@ -137,7 +137,7 @@ struct Row {
   std::vector<double> seconds = {};
 };
 
-double median(const std::vector<double>& values) { return bench::quantile(values, 0.5); }
+double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
 void run(std::size_t megabytes, int rounds) {
   const auto text = agent_like_text(megabytes << 20);

@@ -21,12 +21,6 @@ Results talk_of_two() {
   return results;
 }
 
-TEST(Quantile, IsTheValueBelowWhichThatShareLies) {
-  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.5), 3);
-  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.999), 5);
-  EXPECT_EQ(quantile({}, 0.5), 0);
-}
-
 TEST(Results, ShowTheMiddleOfTheRoundsAndHowFarTheyLieApart) {
   const auto summary = talk_of_two().summary(kTalk, "1 KB", kPower, Metric::DeliverP50);
   ASSERT_TRUE(summary);

@@ -4,6 +4,7 @@
 #include "base/comma_list.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/quantile.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/utf8.h"
@@ -21,6 +22,12 @@ Result<int> quarter(int number) { return half(RELAY_TRY(half(number))); }
 TEST(Result, HandsAnErrorStraightToTheCaller) {
   EXPECT_EQ(*quarter(8), 2);
   EXPECT_EQ(quarter(6).error().message(), "odd");
+}
+
+TEST(Quantile, IsTheValueBelowWhichThatShareLies) {
+  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.5), 3);
+  EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.999), 5);
+  EXPECT_EQ(quantile({}, 0.5), 0);
 }
 
 TEST(Hash, MatchesTheStandardVector) {
