@@ -1,7 +1,5 @@
 #include "cli/journey.h"
 
-#include <unistd.h>
-
 #include "base/format.h"
 #include "cli/times.h"
 
@@ -82,22 +80,13 @@ std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now)
 }
 
 ProgressLine::ProgressLine(const Context& context, std::string to)
-    : context_{context},
-      to_{std::move(to)},
-      live_{::isatty(STDERR_FILENO) == 1 && context.environment("TERM") != "dumb"} {}
+    : context_{context}, to_{std::move(to)}, line_{context} {}
 
 void ProgressLine::show(const Fate& fate) {
-  if (!live_) return;
+  if (!line_.is_live()) return;
   const auto queued = fate.steps.empty() ? queued_sentence(fate, to_, context_.now()) : "";
-  const auto line =
-      queued.empty() ? relay::format("{}: {}", sanitised(to_, Lines::Join), journey(fate, context_.unicode)) : queued;
-  talk(relay::format("\r\x1b[K{}", shortened(line, context_.columns - 1)));
-  shown_ = true;
-}
-
-void ProgressLine::clear() {
-  if (shown_) talk("\r\x1b[K");
-  shown_ = false;
+  line_.show(queued.empty() ? relay::format("{}: {}", sanitised(to_, Lines::Join), journey(fate, context_.unicode))
+                            : queued);
 }
 
 }  // namespace relay::cli

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/live_line.h"
 #include "cli/sending.h"
 
 namespace relay::cli {
@@ -17,23 +18,19 @@ std::string how_far(const Fate& fate, const std::string& to, WallMs now);
 /// `queued (Bob is offline since 14:02)`; empty when that is not so.
 std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now);
 
-/// One line on stderr that is written anew with every step, where a person watches; nothing elsewhere.
-/// The line is gone when this is.
+/// The journey on a line that is written anew with every step.
 class ProgressLine {
  public:
   ProgressLine(const Context& context, std::string to);
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const Fate& fate);
-  void clear();
-  [[nodiscard]] bool is_live() const { return live_; }
+  void clear() { line_.clear(); }
+  [[nodiscard]] bool is_live() const { return line_.is_live(); }
 
  private:
   const Context& context_;
   std::string to_;
-  bool live_ = false, shown_ = false;
+  LiveLine line_;
 };
 
 }  // namespace relay::cli

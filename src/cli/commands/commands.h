@@ -36,6 +36,7 @@ extern const Command kEvents;
 extern const Command kCost;
 extern const Command kSearch;
 extern const Command kDoctor;
+extern const Command kBench;
 extern const Command kConfig;
 extern const Command kChannels;
 extern const Command kPolicy;

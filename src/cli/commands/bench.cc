@@ -1,0 +1,63 @@
+/// `agent-relay bench`
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/measured_pair.h"
+#include "cli/measuring.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr Millis kLongest{3'600'000};
+constexpr std::int64_t kMostMessages = 1'000'000, kMostBytes = 65'536;
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  BenchOptions options;
+  options.time = RELAY_CLI_USAGE(invocation.duration("--seconds", options.time));
+  if (options.time <= Millis{0} || options.time > kLongest)
+    return complain("--seconds is more than nothing and at most an hour", ExitCode::Usage);
+  const auto number = [&](std::string_view option, std::int64_t most, std::size_t& value) -> Result<void> {
+    value = static_cast<std::size_t>(RELAY_TRY(invocation.number(option, 1, most, static_cast<std::int64_t>(value))));
+    return {};
+  };
+  RELAY_CLI_USAGE(number("--messages", kMostMessages, options.messages));
+  RELAY_CLI_USAGE(number("--size", kMostBytes, options.bytes));
+  RELAY_CLI_USAGE(number("--window", static_cast<std::int64_t>(kMaxBenchWindow), options.window));
+  const auto end = RELAY_CLI_TRY(run_bench(options, context));
+  if (end.interrupted) return complain("interrupted; agents and messages of the bench are removed", ExitCode::No);
+  if (invocation.has("--json"))
+    print(json_of(end.measured) + "\n");
+  else
+    print(text_of(end.measured, context.paint));
+  remark("agents and messages of the bench are removed; the events about them stay in the log until it forgets them");
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {
+    {.name = "--seconds", .value = "TIME", .description = "how long each of the two parts lasts at most; default: 3"},
+    {.name = "--messages", .value = "N", .description = "how many messages each part sends at most; default: 20000"},
+    {.name = "--size", .value = "BYTES", .description = "of each message's text; default: 100"},
+    {.name = "--window", .value = "N", .description = "how many are on their way in the second part; default: 64"},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kBench = {
+    .name = "bench",
+    .group = Group::More,
+    .usage = "bench",
+    .summary = "how fast this daemon is, here and now",
+    .hint = "[--json]",
+    .options = kOptions,
+    .example = "agent-relay bench --seconds 5",
+    .details =
+        "Two agents that no listing shows join this workspace, and one writes to the other: one message after the\n"
+        "other, then many at once. In turns with that a raw forwarder is measured, a thread that copies the same\n"
+        "texts from socket to socket: speed is a ratio. Agents and messages are removed afterwards, also after\n"
+        "Ctrl-C; the events about them stay in the log (retention.events_days).",
+    .run = run,
+};
+
+}  // namespace relay::cli

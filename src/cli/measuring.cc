@@ -1,0 +1,136 @@
+#include "cli/measuring.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/live_line.h"
+#include "cli/measured_pair.h"
+#include "cli/raw_forwarder.h"
+#include "cli/times.h"
+#include "cli/workspace.h"
+#include "net/signals.h"
+#include "protocol/json_writer.h"
+
+namespace relay::cli {
+namespace {
+
+constexpr std::size_t kPieceMessages = 1'000;
+constexpr Millis kPieceTime{250};
+constexpr std::size_t kWarmUpMessages = 20;
+constexpr std::size_t kBarColumns = 30;
+constexpr std::chrono::milliseconds kRemovalTimeout{30'000};
+constexpr std::chrono::milliseconds kLeavingTimeout{5'000};  // until the daemon has seen that somebody left
+constexpr std::chrono::milliseconds kLeavingPause{5};
+
+class Bench {
+ public:
+  Bench(const BenchOptions& options, const Context& context, Connection connection, RawForwarder forwarder)
+      : options_{options},
+        context_{context},
+        connection_{std::move(connection)},
+        forwarder_{std::move(forwarder)},
+        body_(options.bytes, 'x'),
+        line_{context} {}
+
+  Result<BenchEnd> run() {
+    auto& measured = end_.measured;
+    const auto answer = RELAY_TRY(connection_.ask(protocol::MessageType::Status, "{}"));
+    const auto status = RELAY_TRY(parse_json_object(answer));
+    if (const auto* storage = object_member(status, "storage")) {
+      measured.storage = string_member(*storage, "driver").value_or("");
+      measured.durability = string_member(*storage, "durability").value_or("");
+    }
+    measured.bytes = options_.bytes;
+    measured.window = options_.window;
+    if (const auto free = remove_all({}); !free)
+      return fail(Errc::Refused, "another bench runs in this workspace; wait for its end: " + free.error().message());
+    const net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { interrupt(); }};
+    RELAY_TRY(run_part("one by one", 1, measured.single, measured.raw_single));
+    RELAY_TRY(run_part("many at once", options_.window, measured.many, measured.raw_many));
+    line_.clear();
+    return std::move(end_);
+  }
+
+ private:
+  Result<void> run_part(std::string_view title, std::size_t window, Measured& ours, Measured& raw) {
+    if (end_.interrupted) return {};
+    if (!line_.is_live()) remark(relay::format("measuring {}, for at most {}", title, fine_duration(options_.time)));
+    do {
+      const auto share = std::max(ours.seconds / std::chrono::duration<double>(options_.time).count(),
+                                  static_cast<double>(ours.messages) / static_cast<double>(options_.messages));
+      if (share >= 1) break;
+      line_.show(relay::format("{:<12} {} {:3.0f} %", title, bar(share, kBarColumns, context_.unicode), share * 100));
+      const Extent extent{std::min(kPieceMessages, options_.messages - ours.messages),
+                          std::min(kPieceTime, options_.time)};
+      raw.add(RELAY_TRY(forwarder_.measure(body_, window, extent)));
+      ours.add(RELAY_TRY(measure_piece(window, extent)));
+    } while (!end_.interrupted);
+    return {};
+  }
+
+  /// Whatever becomes of it, what it stored is removed.
+  Result<Measured> measure_piece(std::size_t window, const Extent& extent) {
+    pair_ = std::make_unique<MeasuredPair>(loop_, config::socket_to_connect(context_.project.socket));
+    auto measured = measure(window, extent);
+    pair_.reset();
+    const auto removed = remove_all(kLeavingTimeout);
+    if (measured && !removed) return std::unexpected{removed.error()};
+    return measured;
+  }
+
+  Result<Measured> measure(std::size_t window, const Extent& extent) {
+    RELAY_TRY(pair_->join());
+    if (!end_.interrupted) RELAY_TRY(pair_->measure(body_, window, {kWarmUpMessages, extent.time}));
+    if (end_.interrupted) return Measured{};
+    return pair_->measure(body_, window, extent);
+  }
+
+  void interrupt() {
+    end_.interrupted = true;
+    if (pair_) pair_->stop();
+  }
+
+  Result<void> remove_all(std::chrono::milliseconds patience) {
+    for (const auto name : {kBenchReceiver, kBenchSender}) RELAY_TRY(remove(name, in(patience)));
+    return {};
+  }
+
+  /// With everything it sent. Refused as long as it is connected.
+  Result<void> remove(std::string_view name, Deadline deadline) {
+    protocol::JsonWriter request;
+    const auto payload = request.field("name", name).field("removeMessages", true).take();
+    for (;;) {
+      const auto text = RELAY_TRY(connection_.ask(protocol::MessageType::RemoveAgent, payload, kRemovalTimeout));
+      const auto answer = RELAY_TRY(parse_json_object(text));
+      if (bool_member(answer, "success").value_or(false)) return {};
+      if (std::chrono::steady_clock::now() >= deadline)
+        return fail(Errc::Refused, sanitised(string_member(answer, "message").value_or(""), Lines::Join));
+      std::this_thread::sleep_for(kLeavingPause);
+    }
+  }
+
+  const BenchOptions& options_;
+  const Context& context_;
+  Connection connection_;
+  RawForwarder forwarder_;
+  const std::string body_;
+  LiveLine line_;
+  net::AsioLoop loop_;
+  std::unique_ptr<MeasuredPair> pair_;  // while it measures
+  BenchEnd end_;
+};
+
+}  // namespace
+
+Result<BenchEnd> run_bench(const BenchOptions& options, const Context& context) {
+  auto connection = RELAY_TRY(join_workspace(context));
+  auto forwarder = RELAY_TRY(RawForwarder::start());
+  return Bench{options, context, std::move(connection), std::move(forwarder)}.run();
+}
+
+}  // namespace relay::cli

@@ -1,0 +1,86 @@
+// `agent-relay bench` against the real daemon: what it tells, and that it leaves nothing behind. Not how fast it is.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Bench : public ::testing::Test {
+ protected:
+  /// As a workspace is that nobody ever entered.
+  void expect_nothing_left() {
+    EXPECT_EQ(box_.run({"agents", "--all"}).out, "");
+    EXPECT_EQ(box_.run({"log"}).out, "");
+    const auto status = box_.ok_json({"status"});
+    EXPECT_EQ(integer_member(status, "knownAgents"), 0);
+    EXPECT_EQ(integer_member(*object_member(status, "storage"), "messages"), 0);
+  }
+
+  Sandbox box_;
+};
+
+TEST_F(Bench, TellsHowFastTheDaemonIsBesideARawForwarderAndLeavesNothing) {
+  box_.ok({"up", "--durability", "process"});
+  const auto told =
+      box_.ok_json({"bench", "--seconds", "200ms", "--messages", "1500", "--size", "10", "--window", "8"});
+  const auto& storage = *object_member(told, "storage");
+  EXPECT_EQ(string_member(storage, "driver"), "sqlite");
+  EXPECT_EQ(string_member(storage, "durability"), "process");
+  EXPECT_EQ(integer_member(told, "size"), 10);
+  const auto& single = *object_member(told, "single");
+  EXPECT_GT(integer_member(single, "messages"), 0);
+  for (const auto* times : {"deliveredUs", "acceptedUs", "forwarderUs"})
+    for (const auto* share : {"p50", "p99", "p999"})
+      EXPECT_GT(object_member(single, times)->at(share).to_number<double>(), 0) << times << " " << share;
+  EXPECT_GT(single.at("ratio").to_number<double>(), 0);
+  const auto& many = *object_member(told, "many");
+  EXPECT_EQ(integer_member(many, "window"), 8);
+  EXPECT_LE(integer_member(many, "messages"), 1500);
+  for (const auto* rate : {"perSecond", "forwarderPerSecond", "ratio"})
+    EXPECT_GT(many.at(rate).to_number<double>(), 0) << rate;
+  expect_nothing_left();
+}
+
+TEST_F(Bench, TellsAPersonWhatSurvives) {
+  box_.ok({"up", "--storage", "memory"});
+  const auto said = box_.ok({"bench", "--seconds", "100ms"});
+  EXPECT_NE(said.find("memory: forgotten when the daemon ends"), std::string::npos) << said;
+  EXPECT_NE(said.find("raw forwarder"), std::string::npos) << said;
+  expect_nothing_left();
+}
+
+TEST_F(Bench, RemovesWhatItStoredWhenItIsInterrupted) {
+  box_.ok({"up"});
+  const auto bench = box_.start({"bench", "--seconds", "1m"});
+  ASSERT_TRUE(eventually([&] { return integer_member(box_.ok_json({"status"}), "knownAgents") == 2; }));
+  bench->signal(SIGINT);
+  const auto ended = bench->finish();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
+  expect_nothing_left();
+}
+
+TEST_F(Bench, RemovesWhatARunThatWasKilledLeftBehind) {
+  box_.ok({"up"});
+  const auto bench = box_.start({"bench", "--seconds", "1m"});
+  ASSERT_TRUE(eventually([&] { return integer_member(box_.ok_json({"status"}), "knownAgents") == 2; }));
+  bench->signal(SIGKILL);
+  bench->finish();
+  ASSERT_TRUE(eventually([&] { return box_.run({"bench", "--seconds", "50ms"}).code == 0; }));
+  expect_nothing_left();
+}
+
+TEST_F(Bench, NeedsADaemonAndSensibleWishes) {
+  const auto alone = box_.run({"bench"});
+  EXPECT_EQ(alone.code, 3);
+  EXPECT_NE(alone.err.find("agent-relay up"), std::string::npos) << alone.err;
+  for (const Words& words : {Words{"--seconds", "0"}, {"--size", "0"}, {"--window", "100000"}, {"--messages", "no"}})
+    EXPECT_EQ(box_.run({"bench", words.at(0), words.at(1)}).code, 2) << words.at(0);
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
