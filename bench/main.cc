@@ -13,6 +13,7 @@
 #include "figures.h"
 #include "options.h"
 #include "report/results.h"
+#include "subjects/cores.h"
 #include "work/driver.h"
 #include "work/work.h"
 
@@ -97,8 +98,8 @@ std::string circumstances(const Options& options) {
   std::ifstream file{"/proc/loadavg"};
   std::string load;
   file >> load;
-  return relay::format("{}; load {} at the end; {} rounds of {} s; files on {}", machine(), load, options.rounds,
-                       options.scale.seconds, disk);
+  return relay::format("{}; load {} at the end; {} rounds of {} s; {}; files on {}", machine(), load, options.rounds,
+                       options.scale.seconds, cores_in_words(), disk);
 }
 
 void list(const Field& field) {
@@ -128,6 +129,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   raise_descriptor_limit();
+  divide(options->cores);
   end_turns_on_interrupt();
   std::vector<Traits> subjects;
   for (const auto& subject : field.subjects) subjects.push_back(subject->traits());

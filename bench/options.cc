@@ -17,6 +17,7 @@ constexpr const char* kUsage =
     "  --seconds S       1; of each measurement\n"
     "  --backlog N       100000 messages wait for who is away\n"
     "  --history N       also with N messages before (1000000 is the most otherwise)\n"
+    "  --cores apart     each of driver and servers has its own; one: both share it; free: the scheduler decides\n"
     "  --json FILE       everything that was measured\n"
     "  --markdown FILE   the tables\n"
     "  --svg FILE        the most telling of it as a picture\n"
@@ -30,8 +31,8 @@ Result<Options> read_options(int argc, char** argv) {
     const std::string word = argv[i];
     const auto value = [&] { return std::string{i + 1 < argc ? argv[++i] : ""}; };
     if (word == "--quick") {
-      options.rounds = 2;
-      options.scale.seconds = 0.15;
+      options.rounds = 3;
+      options.scale.seconds = 0.1;
       options.scale.backlog = 20'000;
       options.scale.histories = {0, 20'000, 100'000};
       options.scale.starts = 10;
@@ -53,6 +54,10 @@ Result<Options> read_options(int argc, char** argv) {
       options.markdown_file = value();
     } else if (word == "--svg") {
       options.svg_file = value();
+    } else if (word == "--cores") {
+      const auto wish = value();
+      if (wish != "apart" && wish != "one" && wish != "free") return fail(kUsage);
+      options.cores = wish == "apart" ? Cores::Apart : wish == "one" ? Cores::One : Cores::Free;
     } else if (word == "--list") {
       options.list = true;
     } else if (word.starts_with('-') || !options.scale.program.empty()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "subjects/cores.h"
 #include "work/work.h"
 
 namespace relay::bench {
@@ -13,6 +14,7 @@ struct Options {
   Scale scale;
   int rounds = 5;
   std::set<std::string> only, subjects;
+  Cores cores = Cores::Apart;
   bool list = false;
   std::string json_file, markdown_file, svg_file;
 };

@@ -17,6 +17,7 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "subjects/cores.h"
 
 namespace relay::bench {
 namespace {
@@ -40,6 +41,7 @@ Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> env
   const auto arguments = pointers(words), variables = pointers(environment);
   const UniqueFd out{::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
   if (!out) return fail_errno("cannot open " + output);
+  const OnServersCores there;
   const pid_t pid = ::vfork();
   if (pid == 0) {
     if (fate == Fate::DiesWithUs) {
@@ -89,6 +91,7 @@ Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<st
 }
 
 Result<void> ServerProcess::start(const std::function<void()>& serve) {
+  const OnServersCores there;
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("cannot start a process");
   if (pid == 0) {
