@@ -50,14 +50,10 @@ uninstall:
 
 bench: build
 	@scripts/setup bench
-	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_terminal_bench relay_pipeline_bench relay_pty_bench relay_fairness_bench relay_http_hello
+	@scripts/stage 'build: bench' scripts/build bench relay_bench relay_http_hello
 	@scripts/npm-tools bench/first-daemon 'the 1.x daemon' || true
 	@build/bench/bench/relay_bench build/release/agent-relay $(BENCH)
-	@build/bench/bench/relay_terminal_bench
-	@build/bench/bench/relay_pipeline_bench
-	@build/bench/bench/relay_pty_bench
-	@build/bench/bench/relay_fairness_bench build/release/agent-relay
-	@bench/http/run
+	@bench/http/run $(if $(findstring --quick,$(BENCH)),--rounds 2 --seconds 1)
 
 fuzz:
 	@scripts/setup fuzz

@@ -7,10 +7,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "base/format.h"
 #include "figures.h"
+#include "forwarding/roles.h"
 #include "options.h"
 #include "report/results.h"
 #include "subjects/cores.h"
@@ -63,27 +66,57 @@ void say(SteadyTime began, const std::string& words) {
                person ? "" : "\n");
 }
 
+/// Somebody's turn at a kind of work.
+struct Turn {
+  Traits traits;
+  std::optional<std::string> why_not;  // it has none
+  std::function<Result<std::vector<Outcome>>()> take;
+};
+
+std::vector<Turn> turns_at(const Work& work, const Field& field, const Scale& scale) {
+  std::vector<Turn> turns;
+  for (const auto& candidate : work.candidates)
+    turns.push_back({candidate.traits, std::nullopt, [&] { return candidate.run(scale); }});
+  if (!turns.empty()) return turns;
+  for (const auto& subject : field.subjects) {
+    auto why_not = work.unfit(subject->traits());
+    if (const auto missing = subject->missing(); missing && !why_not) why_not = "missing: " + *missing;
+    turns.push_back({subject->traits(), why_not, [&] { return work.run(*subject, scale); }});
+  }
+  return turns;
+}
+
+int rounds_of(const Work& work, const Options& options) { return std::min(options.rounds, work.most_rounds); }
+
+std::ptrdiff_t turns_in_all(const Field& field, const Options& options) {
+  std::ptrdiff_t all = 0;
+  for (const auto& work : field.work)
+    all += rounds_of(work, options) *
+           std::ranges::count_if(turns_at(work, field, options.scale), [](const Turn& turn) { return !turn.why_not; });
+  return all;
+}
+
 /// Whatever goes wrong with a subject is told below its table; only an interrupt ends the run.
 Result<void> run(const Field& field, const Options& options, Results& results) {
   const auto began = now();
+  const auto all = turns_in_all(field, options);
+  std::ptrdiff_t done = 0;
   for (const auto& work : field.work) {
-    const int rounds = std::min(options.rounds, work.most_rounds);
+    const int rounds = rounds_of(work, options);
     for (int round = 0; round < rounds; ++round)
-      for (const auto& subject : field.subjects) {
-        const auto& traits = subject->traits();
-        auto why_not = work.unfit(traits);
-        if (const auto missing = subject->missing(); missing && !why_not) why_not = "missing: " + *missing;
-        if (why_not) {
-          results.remark(work, traits, *why_not);
+      for (const auto& turn : turns_at(work, field, options.scale)) {
+        if (turn.why_not) {
+          results.remark(work, turn.traits, *turn.why_not);
           continue;
         }
-        say(began, relay::format("{}, round {} of {}: {}", work.name, round + 1, rounds, traits.name));
-        const auto outcomes = work.run(*subject, options.scale);
+        say(began, relay::format("{:3} %  {}, round {} of {}: {}", done++ * 100 / all, work.name, round + 1, rounds,
+                                 turn.traits.name));
+        const auto outcomes = turn.take();
         if (interrupted()) return fail("interrupted");
         if (outcomes)
-          results.add(work, traits, *outcomes);
+          results.add(work, turn.traits, *outcomes);
         else
-          results.remark(work, traits, relay::format("round {}: {}", round + 1, outcomes.error().message()));
+          results.remark(work, turn.traits, relay::format("round {}: {}", round + 1, outcomes.error().message()));
       }
   }
   say(began, "done\n");
@@ -104,6 +137,10 @@ std::string circumstances(const Options& options) {
 
 void list(const Field& field) {
   for (const auto& work : field.work) std::printf("work     %-14s %s\n", work.name.c_str(), work.title.c_str());
+  for (const auto& work : field.work)
+    for (const auto& candidate : work.candidates)
+      std::printf("at %-11s%-14s %s\n", work.name.c_str(), candidate.traits.name.c_str(),
+                  candidate.traits.title.c_str());
   for (const auto& subject : field.subjects)
     std::printf("subject  %-14s %s\n", subject->traits().name.c_str(), subject->traits().title.c_str());
 }
@@ -119,6 +156,7 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const int code = play_role(argc, argv); code >= 0) return code;
   const auto options = read_options(argc, argv);
   if (!options) return std::fprintf(stderr, "%s\n", options.error().message().c_str()), 2;
   auto field = everything(*options);

@@ -1,15 +1,14 @@
 #include "feed/teller.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 
 #include "base/format.h"
-#include "subjects/peer.h"
+#include "subjects/cores.h"
+#include "subjects/relay_endpoint.h"
 
 namespace relay::bench {
 namespace {
@@ -42,24 +41,17 @@ Result<void> tell(Peer& peer, int per_second) {
 
 }  // namespace
 
-Result<Teller> Teller::start(const std::string& socket, int events_per_second) {
+Result<ServerProcess> start_teller(const std::string& socket, int events_per_second) {
   auto peer = RELAY_TRY(Peer::connect(socket));
-  RELAY_TRY(peer.write_all(frame_of(
-      R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":{"agent":"Alice","capabilities":{"ack":true,"resume":false,"max_inflight":4096,"supports_topics":true,"send_ack":true}}})")));
-  const auto answer = RELAY_TRY(peer.read_frame());
-  if (!answer.contains(R"("type":"WELCOME")")) return fail("the daemon did not welcome us: " + answer);
-  const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("fork");
-  if (pid > 0) return Teller{pid};
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const auto ended = tell(peer, events_per_second);
-  std::fprintf(stderr, "the teller ended: %s\n", ended.error().message().c_str());
-  ::_exit(1);
-}
-
-void Teller::stop() const {
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
+  RELAY_TRY(peer.write_all(hello_frame({.name = "Alice", .confirms = true})));
+  RELAY_TRY(read_welcome(peer));
+  auto process = RELAY_TRY(ServerProcess::in_new_place());
+  RELAY_TRY(process.start([&] {
+    use_all_cores();
+    const auto ended = tell(peer, events_per_second);
+    std::fprintf(stderr, "the teller ended: %s\n", ended.error().message().c_str());
+  }));
+  return process;
 }
 
 }  // namespace relay::bench

@@ -1,19 +1,12 @@
 /// A session that tells the daemon what it does, so many times a second, in a process of its own.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 
-#include "base/result.h"
+#include "subjects/server_process.h"
 
 namespace relay::bench {
 
-struct Teller {
-  pid_t pid = 0;
-
-  static Result<Teller> start(const std::string& socket, int events_per_second);
-  void stop() const;
-};
+Result<ServerProcess> start_teller(const std::string& socket, int events_per_second);
 
 }  // namespace relay::bench

@@ -1,20 +1,16 @@
 #include "feed/ticking_server.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/feed.h"
 #include "api/route.h"
-#include "base/format.h"
+#include "feed/ticks.h"
 #include "net/asio_loop.h"
 #include "net/http_server.h"
 
 namespace relay::bench {
 namespace {
 
-/// Its log is a rule: event N reads the same whenever it is asked for, so that nothing is kept.
 class TickingRelay final : public api::Relay {
  public:
   TickingRelay(net::EventLoop& loop, int per_second) : loop_{loop}, per_second_{per_second}, began_{loop.now().steady} {
@@ -32,7 +28,8 @@ class TickingRelay final : public api::Relay {
       if (!payload.contains("newest")) {
         const auto after = static_cast<std::uint64_t>(payload.at("after").to_number<std::int64_t>());
         reached = std::min(newest_, after + static_cast<std::uint64_t>(payload.at("limit").to_number<std::int64_t>()));
-        for (auto number = after + 1; number <= reached; ++number) events.push_back(parse_json(event(number)).value());
+        for (auto number = after + 1; number <= reached; ++number)
+          events.push_back(parse_json(tick_event(number)).value());
       }
       answer(json::object{{"events", std::move(events)},
                           {"reached", static_cast<std::int64_t>(reached)},
@@ -46,23 +43,17 @@ class TickingRelay final : public api::Relay {
   }
 
  private:
-  static std::string event(std::uint64_t number) {
-    return format(
-        R"({{"type":"item.delta","sessionId":"s-4f2a","itemId":"i-{0}","delta":{{"type":"text","content":"another few words of what it thinks"}},"_seq":{0},"_ts":17340000{0:08},"_sessionId":"s-4f2a","_agentName":"Alice"}})",
-        number);
-  }
   void tick() {
-    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now().steady - began_).count();
-    newest_ = static_cast<std::uint64_t>(passed * per_second_ / 1'000'000);
+    newest_ = ticks_after(loop_.now().steady - began_, per_second_);
     while (follower_ != nullptr && told_ < newest_) {
       ++told_;
-      follower_->on_event(told_, event(told_));
+      follower_->on_event(told_, tick_event(told_));
     }
     timer_ = loop_.after(Millis{1}, [this] { tick(); });
   }
 
   net::EventLoop& loop_;
-  std::int64_t per_second_;
+  int per_second_;
   SteadyTime began_;
   std::string name_ = "bench";
   std::uint64_t newest_ = 0, told_ = 0;
@@ -70,8 +61,9 @@ class TickingRelay final : public api::Relay {
   std::unique_ptr<net::Timer> timer_;
 };
 
-[[noreturn]] void serve(int events_per_second, int port_pipe) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+}  // namespace
+
+void serve_ticking_events(int events_per_second, int port_pipe) {
   net::AsioLoop loop;
   TickingRelay relay{loop, events_per_second};
   api::Feed feed{loop, relay, {.readers = 2'000}};
@@ -89,27 +81,6 @@ class TickingRelay final : public api::Relay {
   if (::write(port_pipe, &port, sizeof port) != sizeof port) ::_exit(1);
   loop.run();
   ::_exit(0);
-}
-
-}  // namespace
-
-Result<TickingServer> TickingServer::start(int events_per_second) {
-  int ends[2];
-  if (::pipe(ends) != 0) return fail_errno("pipe");
-  const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("fork");
-  if (pid == 0) serve(events_per_second, ends[1]);
-  ::close(ends[1]);
-  TickingServer server{.pid = pid, .port = 0};
-  const auto read = ::read(ends[0], &server.port, sizeof server.port);
-  ::close(ends[0]);
-  if (read != sizeof server.port) return fail("the server did not start");
-  return server;
-}
-
-void TickingServer::stop() const {
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace relay::bench

@@ -1,20 +1,9 @@
-/// A server of its own process: the API's feed over a workspace in which something happens so many times a second.
+/// Our feed of events over our HTTP server, on a log that is a rule: what telling costs, without what happens in a daemon.
 #pragma once
-
-#include <sys/types.h>
-
-#include <cstdint>
-
-#include "base/result.h"
 
 namespace relay::bench {
 
-struct TickingServer {
-  pid_t pid = 0;
-  std::uint16_t port = 0;
-
-  static Result<TickingServer> start(int events_per_second);
-  void stop() const;
-};
+/// On a port of loopback, which is written to the pipe first.
+[[noreturn]] void serve_ticking_events(int events_per_second, int port_pipe);
 
 }  // namespace relay::bench

@@ -4,27 +4,23 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <ctime>
+
+#include "subjects/cores.h"
+#include "work/driver.h"
 
 namespace relay::bench {
 namespace {
 
-using std::chrono::steady_clock;
-
 constexpr int kPatienceMs = 30'000;
-
-double seconds_since(steady_clock::time_point start) {
-  return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
 
 }  // namespace
 
-Result<SeatUnderTest> SeatUnderTest::start(std::vector<std::string> argv) {
+Result<SeatUnderTest> SeatUnderTest::start(const pty::Command& command) {
+  const OnServersCores there;
   auto terminal = RELAY_TRY(pty::PseudoTerminal::open({}));
-  auto process = RELAY_TRY(pty::spawn(
-      terminal.peer.get(), {.argv = std::move(argv), .environment = pty::inherited_environment(), .directory = {}}));
+  auto process = RELAY_TRY(pty::spawn(terminal.peer.get(), command));
   return SeatUnderTest{std::move(terminal), std::move(process)};
 }
 
@@ -35,11 +31,11 @@ SeatUnderTest::~SeatUnderTest() {
   ::waitpid(process_.pid, nullptr, 0);
 }
 
-Result<std::size_t> SeatUnderTest::read_some() {
+Result<std::string_view> SeatUnderTest::read_some() {
   static std::array<char, 64 * 1024> block;
   while (true) {
     const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
-    if (count > 0) return static_cast<std::size_t>(count);
+    if (count > 0) return std::string_view{block.data(), static_cast<std::size_t>(count)};
     if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate is gone");
     pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
     if (::poll(&wait, 1, kPatienceMs) == 0) return fail("nothing came for 30 s");
@@ -53,15 +49,21 @@ Result<void> SeatUnderTest::type(std::string_view text) {
 }
 
 Result<double> SeatUnderTest::keystroke() {
-  const auto start = steady_clock::now();
+  const auto start = now();
   RELAY_TRY(type("k"));
   RELAY_TRY(read_some());
   return seconds_since(start) * 1e6;
 }
 
+Result<void> SeatUnderTest::read_until(std::string_view words) {
+  std::string said;
+  while (!said.contains(words)) said += RELAY_TRY(read_some());
+  return {};
+}
+
 Result<double> SeatUnderTest::read_all(std::size_t bytes) {
-  const auto start = steady_clock::now();
-  for (std::size_t got = 0; got < bytes;) got += RELAY_TRY(read_some());
+  const auto start = now();
+  for (std::size_t got = 0; got < bytes;) got += RELAY_TRY(read_some()).size();
   return seconds_since(start);
 }
 

@@ -12,7 +12,7 @@ namespace relay::bench {
 
 class SeatUnderTest {
  public:
-  static Result<SeatUnderTest> start(std::vector<std::string> argv);
+  static Result<SeatUnderTest> start(const pty::Command& command);
   SeatUnderTest(SeatUnderTest&&) = default;
   SeatUnderTest& operator=(SeatUnderTest&&) = delete;
   ~SeatUnderTest();
@@ -21,6 +21,8 @@ class SeatUnderTest {
   Result<double> keystroke();
   /// Reads so many bytes: seconds.
   Result<double> read_all(std::size_t bytes);
+  /// Reads until that was said.
+  Result<void> read_until(std::string_view words);
   Result<void> type(std::string_view text);
 
   /// Processor seconds the candidate used so far.
@@ -29,7 +31,7 @@ class SeatUnderTest {
  private:
   SeatUnderTest(pty::PseudoTerminal terminal, pty::Spawned process)
       : terminal_{std::move(terminal)}, process_{std::move(process)} {}
-  Result<std::size_t> read_some();
+  Result<std::string_view> read_some();
 
   pty::PseudoTerminal terminal_;
   pty::Spawned process_;

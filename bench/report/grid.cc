@@ -12,22 +12,23 @@ namespace {
 std::vector<Metric> columns(const Results& results, const Work& work, const std::string& variant) {
   std::vector<Metric> columns;
   for (const auto& row : kMetrics)
-    if (std::ranges::any_of(results.subjects(), [&](const Traits& subject) {
+    if (std::ranges::any_of(results.subjects(work), [&](const Traits& subject) {
           return !results.rounds(work, variant, subject, row.metric).empty();
         }))
       columns.push_back(row.metric);
   return columns;
 }
 
-const Traits* subject_named(const Results& results, std::string_view name) {
-  const auto found = std::ranges::find(results.subjects(), name, &Traits::name);
-  return found == results.subjects().end() ? nullptr : &*found;
+std::optional<Traits> subject_named(const Results& results, const Work& work, std::string_view name) {
+  for (const auto& subject : results.subjects(work))
+    if (subject.name == name) return subject;
+  return std::nullopt;
 }
 
 /// How many times better that subject is than this one: "-" where one of them was not measured.
 std::string ratio(const Results& results, const Work& work, const std::string& variant, std::string_view better,
                   const Traits& than) {
-  const auto* subject = subject_named(results, better);
+  const auto subject = subject_named(results, work, better);
   const auto theirs = results.summary(work, variant, than, work.headline);
   const auto its = subject ? results.summary(work, variant, *subject, work.headline) : std::nullopt;
   if (!theirs || !its || than.name == better) return "-";
@@ -53,19 +54,18 @@ void add_numbers(std::vector<std::string>& row, const Results& results, const Wo
 
 Grid comparison(const Results& results, const Work& work, const std::string& variant) {
   const auto metrics = columns(results, work, variant);
-  Grid grid{.title = relay::format("{}: {}, {}", work.name, work.title, variant),
-            .head = {"", "promise"},
-            .rows = {},
-            .remarks = {}};
+  Grid grid{
+      .title = relay::format("{}: {}, {}", work.name, work.title, variant), .head = {""}, .rows = {}, .remarks = {}};
+  const bool servers = work.candidates.empty();
+  if (servers) grid.head.push_back("promise");
   add_heads(grid, metrics);
-  grid.head.push_back("floor x");
-  for (const auto ours : kOurs) grid.head.push_back(relay::format("{} x", ours));
-  for (const auto& subject : results.subjects()) {
+  for (const auto& yardstick : work.yardsticks) grid.head.push_back(relay::format("{} x", yardstick));
+  for (const auto& subject : results.subjects(work)) {
     if (results.rounds(work, variant, subject, work.headline).empty()) continue;
-    std::vector<std::string> row{subject.title, std::string{title_of(subject.promise)}};
+    std::vector<std::string> row{subject.title};
+    if (servers) row.emplace_back(title_of(subject.promise));
     add_numbers(row, results, work, variant, subject, metrics);
-    row.push_back(ratio(results, work, variant, "floor", subject));
-    for (const auto ours : kOurs) row.push_back(ratio(results, work, variant, ours, subject));
+    for (const auto& yardstick : work.yardsticks) row.push_back(ratio(results, work, variant, yardstick, subject));
     grid.rows.push_back(std::move(row));
   }
   return grid;
@@ -93,13 +93,13 @@ std::vector<Grid> grids_of(const Results& results) {
   std::vector<Grid> grids;
   for (const auto& work : results.work()) {
     const auto variants = results.variants(work);
-    if (const auto* subject = subject_named(results, work.alone); subject && !variants.empty())
+    if (const auto subject = subject_named(results, work, work.alone); subject && !variants.empty())
       grids.push_back(alone(results, work, *subject));
     else
       for (const auto& variant : variants) grids.push_back(comparison(results, work, variant));
     if (variants.empty())
       grids.push_back({.title = relay::format("{}: {}", work.name, work.title), .head = {}, .rows = {}, .remarks = {}});
-    for (const auto& subject : results.subjects())
+    for (const auto& subject : results.subjects(work))
       if (const auto words = results.remark_on(work, subject); !words.empty())
         grids.back().remarks.push_back(relay::format("{}: {}", subject.title, words));
   }

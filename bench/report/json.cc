@@ -17,9 +17,14 @@ json::object metrics_of(const Results& results, const Work& work, const std::str
   return metrics;
 }
 
+json::object described(const Traits& subject) {
+  return {
+      {"name", subject.name}, {"title", subject.title}, {"promise", title_of(subject.promise)}, {"note", subject.note}};
+}
+
 json::object variant_of(const Results& results, const Work& work, const std::string& variant) {
   json::object subjects;
-  for (const auto& subject : results.subjects())
+  for (const auto& subject : results.subjects(work))
     if (auto metrics = metrics_of(results, work, variant, subject); !metrics.empty())
       subjects[subject.name] = std::move(metrics);
   return {{"variant", variant}, {"subjects", std::move(subjects)}};
@@ -29,20 +34,19 @@ json::object variant_of(const Results& results, const Work& work, const std::str
 
 std::string json_of(const Results& results, const std::string& circumstances) {
   json::array subjects, works;
-  for (const auto& subject : results.subjects())
-    subjects.push_back(json::object{{"name", subject.name},
-                                    {"title", subject.title},
-                                    {"promise", title_of(subject.promise)},
-                                    {"note", subject.note}});
+  for (const auto& subject : results.subjects()) subjects.push_back(described(subject));
   for (const auto& work : results.work()) {
     json::array variants;
     for (const auto& variant : results.variants(work)) variants.push_back(variant_of(results, work, variant));
     json::object remarks;
-    for (const auto& subject : results.subjects())
+    json::array candidates;
+    for (const auto& candidate : work.candidates) candidates.push_back(described(candidate.traits));
+    for (const auto& subject : results.subjects(work))
       if (const auto words = results.remark_on(work, subject); !words.empty()) remarks[subject.name] = words;
     works.push_back(json::object{{"name", work.name},
                                  {"title", work.title},
                                  {"headline", row_of(work.headline).name},
+                                 {"candidates", std::move(candidates)},
                                  {"variants", std::move(variants)},
                                  {"remarks", std::move(remarks)}});
   }

@@ -24,6 +24,12 @@ constexpr Shown kBars[] = {
     {"broadcast", "", Metric::Rate, std::nullopt, "one to a thousand", "deliveries/s"},
     {"broadcast", "", Metric::CpuPerMillion, std::nullopt, "one to a thousand: CPU of the server", "µs a delivery"},
     {"backlog", "", Metric::DrainRate, std::nullopt, "mail that waited, drained", "messages/s"},
+    {"fairness", "", Metric::ConfirmP99, std::nullopt, "a quiet pair's p99, confirmed", "µs"},
+    {"pipeline", "a flood", Metric::Throughput, std::nullopt, "an agent's output read: a flood of lines", "MB/s"},
+    {"pipeline", "recordings of claude", Metric::Throughput, std::nullopt, "an agent's output read: recordings",
+     "MB/s"},
+    {"keystroke", "", Metric::KeyP50, Metric::KeyP99, "a key and its echo, median | p99", "µs"},
+    {"feed", "", Metric::CpuPerMillion, std::nullopt, "events to a thousand readers: CPU", "µs an event"},
     {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "after a cut, until the first message | p99", "µs"},
 };
 
@@ -39,17 +45,17 @@ const Work* work_named(const Results& results, std::string_view name) {
   return found == results.work().end() ? nullptr : &*found;
 }
 
-Kind kind_of(const Traits& subject) {
-  if (subject.name == "floor") return Kind::Floor;
-  return is_ours(subject) ? Kind::Ours : Kind::Other;
+Kind kind_of(const Work& work, const Traits& subject) {
+  if (subject.name == work.yardsticks.front()) return Kind::Floor;
+  return subject.ours ? Kind::Ours : Kind::Other;
 }
 
 BarPlot bars_of(const Results& results, const Work& work, const std::string& variant, const Shown& shown) {
   BarPlot plot{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .bars = {}};
-  for (const auto& subject : results.subjects()) {
+  for (const auto& subject : results.subjects(work)) {
     const auto value = results.summary(work, variant, subject, shown.metric);
     if (!value) continue;
-    Bar bar{.label = subject.title, .value = value->median, .mark = {}, .kind = kind_of(subject)};
+    Bar bar{.label = subject.title, .value = value->median, .mark = {}, .kind = kind_of(work, subject)};
     if (shown.mark)
       if (const auto mark = results.summary(work, variant, subject, *shown.mark)) bar.mark = mark->median;
     plot.bars.push_back(std::move(bar));
@@ -63,7 +69,7 @@ BarPlot bars_of(const Results& results, const Work& work, const std::string& var
 Curve curve_of(const Results& results, const Work& work, const Shown& shown) {
   Curve curve{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .points = {}};
   for (const auto& variant : results.variants(work))
-    for (const auto& subject : results.subjects())
+    for (const auto& subject : results.subjects(work))
       if (const auto value = results.summary(work, variant, subject, shown.metric))
         curve.points.push_back({.label = variant, .value = value->median});
   return curve;

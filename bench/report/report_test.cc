@@ -10,7 +10,7 @@
 namespace relay::bench {
 namespace {
 
-const Work kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50, .unfit = {}, .run = {}};
+const Work kTalk{.name = "talk", .title = "they talk", .headline = Metric::DeliverP50};
 const Traits kFloor{.name = "floor", .title = "raw forwarder"};
 const Traits kPower{.name = "power", .title = "agent-relay, power", .promise = Promise::Power};
 
@@ -44,6 +44,22 @@ TEST(Table, SaysWhySomebodyHasNoNumbers) {
   Results results{{kTalk}, {kFloor, kPower}};
   results.remark(kTalk, kFloor, "missing: not installed");
   EXPECT_NE(table_of(results, "here").find("raw forwarder: missing: not installed"), std::string::npos);
+}
+
+TEST(Table, ComparesWhoDoesAKindOfWorkAloneWithItsOwnYardstick) {
+  const Work reading{.name = "reading",
+                     .title = "they read",
+                     .headline = Metric::Throughput,
+                     .candidates = {{.traits = {.name = "plain", .title = "plain reader"}, .run = {}},
+                                    {.traits = {.name = "ours", .title = "our reader", .ours = true}, .run = {}}},
+                     .yardsticks = {"plain"}};
+  Results results{{kTalk, reading}, {kFloor, kPower}};
+  results.add(reading, reading.candidates[0].traits, {{"a log", {{Metric::Throughput, 50}}}});
+  results.add(reading, reading.candidates[1].traits, {{"a log", {{Metric::Throughput, 200}}}});
+  const auto page = markdown_of(results, "here");
+  EXPECT_NE(page.find("|  | output MB/s | spread | plain x |"), std::string::npos) << page;
+  EXPECT_NE(page.find("| our reader | 200 | 0% | 0.25 |"), std::string::npos) << page;
+  EXPECT_NE(json_of(results, "here").find(R"("ours":{"megabytes_per_second")"), std::string::npos);
 }
 
 TEST(Markdown, HasARowForEverySubject) {

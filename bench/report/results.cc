@@ -19,6 +19,13 @@ void Results::remark(const Work& work, const Traits& subject, std::string words)
   remarks_[{work.name, subject.name}] = std::move(words);
 }
 
+std::vector<Traits> Results::subjects(const Work& work) const {
+  if (work.candidates.empty()) return subjects_;
+  std::vector<Traits> own;
+  for (const auto& candidate : work.candidates) own.push_back(candidate.traits);
+  return own;
+}
+
 std::vector<std::string> Results::variants(const Work& work) const {
   const auto found = variants_.find(work.name);
   return found == variants_.end() ? std::vector<std::string>{} : found->second;
@@ -43,8 +50,6 @@ std::string Results::remark_on(const Work& work, const Traits& subject) const {
   const auto found = remarks_.find({work.name, subject.name});
   return found == remarks_.end() ? std::string{} : found->second;
 }
-
-bool is_ours(const Traits& subject) { return std::ranges::find(kOurs, subject.name) != std::end(kOurs); }
 
 double times_better(Metric metric, double value, double than) {
   return row_of(metric).better == Better::Lower ? than / value : value / than;

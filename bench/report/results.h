@@ -28,6 +28,8 @@ class Results {
 
   [[nodiscard]] const std::vector<Work>& work() const { return work_; }
   [[nodiscard]] const std::vector<Traits>& subjects() const { return subjects_; }
+  /// Who does that work: its own candidates, or everybody.
+  [[nodiscard]] std::vector<Traits> subjects(const Work& work) const;
   /// In the order they came.
   [[nodiscard]] std::vector<std::string> variants(const Work& work) const;
   /// Empty where it was not measured.
@@ -47,13 +49,8 @@ class Results {
   std::map<std::pair<std::string, std::string>, std::string> remarks_;
 };
 
-/// The kinds of ours, by name; the tables compare everybody with each.
-inline constexpr std::string_view kOurs[] = {"memory", "process", "power"};
-
 /// How many times better the first is, by the metric's direction.
 double times_better(Metric metric, double value, double than);
-
-bool is_ours(const Traits& subject);
 
 // `circumstances` says where, when and how it was measured.
 /// The tables, for a person at a terminal, and for a page.

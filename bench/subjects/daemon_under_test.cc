@@ -16,12 +16,15 @@ Result<DaemonUnderTest> DaemonUnderTest::start(const std::string& program, const
                                        "AGENT_RELAY_DURABILITY=" + settings.durability,
                                        "AGENT_RELAY_RATE_PER_SECOND=0",
                                        "AGENT_RELAY_BREAK_LOOPS=false",
-                                       "AGENT_RELAY_HEARTBEAT_MS=" + settings.heartbeat_ms};
+                                       "AGENT_RELAY_HEARTBEAT_MS=" + settings.heartbeat_ms,
+                                       "AGENT_RELAY_DASHBOARD_PORT=" + std::to_string(settings.http_port)};
   DaemonUnderTest daemon{std::move(server), std::move(environment)};
   RELAY_TRY(daemon.server_.start(
-      {std::filesystem::absolute(program).string(), "up", "--foreground", "--no-http", "--socket", daemon.socket()},
+      {std::filesystem::absolute(program).string(), "up", "--foreground", "--socket", daemon.socket()},
       daemon.environment_));
   RELAY_TRY(daemon.server_.until([&] { return Peer::connect(daemon.socket()).has_value(); }));
+  if (settings.http_port != 0)
+    RELAY_TRY(daemon.server_.until([&] { return ByteSocket::connect_loopback(settings.http_port).has_value(); }));
   return daemon;
 }
 

@@ -13,6 +13,7 @@ struct DaemonSettings {
   std::string storage = "sqlite";        // AGENT_RELAY_STORAGE_TYPE
   std::string durability = "power";      // AGENT_RELAY_DURABILITY
   std::string heartbeat_ms = "3600000";  // we are silent while others have their turn
+  std::uint16_t http_port = 0;           // of the HTTP API; 0: there is none
 };
 
 class DaemonUnderTest {

@@ -69,18 +69,21 @@ void add_ours(Subjects& subjects, const std::string& program) {
        .title = "agent-relay, memory",
        .promise = Promise::Memory,
        .keeps_mail = true,
+       .ours = true,
        .note = "no file is written"},
       {.storage = "memory", .durability = "process"});
   add({.name = "process",
        .title = "agent-relay, process",
        .promise = Promise::Process,
        .keeps_mail = true,
+       .ours = true,
        .note = "SQLite; each commit is handed to the system before the ACK"},
       {.storage = "sqlite", .durability = "process"});
   add({.name = "power",
        .title = "agent-relay, power",
        .promise = Promise::Power,
        .keeps_mail = true,
+       .ours = true,
        .note = "SQLite; one sync for all that wait, before the ACK (the default)"},
       {.storage = "sqlite", .durability = "power"});
 }

@@ -23,6 +23,7 @@ namespace relay::bench {
 namespace {
 
 constexpr auto kBetweenTries = std::chrono::microseconds{500};
+constexpr const char* kNothing = "/dev/null";
 constexpr auto kPatience = std::chrono::seconds{20};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -37,9 +38,11 @@ enum class Fate { OfItsOwn, DiesWithUs };
 /// A program in that directory. Without a copy of our memory, which thousands of buffers make large: what a start costs is
 /// measured too.
 Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> environment, const std::string& place,
-                    const std::string& output, Fate fate) {
+                    const std::string& input, const std::string& output, Fate fate) {
   const auto arguments = pointers(words), variables = pointers(environment);
+  const UniqueFd in{::open(input.c_str(), O_RDONLY | O_CLOEXEC)};
   const UniqueFd out{::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  if (!in) return fail_errno("cannot open " + input);
   if (!out) return fail_errno("cannot open " + output);
   const OnServersCores there;
   const pid_t pid = ::vfork();
@@ -48,7 +51,8 @@ Result<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> env
       ::signal(SIGINT, SIG_IGN);  // ours to end: an interrupt at the keyboard goes to the whole group
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     }
-    if (::dup2(out.get(), 1) >= 0 && ::dup2(out.get(), 2) >= 0 && ::chdir(place.c_str()) == 0)
+    if (::dup2(in.get(), 0) >= 0 && ::dup2(out.get(), 1) >= 0 && ::dup2(out.get(), 2) >= 0 &&
+        ::chdir(place.c_str()) == 0)
       ::execve(arguments[0], arguments.data(), variables.data());
     ::_exit(127);
   }
@@ -86,7 +90,7 @@ ServerProcess::~ServerProcess() {
 
 Result<void> ServerProcess::start(std::vector<std::string> words, std::vector<std::string> environment) {
   environment.insert(environment.end(), {"HOME=" + place_, "PATH=/usr/local/bin:/usr/bin:/bin"});
-  pid_ = RELAY_TRY(spawn(std::move(words), std::move(environment), place_, file("out"), Fate::DiesWithUs));
+  pid_ = RELAY_TRY(spawn(std::move(words), std::move(environment), place_, kNothing, file("out"), Fate::DiesWithUs));
   return {};
 }
 
@@ -132,8 +136,9 @@ Usage ServerProcess::usage() const {
   return usage;
 }
 
-Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment) {
-  const pid_t pid = RELAY_TRY(spawn(std::move(words), std::move(environment), place, "/dev/null", Fate::OfItsOwn));
+Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment,
+                   const std::string& input) {
+  const pid_t pid = RELAY_TRY(spawn(std::move(words), std::move(environment), place, input, kNothing, Fate::OfItsOwn));
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) return fail_errno("cannot wait for a process");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -52,8 +52,9 @@ class ServerProcess {
   bool runs_our_code_ = false;
 };
 
-/// Runs it there to its end, without output, and returns its exit code.
-Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment);
+/// Runs it there to its end, without output and with that file as its input, and returns its exit code.
+Result<int> run_in(const std::string& place, std::vector<std::string> words, std::vector<std::string> environment,
+                   const std::string& input = "/dev/null");
 /// Where a program is, if it is installed (also in the sbin directories).
 std::optional<std::string> find_program(std::string_view name);
 /// A port of loopback that nobody uses at the moment.

@@ -39,6 +39,7 @@ struct Traits {
   Promise promise = Promise::None;
   bool keeps_mail = false;  // for a receiver that is away
   std::size_t most_agents = 100'000;
+  bool ours = false;
   std::string note = {};  // settings that a reader must know
 };
 

@@ -22,15 +22,24 @@ struct Scale {
   double idle_seconds = 10.0;
 };
 
+/// Who does a kind of work that no server does.
+struct Candidate {
+  Traits traits;
+  std::function<Result<std::vector<Outcome>>(const Scale&)> run;
+};
+
 struct Work {
   std::string name;   // as `--only` takes it
   std::string title;  // over its table
   Metric headline;    // the ratios are about this one
   /// Why a subject does not do this work; nothing when it does.
-  std::function<std::optional<std::string>(const Traits&)> unfit;
-  std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run;
-  std::string alone = {};  // the one subject it is about
-  int most_rounds = 100;   // for work that is long and steady
+  std::function<std::optional<std::string>(const Traits&)> unfit = {};
+  std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run = {};
+  std::string alone = {};                  // the one subject it is about
+  int most_rounds = 100;                   // for work that is long and steady
+  std::vector<Candidate> candidates = {};  // instead of all subjects, and of `unfit` and `run`
+  /// With whom everybody is compared, a column each.
+  std::vector<std::string> yardsticks = {"floor", "memory", "process", "power"};
 };
 
 std::vector<Work> all_work();
@@ -52,5 +61,9 @@ Work idle_work();
 Work start_work();
 Work agents_work();
 Work history_work();
+Work fairness_work();
+Work pipeline_work();
+Work keystroke_work();
+Work feed_work();
 
 }  // namespace relay::bench
