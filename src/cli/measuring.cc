@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/directory.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/live_line.h"
@@ -19,6 +20,7 @@
 namespace relay::cli {
 namespace {
 
+constexpr std::string_view kLockName = "bench.lock";
 constexpr std::size_t kPieceMessages = 1'000;
 constexpr Millis kPieceTime{250};
 constexpr std::size_t kWarmUpMessages = 20;
@@ -47,8 +49,7 @@ class Bench {
     }
     measured.bytes = options_.bytes;
     measured.window = options_.window;
-    if (const auto free = remove_all({}); !free)
-      return fail(Errc::Refused, "another bench runs in this workspace; wait for its end: " + free.error().message());
+    RELAY_TRY(remove_all());  // what one that was killed left behind
     const net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { interrupt(); }};
     RELAY_TRY(run_part("one by one", 1, measured.single, measured.raw_single));
     RELAY_TRY(run_part("many at once", options_.window, measured.many, measured.raw_many));
@@ -78,7 +79,7 @@ class Bench {
     pair_ = std::make_unique<MeasuredPair>(loop_, config::socket_to_connect(context_.project.socket));
     auto measured = measure(window, extent);
     pair_.reset();
-    const auto removed = remove_all(kLeavingTimeout);
+    const auto removed = remove_all();
     if (measured && !removed) return std::unexpected{removed.error()};
     return measured;
   }
@@ -95,8 +96,8 @@ class Bench {
     if (pair_) pair_->stop();
   }
 
-  Result<void> remove_all(std::chrono::milliseconds patience) {
-    for (const auto name : {kBenchReceiver, kBenchSender}) RELAY_TRY(remove(name, in(patience)));
+  Result<void> remove_all() {
+    for (const auto name : {kBenchReceiver, kBenchSender}) RELAY_TRY(remove(name, in(kLeavingTimeout)));
     return {};
   }
 
@@ -129,6 +130,11 @@ class Bench {
 
 Result<BenchEnd> run_bench(const BenchOptions& options, const Context& context) {
   auto connection = RELAY_TRY(join_workspace(context));
+  const auto directory = RELAY_TRY(DiskDirectory::open(context.project.directory));
+  const auto alone = directory->lock(std::string{kLockName});
+  if (!alone && is(alone.error(), LockErrc::Held))
+    return fail(Errc::Refused, "another bench runs in this workspace; wait for its end");
+  if (!alone) return std::unexpected{alone.error()};
   auto forwarder = RELAY_TRY(RawForwarder::start());
   return Bench{options, context, std::move(connection), std::move(forwarder)}.run();
 }

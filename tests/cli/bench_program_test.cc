@@ -70,8 +70,19 @@ TEST_F(Bench, RemovesWhatARunThatWasKilledLeftBehind) {
   ASSERT_TRUE(eventually([&] { return integer_member(box_.ok_json({"status"}), "knownAgents") == 2; }));
   bench->signal(SIGKILL);
   bench->finish();
-  ASSERT_TRUE(eventually([&] { return box_.run({"bench", "--seconds", "50ms"}).code == 0; }));
+  box_.ok({"bench", "--seconds", "50ms"});
   expect_nothing_left();
+}
+
+TEST_F(Bench, IsAloneInItsWorkspace) {
+  box_.ok({"up"});
+  const auto first = box_.start({"bench", "--seconds", "1m"});
+  ASSERT_TRUE(first->complains("measuring"));
+  const auto second = box_.run({"bench"});
+  EXPECT_EQ(second.code, 5);
+  EXPECT_NE(second.err.find("another bench runs in this workspace"), std::string::npos) << second.err;
+  first->signal(SIGINT);
+  EXPECT_EQ(first->finish().code, 1);
 }
 
 TEST_F(Bench, NeedsADaemonAndSensibleWishes) {
