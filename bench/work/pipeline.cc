@@ -2,13 +2,13 @@
 /// speech. One core, in processor time.
 #include <vterm.h>
 
-#include <ctime>
 #include <map>
 #include <memory>
 
 #include "output/streams.h"
 #include "profiles/shelf.h"
 #include "profiles/watcher.h"
+#include "work/processor_time.h"
 #include "work/work.h"
 
 namespace relay::bench {
@@ -75,9 +75,9 @@ std::function<Result<std::vector<Outcome>>(const Scale&)> over_all_streams(void 
     std::vector<Outcome> outcomes;
     for (const auto& stream : streams) {
       for (const auto& tape : stream.tapes) (void)eyes_of(tape.profile);
-      const std::clock_t begun = std::clock();  // of our processor: other work on the machine does not count
-      for (const auto& tape : stream.tapes) read(tape);
-      const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+      const double seconds = processor_seconds([&] {
+        for (const auto& tape : stream.tapes) read(tape);
+      });
       outcomes.push_back(
           {.variant = stream.title, .measurements = {{Metric::Throughput, stream.megabytes() / seconds}}});
     }

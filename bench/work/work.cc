@@ -3,9 +3,9 @@
 namespace relay::bench {
 
 std::vector<Work> all_work() {
-  return {sequential_work(), windowed_work(), fan_in_work(),   broadcast_work(), pairs_work(),
-          backlog_work(),    resume_work(),   idle_work(),     start_work(),     agents_work(),
-          history_work(),    fairness_work(), pipeline_work(), keystroke_work(), feed_work()};
+  return {sequential_work(), windowed_work(), fan_in_work(),    broadcast_work(), pairs_work(),   backlog_work(),
+          resume_work(),     idle_work(),     start_work(),     agents_work(),    history_work(), fairness_work(),
+          pipeline_work(),   speech_work(),   keystroke_work(), feed_work()};
 }
 
 std::optional<std::string> all_can(const Traits&) { return std::nullopt; }

@@ -63,6 +63,7 @@ Work agents_work();
 Work history_work();
 Work fairness_work();
 Work pipeline_work();
+Work speech_work();
 Work keystroke_work();
 Work feed_work();
 

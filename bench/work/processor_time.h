@@ -1,0 +1,15 @@
+/// How long our own processor was busy: other work on the machine does not count.
+#pragma once
+
+#include <ctime>
+
+namespace relay::bench {
+
+template <class Work>
+double processor_seconds(Work work) {
+  const std::clock_t begun = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+}  // namespace relay::bench
