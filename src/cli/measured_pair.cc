@@ -12,6 +12,10 @@ namespace {
 
 constexpr Millis kDeliveryPatience{10'000};  // beyond the time that a measurement takes
 
+/// Room for the longest texts in the widest window.
+constexpr client::OutboxLimits kOutboxLimits{.max_entries = 2 * kMaxBenchWindow,
+                                             .max_bytes = 2 * kMaxBenchWindow * kMaxBenchBytes};
+
 double microseconds_since(SteadyTime then) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - then).count();
 }
@@ -22,7 +26,7 @@ double microseconds_since(SteadyTime then) {
 class MeasuredPair::End final : public client::LinkListener {
  public:
   End(MeasuredPair& pair, std::string_view name, const std::string& socket_path)
-      : pair_{pair}, outbox_{client::Numbering::RandomIds, {}, pair.random_} {
+      : pair_{pair}, outbox_{client::Numbering::RandomIds, kOutboxLimits, pair.random_} {
     client::LinkOptions options;
     options.socket_path = socket_path;
     options.hello.agent = name;

@@ -25,6 +25,7 @@ inline constexpr std::string_view kBenchSender = "__bench-sender";
 inline constexpr std::string_view kBenchReceiver = "__bench-receiver";
 /// As many as a client without a durable outbox has on their way at most.
 inline constexpr std::size_t kMaxBenchWindow = client::kMaxUnansweredWithoutEpoch;
+inline constexpr std::size_t kMaxBenchBytes = 65'536;  // of a text
 
 class MeasuredPair {
  public:

@@ -47,7 +47,7 @@ TEST_F(Bench, TellsHowFastTheDaemonIsBesideARawForwarderAndLeavesNothing) {
 
 TEST_F(Bench, TellsAPersonWhatSurvives) {
   box_.ok({"up", "--storage", "memory"});
-  const auto said = box_.ok({"bench", "--seconds", "100ms"});
+  const auto said = box_.ok({"bench", "--seconds", "100ms", "--size", "65536", "--window", "256"});
   EXPECT_NE(said.find("memory: forgotten when the daemon ends"), std::string::npos) << said;
   EXPECT_NE(said.find("raw forwarder"), std::string::npos) << said;
   expect_nothing_left();

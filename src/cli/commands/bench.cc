@@ -10,7 +10,7 @@ namespace relay::cli {
 namespace {
 
 constexpr Millis kLongest{3'600'000};
-constexpr std::int64_t kMostMessages = 1'000'000, kMostBytes = 65'536;
+constexpr std::int64_t kMostMessages = 1'000'000;
 
 ExitCode run(const Invocation& invocation, Context& context) {
   BenchOptions options;
@@ -22,7 +22,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return {};
   };
   RELAY_CLI_USAGE(number("--messages", kMostMessages, options.messages));
-  RELAY_CLI_USAGE(number("--size", kMostBytes, options.bytes));
+  RELAY_CLI_USAGE(number("--size", static_cast<std::int64_t>(kMaxBenchBytes), options.bytes));
   RELAY_CLI_USAGE(number("--window", static_cast<std::int64_t>(kMaxBenchWindow), options.window));
   const auto end = RELAY_CLI_TRY(run_bench(options, context));
   if (end.interrupted) return complain("interrupted; agents and messages of the bench are removed", ExitCode::No);
