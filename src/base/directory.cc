@@ -168,19 +168,31 @@ std::string_view describe(LockErrc code) {
   return "";
 }
 
-Result<std::unique_ptr<DirectoryLock>> DiskDirectory::lock(const std::string& name) {
-  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)};
-  if (!fd) return fail_errno(format("cannot open {}", full(name)));
+namespace {
+
+Result<std::unique_ptr<DirectoryLock>> lock_open_file(UniqueFd fd, const std::string& path) {
+  if (!fd) return fail_errno(format("cannot open {}", path));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
-      return fail(LockErrc::Held, format("{} is held by another program; only one may use it", full(name)));
-    return fail_errno(format("cannot lock {}", full(name)));
+      return fail(LockErrc::Held, format("{} is held by another program; only one may use it", path));
+    return fail_errno(format("cannot lock {}", path));
   }
   // Only a courtesy to whoever finds it held: the lock itself is the kernel's.
   const auto holder = format("{}\n", ::getpid());
   [[maybe_unused]] const bool noted =
       ::ftruncate(fd.get(), 0) == 0 && ::pwrite(fd.get(), holder.data(), holder.size(), 0) > 0;
   return std::make_unique<DiskLock>(std::move(fd));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryLock>> lock_file(const std::string& path) {
+  return lock_open_file(UniqueFd{::open(path.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)}, path);
+}
+
+Result<std::unique_ptr<DirectoryLock>> DiskDirectory::lock(const std::string& name) {
+  return lock_open_file(UniqueFd{::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)},
+                        full(name));
 }
 
 }  // namespace relay

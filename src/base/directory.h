@@ -34,6 +34,9 @@ class DirectoryLock {
   virtual ~DirectoryLock() = default;
 };
 
+/// The same for a file of its own, made when absent.
+Result<std::unique_ptr<DirectoryLock>> lock_file(const std::string& path);
+
 class Directory {
  public:
   virtual ~Directory() = default;

@@ -124,10 +124,15 @@ Finding check_store(const Context& context) {
   const auto path = config::database_path(*settings, context.project);
   std::error_code ignored;
   const fs::path directory = fs::path{path}.parent_path();
-  for (const auto& entry : fs::directory_iterator{directory, ignored})
-    if (entry.path().filename().string().find("damaged") != std::string::npos)
-      return problem("store", "a damaged database was set aside: " + entry.path().string(),
-                     "recover it with sqlite3 .recover, or remove it");
+  for (const auto& entry : fs::directory_iterator{directory, ignored}) {
+    const auto name = entry.path().filename().string();
+    if (name.find("damaged") == std::string::npos) continue;
+    if (name.find("-commits") != std::string::npos)
+      return problem("store", "a journal that did not fit its database was set aside: " + entry.path().string(),
+                     "keep it if messages are missed, or remove it");
+    return problem("store", "a damaged database was set aside: " + entry.path().string(),
+                   "recover it with sqlite3 .recover, or remove it");
+  }
   std::ifstream file{path, std::ios::binary};
   if (!file) return ok("store", "no messages yet");
   std::string magic(kSqliteMagic.size(), '\0');

@@ -36,6 +36,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   self->socket_ = RELAY_TRY(prepare_project(self->project_, now));
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));
+  self->store_lock_ = std::move(opened.lock);
   self->warning_ = std::move(opened.warning);
   if (!self->warning_.empty()) log::warn(self->warning_, {{"workspace", root}});
   auto snapshot = RELAY_TRY(opened.store->load());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/random.h"
 #include "config/places.h"
 #include "config/settings.h"
@@ -75,6 +76,7 @@ class OpenWorkspace {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop thread only
   HostKeeper hosts_;
   std::unique_ptr<EventProjection> projection_;
+  std::unique_ptr<DirectoryLock> store_lock_;  // until the workspace has closed its store
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };

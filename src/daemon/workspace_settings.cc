@@ -1,5 +1,6 @@
 #include "daemon/workspace_settings.h"
 
+#include "base/format.h"
 #include "base/random.h"
 #include "daemon/machine_usage.h"
 #include "store/journal_recovery.h"
@@ -63,6 +64,11 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
       opened.durability = durability_of(settings);
+      auto lock = lock_file(opened.path + "-lock");
+      if (!lock && is(lock.error(), LockErrc::Held))
+        return fail(
+            format("the message store {} is in use by another workspace; give each its own storage.path", opened.path));
+      opened.lock = RELAY_TRY(std::move(lock));
       const store::SqliteOptions options{.path = opened.path,
                                          .durability = opened.durability,
                                          .now = now,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "config/places.h"
 #include "config/settings.h"
 #include "daemon/workspace.h"
@@ -17,6 +18,7 @@ store::Retention retention_of(const config::Settings& settings);
 WorkspaceOptions workspace_options(const config::Settings& settings, const std::string& version);
 
 struct OpenedStore {
+  std::unique_ptr<DirectoryLock> lock;  // on the database; none for the memory store
   std::unique_ptr<store::MessageStore> store;
   std::unique_ptr<store::Journal> journal;  // before the store; none for the memory store
   store::Durability durability = store::Durability::Power;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
+#include <tuple>
 
 #include "base/format.h"
 #include "base/hash.h"
@@ -15,6 +17,9 @@ namespace relay::store {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
+
+constexpr CommitNumber kEverything = UINT64_MAX;
+constexpr std::uint64_t kPassed = 0;  // what a segment follows that begins behind commits which went past the journal
 
 constexpr char kMagic[8] = {'A', 'R', 'L', 'Y', 'C', 'M', 'T', 'S'};
 
@@ -72,6 +77,7 @@ Result<void> Journal::find_segments() {
 Result<Journal::Segment> Journal::look_at(const std::string& path) {
   Segment segment;
   segment.path = path;
+  keep_private(path, options_.vfs);
   segment.file = RELAY_TRY(VfsFile::open(path, options_.vfs, VfsFile::Mode::Write));
   std::string bytes(sizeof(Header), '\0');
   if (RELAY_TRY(segment.file->read(0, bytes)) != bytes.size()) return segment;
@@ -79,13 +85,13 @@ Result<Journal::Segment> Journal::look_at(const std::string& path) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.check != check_of(header))
     return segment;  // never begun, or its beginning was cut: nothing in it was ever promised
-  if (header.format > records::kChangeFormat)
-    return fail(Errc::Newer,
-                format("{} was written by a newer Agent Relay; install that version, or move the file away", path));
   if (header.id != options_.id) {
     RELAY_TRY(set_aside(segment, "belongs to another message store"));
     return segment;
   }
+  if (header.format > records::kChangeFormat)
+    return fail(Errc::Newer,
+                format("{} was written by a newer Agent Relay; install that version, or move the file away", path));
   segment.first = header.first;
   segment.follows = header.follows;
   segment.seed = header.seed;
@@ -114,11 +120,15 @@ Result<void> Journal::scan(Segment& segment, CommitNumber after, const Replay& r
     if (RELAY_TRY(segment.file->read(end.offset + sizeof frame, record)) != record.size()) break;
     if (frame.check != check_of(record, frame.commits, end.chain)) break;
     std::string_view left = record;
-    for (std::uint32_t commit = 1; commit <= frame.commits && end.newest + frame.commits > after; ++commit) {
+    std::vector<records::Changes> commits;  // all of them, or the record is damaged
+    while (end.newest + frame.commits > after && commits.size() < frame.commits) {
       auto changes = records::decode_changes(left);
       if (!changes) return fail(Errc::Damaged, changes.error().message());
-      if (end.newest + commit > after) RELAY_TRY(replay(end.newest + commit, *std::move(changes)));
+      commits.push_back(*std::move(changes));
     }
+    for (std::size_t commit = 0; commit < commits.size(); ++commit)
+      if (const auto number = end.newest + 1 + commit; number > after)
+        RELAY_TRY(replay(number, std::move(commits[commit])));
     end = {end.segment, end.offset + sizeof frame + frame.bytes, end.newest + frame.commits, frame.check};
   }
   return {};
@@ -129,25 +139,31 @@ Result<void> Journal::replay_all(const Replay& replay) {
   for (auto& segment : segments_)
     if (segment.first > 0) in_order.push_back(&segment);
   std::ranges::sort(in_order, {}, &Segment::first);
-  bool begun = false;
+  std::optional<End> before;  // the end of the segment looked at last
   for (auto* segment : in_order) {
-    // Beyond a gap nothing may be applied: the machine went down and took what came before.
+    // Beyond a gap nothing may be applied: the machine went down and took what came before. Nor may what began where
+    // another went on: it was given up.
+    const bool gap = segment->first > end_.newest + 1;
+    const bool stale =
+        before &&
+        (segment->first <= before->newest ||
+         (segment->first == before->newest + 1 && segment->follows != before->chain && segment->follows != kPassed));
     End end;
-    if (segment->first > end_.newest + 1 || (begun && segment->follows != end_.chain)) {
-      const auto looked = scan(*segment, CommitNumber{} - 1, replay, end);  // past all of it
-      if (!looked || end.newest >= segment->first)
+    if (gap || stale) {
+      const auto looked = scan(*segment, kEverything, replay, end);
+      if (!looked || (end.newest >= segment->first && end.newest > end_.newest))
         RELAY_TRY(set_aside(*segment, "does not continue what the message store holds"));
       continue;
     }
     const auto done = scan(*segment, end_.newest, replay, end);
     if (!done && !is(done.error(), Errc::Damaged)) return done;
     if (!done) RELAY_TRY(set_aside(*segment, "is damaged"));
+    if (end.newest >= segment->first) before = end;
     if (end.newest <= end_.newest) continue;
     end_.newest = end.newest;
     end_.chain = end.chain;
-    begun = true;
   }
-  synced_ = end_;
+  safe_ = end_;
   return {};
 }
 
@@ -197,15 +213,22 @@ Result<void> Journal::open_segment() {
 }
 
 Result<void> Journal::append(std::string& record, std::uint32_t commits) {
-  const std::lock_guard lock{mutex_};
-  if (end_.segment == SIZE_MAX || end_.offset >= kSegmentBytes) RELAY_TRY(open_segment());
+  VfsFile* file = nullptr;
+  End end;
+  {
+    const std::lock_guard lock{mutex_};
+    RELAY_TRY(clean_locked());
+    if (end_.segment == SIZE_MAX || end_.offset >= kSegmentBytes) RELAY_TRY(open_segment());
+    end = end_;
+    segments_[end.segment].unsynced = true;
+    file = segments_[end.segment].file.get();
+  }
   const auto body = std::string_view{record}.substr(kFrameBytes);
-  const Frame frame{static_cast<std::uint32_t>(body.size()), commits, check_of(body, commits, end_.chain)};
+  const Frame frame{static_cast<std::uint32_t>(body.size()), commits, check_of(body, commits, end.chain)};
   std::memcpy(record.data(), &frame, sizeof frame);
-  auto& segment = segments_[end_.segment];
-  segment.unsynced = true;
-  RELAY_TRY(segment.file->write(end_.offset, record));
-  end_ = {end_.segment, end_.offset + record.size(), end_.newest + commits, frame.check};
+  RELAY_TRY(file->write(end.offset, record));
+  const std::lock_guard lock{mutex_};
+  end_ = {end.segment, end.offset + record.size(), end.newest + commits, frame.check};
   return {};
 }
 
@@ -223,23 +246,54 @@ Result<void> Journal::sync() {
     take_back();
     return done;
   }
-  const std::lock_guard lock{mutex_};
-  for (auto& segment : segments_) segment.unsynced = false;
-  synced_ = end_;
+  accept();
   return {};
 }
 
-/// The next record goes where the first of those would have been: what they left there is not bound to it.
+void Journal::accept() {
+  const std::lock_guard lock{mutex_};
+  for (auto& segment : segments_) segment.unsynced = false;
+  safe_ = end_;
+}
+
 void Journal::take_back() {
   const std::lock_guard lock{mutex_};
   for (std::size_t place = 0; place < segments_.size(); ++place)
-    if (place != synced_.segment && segments_[place].first > synced_.newest) segments_[place].in_use = false;
-  end_ = synced_;
+    if (place != safe_.segment && segments_[place].in_use && segments_[place].first > safe_.newest)
+      ghosts_.push_back({place, 0, sizeof(Header)});
+  if (safe_.segment != SIZE_MAX) ghosts_.push_back({safe_.segment, safe_.offset, sizeof(Frame)});
+  // What comes next begins a segment: its seed is new, so nothing that lies behind can be bound to it.
+  safe_.segment = SIZE_MAX;
+  end_ = safe_;
+  std::ignore = clean_locked();
+}
+
+Result<void> Journal::clean() {
+  const std::lock_guard lock{mutex_};
+  return clean_locked();
+}
+
+Result<void> Journal::clean_locked() {
+  while (!ghosts_.empty()) {
+    const auto [place, offset, bytes] = ghosts_.back();
+    auto& segment = segments_[place];
+    if (segment.file->size() > offset) {
+      RELAY_TRY(segment.file->write(offset, std::string(bytes, '\0')));
+      RELAY_TRY(segment.file->sync());
+    }
+    if (offset == 0) {
+      segment.first = 0;
+      segment.in_use = segment.unsynced = false;
+    }
+    ghosts_.pop_back();
+  }
+  return {};
 }
 
 void Journal::pass(CommitNumber number) {
   const std::lock_guard lock{mutex_};
-  end_ = synced_ = {.newest = number};  // in a segment of its own: one that is found without them is beyond a gap
+  // In a segment of its own: one that is found without them is beyond a gap.
+  end_ = safe_ = {.newest = number, .chain = kPassed};
 }
 
 void Journal::release(CommitNumber number) {

@@ -5,9 +5,10 @@
 /// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes, used again in turn once the database has what
 ///   they hold. A record is followed by the next; each is bound to the one before it by its checksum, so that what an
 ///   earlier turn left in a file, or a write that was cut, is never taken for a record. docs/spec/store.md has the bytes.
-/// Invariants: commits are numbered from 1 without a gap; what append() refused is not there (unless the process dies
-///   before the next append); nothing is used again before release() said so.
-/// Threading: any one thread appends and syncs; release(), newest() and read() from another are safe beside it.
+/// Invariants: commits are numbered from 1 without a gap; what was refused is not there (unless the process dies while it
+///   is being refused); nothing is used again before release() said so.
+/// Threading: any one thread appends and syncs; release(), newest() and read() from another are safe beside it, pass() and
+///   clean() while nothing is being appended.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ namespace relay::store {
 class Journal {
  public:
   static constexpr std::size_t kSegmentBytes = std::size_t{4} << 20;
-  static constexpr std::size_t kMaxSegments = 32;
+  static constexpr std::size_t kMaxSegments = 64;
   static constexpr std::size_t kFrameBytes = 16;  // in front of each record
 
   struct Options {
@@ -48,8 +49,12 @@ class Journal {
   Result<void> append(std::string& record, std::uint32_t commits);
   /// What was appended survives a power cut. When that fails it is taken back.
   Result<void> sync();
-  /// What was appended since the last sync is not there.
+  /// What was appended need not survive one: it is safe as it is.
+  void accept();
+  /// What was appended since it was safe last is not there, also after a crash.
   void take_back();
+  /// Nothing that was taken back is left on the disk. Without that nothing is appended, nor may anything go past.
+  Result<void> clean();
 
   /// The store has commits up to `number` that the journal never had: what comes next follows those.
   void pass(CommitNumber number);
@@ -88,6 +93,13 @@ class Journal {
     std::uint64_t chain = 0;  // the checksum of the newest record
   };
 
+  /// Bytes of what was taken back that would still be read.
+  struct Ghost {
+    std::size_t segment = 0;
+    std::uint64_t offset = 0;
+    std::size_t bytes = 0;
+  };
+
   explicit Journal(const Options& options) : options_{options} { end_.newest = options.applied; }
 
   [[nodiscard]] std::string path_of(std::size_t place) const;
@@ -97,6 +109,7 @@ class Journal {
   Result<void> replay_all(const Replay& replay);
   Result<void> set_aside(Segment& segment, std::string_view why);
   Result<void> open_segment();
+  Result<void> clean_locked();
 
   Options options_;
   std::string warning_;
@@ -104,7 +117,8 @@ class Journal {
   mutable std::mutex mutex_;  // guards all below
   std::vector<Segment> segments_;
   End end_;
-  End synced_;
+  End safe_;  // what was appended behind it is not, yet
+  std::vector<Ghost> ghosts_;
 };
 
 }  // namespace relay::store

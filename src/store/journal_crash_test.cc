@@ -72,8 +72,7 @@ class JournalLives final : public StoreListener {
             return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), told);
           },
           inbox_.post(), [](std::chrono::milliseconds, LoopInbox::Task) {}, *this);
-      trouble_ = false;
-      for (auto steps = random_.below(400); steps > 0 && !trouble_; --steps) step(*queue, large);
+      for (auto steps = random_.below(400); steps > 0; --steps) step(*queue, large);
       if (random_.below(3) != 0) disk_.kill();  // otherwise it leaves in peace, or dies while it does
       queue.reset();
       inbox_.clear();
@@ -83,6 +82,8 @@ class JournalLives final : public StoreListener {
     else
       disk_.kill();
     disk_.kill_after(UINT64_MAX);
+    disk_.fail_next_writes(0);
+    disk_.fail_next_syncs(0);
     auto opened = open();
     ASSERT_TRUE(opened);
     check(*opened->store);
@@ -107,6 +108,8 @@ class JournalLives final : public StoreListener {
                     {AddDelivery{delivery(next_key_, random_.below(2) == 0 ? *committed_.begin() : 999'999, "Carol",
                                           static_cast<std::uint64_t>(next_key_)),
                                  "again", kStart}});
+    } else if (choice == 6 && random_.below(12) == 0) {
+      random_.below(2) == 0 ? disk_.fail_next_writes(1) : disk_.fail_next_syncs(1);  // and life goes on
     } else {
       inbox_.run_one();
     }
@@ -137,6 +140,10 @@ class JournalLives final : public StoreListener {
       }
     }
     asked_.clear();
+    for (const auto& [ticket, key] : refused_)
+      if (found.contains(key)) expected.insert(key);
+    refused_.clear();
+    for (const auto key : found) EXPECT_FALSE(never_.contains(key)) << key << " was refused";
     if (world_.keeps_commits) {
       EXPECT_EQ(found, expected);
     } else {
@@ -151,15 +158,25 @@ class JournalLives final : public StoreListener {
       if (asked_.front().second != 0) committed_.insert(asked_.front().second);
       asked_.erase(asked_.begin());
     }
+    // The disk works: what it refused before is gone for good.
+    std::erase_if(refused_, [&](const auto& one) {
+      if (one.first >= up_to.value()) return false;
+      never_.insert(one.second);
+      return true;
+    });
   }
   void on_commit_failed(Ticket from, Ticket to, const Error& why) override {
-    if (!is(why, Errc::BadChange)) {
-      trouble_ = true;
-      return;
-    }
-    std::erase_if(asked_, [&](const auto& one) { return one.first >= from.value() && one.first <= to.value(); });
+    std::erase_if(asked_, [&](const auto& one) {
+      if (one.first < from.value() || one.first > to.value()) return false;
+      if (one.second == 0) return true;
+      if (is(why, Errc::BadChange))
+        never_.insert(one.second);
+      else
+        refused_.push_back(one);
+      return true;
+    });
   }
-  void on_backlog(Result<BacklogPage> page, const BacklogRequest&) override { trouble_ = trouble_ || !page; }
+  void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
   void on_expired(Result<ExpireResult>) override {}
   void on_answer(QueryId, Result<Answer>) override {}
 
@@ -169,8 +186,9 @@ class JournalLives final : public StoreListener {
   LoopInbox inbox_;
   std::int64_t next_key_ = -1;
   std::uint64_t ticket_ = 0;
-  bool trouble_ = false;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;  // ticket and message, not told
+  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;    // ticket and message, not told
+  std::vector<std::pair<std::uint64_t, std::int64_t>> refused_;  // by a disk that may have been dying
+  std::set<std::int64_t> never_;                                 // refused, and life went on
   std::set<std::int64_t> committed_;
 };
 

@@ -6,7 +6,12 @@ namespace relay::store {
 
 void InlineJournalWriter::write(JournalRecord record) {
   auto done = journal_.append(record.bytes, record.commits);
-  if (done && sync_ == Sync::Each) done = journal_.sync();
+  if (!done)
+    journal_.take_back();
+  else if (sync_ == Sync::Each)
+    done = journal_.sync();
+  else
+    journal_.accept();
   if (done)
     listener_.on_written(1);
   else
@@ -77,12 +82,17 @@ void JournalThread::tell(Shared& shared, JournalListener& listener) {
   {
     const std::lock_guard lock{shared.mutex};
     written = std::exchange(shared.written, 0);
-    failed = std::exchange(shared.failed, std::nullopt);
-    if (failed) shared.waiting.clear();
+    failed = shared.failed;  // and it stays until the listener knows: what that asks for meanwhile is behind the hole
   }
   if (written > 0) listener.on_written(written);
-  if (failed) listener.on_write_failed(*failed);
-  if (failed) shared.changed.notify_one();
+  if (!failed) return;
+  {
+    const std::lock_guard lock{shared.mutex};
+    shared.failed.reset();
+    shared.waiting.clear();
+    shared.awaited = false;
+  }
+  listener.on_write_failed(*failed);
 }
 
 }  // namespace relay::store

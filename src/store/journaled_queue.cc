@@ -15,7 +15,7 @@ using namespace records;
 constexpr std::chrono::milliseconds kRetryDelay{1'000};
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;  // about: then the next begins
 
-/// Could the store refuse it? All it ever refuses is a delivery of a message that it does not have.
+/// Could the store refuse it? Of what the broker asks it refuses nothing but a delivery of a message that it does not have.
 bool may_be_refused(const Changes& changes) {
   Key message;
   return std::ranges::any_of(changes, [&](const Change& change) {
@@ -154,7 +154,13 @@ void JournaledStoreQueue::go_on() {
 }
 
 void JournaledStoreQueue::carry_out(PersistRequest direct) {
-  if (const auto done = give_again(); !done) {
+  if (refused_) {
+    refused_->last = direct.ticket;
+    return;
+  }
+  auto done = journal_->clean();
+  if (done) done = give_again();
+  if (!done) {
     refused_ = Refused{direct.ticket, direct.ticket, done.error()};
     last_direct_.reset();
     return flush_soon();
@@ -239,7 +245,10 @@ void JournaledStoreQueue::on_write_failed(const Error& why) {
   gathered_.clear();
   record_ = {};
   last_direct_.reset();
-  refused_ = std::move(refused);
+  if (refused && !refused_)
+    refused_ = std::move(refused);
+  else if (refused)
+    refused_->last = refused->last;
   go_on();
   if (!flushing_) tell();
 }
@@ -247,6 +256,7 @@ void JournaledStoreQueue::on_write_failed(const Error& why) {
 // What the queue behind us tells.
 
 void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
+  if (ended_) return;
   newest_event_ = std::max(newest_event_, newest);
   trouble_.reset();
   CommitNumber kept = 0;
@@ -274,6 +284,7 @@ void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
 }
 
 void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& why) {
+  if (ended_) return;
   auto direct = from;
   if (!unapplied_.empty() && unapplied_.front().ticket <= to) {
     stuck_ = true;
@@ -305,16 +316,18 @@ void JournaledStoreQueue::try_again_later() {
 }
 
 void JournaledStoreQueue::on_backlog(Result<BacklogPage> page, const BacklogRequest& asked) {
-  listener_.on_backlog(std::move(page), asked);
+  if (!ended_) listener_.on_backlog(std::move(page), asked);
 }
 
 void JournaledStoreQueue::on_expired(Result<ExpireResult> result) {
+  if (ended_) return;
   --open_expiries_;
   if (result) newest_event_ = std::max(newest_event_, result->newest_event);
   listener_.on_expired(std::move(result));
 }
 
 void JournaledStoreQueue::on_answer(QueryId id, Result<Answer> answer) {
+  if (ended_) return;
   const auto asked = questions_.extract(id);
   early_.push_back({id, asked.empty() ? 0 : asked.mapped(), std::move(answer)});
   tell_answers();

@@ -132,6 +132,7 @@ class SqliteStore::Parts {
   SqliteWriter writer;
   SqliteRetention retention;
   bool full_sync = true;      // SQLite's own default
+  Promise promise{};          // of the group
   std::optional<Error> lost;  // why the group was rolled back although nobody asked to
 };
 
@@ -168,6 +169,7 @@ Result<Snapshot> SqliteStore::load() {
 Result<JournalPlace> SqliteStore::journal_place() { return place_in_journal(*parts_->connection); }
 
 Result<void> SqliteStore::begin(Promise promise) {
+  parts_->promise = promise;
   parts_->lost.reset();
   RELAY_TRY(parts_->sync_commits(promise == Promise::Kept));
   return parts_->connection->execute("BEGIN IMMEDIATE");
@@ -181,7 +183,7 @@ Result<void> SqliteStore::apply(const Change& change) {
 }
 
 Result<void> SqliteStore::reach(CommitNumber number) {
-  parts_->writer.reach(number);
+  parts_->writer.reach(number, parts_->promise);
   return {};
 }
 

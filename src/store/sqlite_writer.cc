@@ -122,7 +122,7 @@ Result<void> SqliteWriter::finish_group() {
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
   newest_rank_ = 0;
-  if (reached_ > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_));
+  if (reached_ > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_, promise_));
   reached_ = 0;
   streams_.clear();
   marks_.clear();

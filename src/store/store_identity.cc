@@ -51,7 +51,13 @@ Result<JournalPlace> place_in_journal(Connection& connection) {
           RELAY_TRY(connection.integer("SELECT value FROM meta WHERE name='journal_applied'")))};
 }
 
-Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied) {
+Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied, Promise promise) {
+  if (promise == Promise::Kept) {
+    // A value that is as before is not written by every SQLite, and a commit without a page syncs nothing.
+    const auto turn =
+        RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));
+    RELAY_TRY(turn->run());
+  }
   const auto put = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_applied',?1)"));
   put->bind(static_cast<std::int64_t>(applied));
   return put->run();

@@ -17,6 +17,6 @@ Result<std::string> identify_store(Connection& connection, const SqliteOptions& 
 
 /// With which journal the store goes, and how far it has come in it.
 Result<JournalPlace> place_in_journal(Connection& connection);
-Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied);
+Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied, Promise promise);
 
 }  // namespace relay::store

@@ -59,8 +59,15 @@ void SimJournalWriter::work_soon() {
 Result<void> SimJournalWriter::append(Records& records) {
   if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails)
     return fail(store::Errc::Full, "the disk is full");
-  for (auto& record : records) RELAY_TRY(journal_.append(record.bytes, record.commits));
-  return durability_ == store::Durability::Power ? journal_.sync() : Result<void>{};
+  for (auto& record : records) {
+    if (auto done = journal_.append(record.bytes, record.commits); !done) {
+      journal_.take_back();
+      return done;
+    }
+  }
+  if (durability_ == store::Durability::Power) return journal_.sync();
+  journal_.accept();
+  return {};
 }
 
 void SimJournalWriter::work() {
