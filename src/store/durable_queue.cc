@@ -8,7 +8,7 @@ std::unique_ptr<StoreQueue> make_durable_queue(std::unique_ptr<MessageStore> sto
                                                Durability durability, const JournaledStoreQueue::Post& post,
                                                JournaledStoreQueue::Wait wait, StoreListener& listener) {
   using Queue = JournaledStoreQueue;
-  const QueuePacing pacing;
+  const QueuePacing pacing{.behind_a_journal = true};
   const Queue::MakeWriter make_writer = [&](Journal& to, JournalListener& told,
                                             Queue::Post on_loop) -> std::unique_ptr<JournalWriter> {
     if (durability == Durability::Process)

@@ -121,7 +121,7 @@ void JournaledStoreQueue::flush_soon() {
 
 void JournaledStoreQueue::flush() {
   if (gathered_.empty()) return;
-  pipeline_.emplace_back(Batch{std::exchange(gathered_, {}), record_.bytes.size()});
+  pipeline_.emplace_back(Batch{std::exchange(gathered_, {})});
   flushing_ = true;
   writer_->write(std::exchange(record_, {}));
   flushing_ = false;
@@ -176,7 +176,7 @@ void JournaledStoreQueue::carry_out(PersistRequest direct) {
 void JournaledStoreQueue::settle(Batch batch) {
   for (auto& request : batch.requests) {
     request.journalled = journaled_ = ++given_;
-    unapplied_.push_back({request.ticket, given_, batch.bytes / batch.requests.size(), request.promise});
+    unapplied_.push_back({request.ticket, given_, bytes_held(request.changes), request.promise});
     unapplied_bytes_ += unapplied_.back().bytes;
   }
   // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.

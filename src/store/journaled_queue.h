@@ -7,7 +7,7 @@
 ///   until the store has answered; so the journal and the store never know of two orders.
 /// Invariants: commits are told in order, after the journal has them; a question sees everything asked before it; what the
 ///   store could not take stays in the journal and is given to it again before anything new; at most kMaxLagBytes are
-///   told and not yet in the store: beyond that, commits are told at the store's pace.
+///   in memory, told and not yet in the store: beyond that, commits are told at the store's pace.
 /// Ownership: owns the queue behind it, the journal and its writer; borrows the listener, which outlives it.
 /// Threading: loop thread only; the queue behind it and the writer may have threads of their own.
 #pragma once
@@ -30,7 +30,7 @@ namespace relay::store {
 
 class JournaledStoreQueue final : public StoreQueue, private StoreListener, private JournalListener {
  public:
-  static constexpr std::size_t kMaxLagBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxLagBytes = std::size_t{16} << 20;
 
   using Task = std::move_only_function<void()>;
   using Post = std::function<void(Task)>;  // runs a task later on the loop thread; any thread may call it
@@ -56,7 +56,6 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   /// What goes into the journal as one record.
   struct Batch {
     std::vector<PersistRequest> requests;
-    std::size_t bytes = 0;
   };
   /// Something for the queue behind us, in its turn.
   using Forward = std::move_only_function<void(ApplyingQueue&)>;

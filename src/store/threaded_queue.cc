@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/background_thread.h"
 #include "base/log.h"
 
 namespace relay::store {
@@ -80,6 +81,7 @@ bool ThreadedStoreQueue::background_may_run() const {
 }
 
 void ThreadedStoreQueue::run() {
+  if (pacing_.behind_a_journal) run_in_the_background();
   auto& shared = *shared_;
   std::unique_lock lock{shared.mutex};
   const auto called = [&] {

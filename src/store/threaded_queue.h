@@ -29,6 +29,7 @@ namespace relay::store {
 
 /// When background work may run.
 struct QueuePacing {
+  bool behind_a_journal = false;  // which others wait for: then the writer lets them go first
   std::chrono::milliseconds company{5};     // for which what nobody waits for is kept back
   std::size_t company_bytes = 1 << 20;      // and no longer once there is so much of it
   std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
