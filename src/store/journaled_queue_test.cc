@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/format.h"
+#include "base/random.h"
+#include "store/durable_queue.h"
 #include "store/inline_queue.h"
 #include "store/journal_recovery.h"
 #include "store/sqlite_store.h"
@@ -174,6 +178,52 @@ TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
   EXPECT_NE(heard.back(), format("committed {}", ticket));
   run();
   EXPECT_EQ(heard.back(), format("committed {}", ticket));
+}
+
+/// With all its threads, on real files.
+TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
+  const auto directory = std::filesystem::temp_directory_path() / ("relay-durable-" + SystemRandom{}.hex(8));
+  std::filesystem::create_directory(directory);
+  struct Listener final : StoreListener {
+    void on_committed(Ticket up_to, EventNumber) override {
+      EXPECT_GT(up_to, told);
+      told = up_to;
+    }
+    void on_commit_failed(Ticket, Ticket, const Error& why) override { ADD_FAILURE() << why.message(); }
+    void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
+    void on_expired(Result<ExpireResult>) override {}
+    void on_answer(QueryId, Result<Answer> answer) override {
+      ++answers;
+      rows = answer ? std::get<std::vector<MessageRow>>(*answer).size() : 0;
+    }
+    Ticket told{};
+    std::size_t answers = 0, rows = 0;
+  };
+  constexpr std::uint64_t kCommits = 400;
+  for (const auto durability : {Durability::Process, Durability::Power}) {
+    LoopInbox inbox;
+    Listener heard;
+    const SqliteOptions options{.path = directory / format("{}.sqlite", static_cast<int>(durability)),
+                                .durability = durability};
+    auto store = SqliteStore::open(options);
+    ASSERT_TRUE(store) << store.error().message();
+    auto journal = recover_journal(**store, options);
+    ASSERT_TRUE(journal) << journal.error().message();
+    auto durable = make_durable_queue(
+        *std::move(store), *std::move(journal), durability, inbox.post(),
+        [](std::chrono::milliseconds, LoopInbox::Task) {}, heard);
+    for (std::uint64_t ticket = 1; ticket <= kCommits; ++ticket) {
+      durable->persist(Ticket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
+                       ticket % 3 == 0 ? Haste::WithTheNext : Haste::Now);
+      if (ticket % 7 == 0) inbox.run_one();
+      if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
+    }
+    while (heard.told < Ticket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
+    EXPECT_EQ(heard.rows, kCommits);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 2)
+      << "a peaceful end leaves the databases alone";
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

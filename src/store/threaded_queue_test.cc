@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
+#include "store/testing/loop_inbox.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
 
@@ -15,41 +16,6 @@ namespace {
 
 using namespace records;
 using namespace sample;
-
-/// A loop thread's inbox: tasks wait here until the test runs them.
-class Inbox {
- public:
-  ThreadedStoreQueue::Post post() {
-    return [this](ThreadedStoreQueue::Task task) {
-      {
-        const std::lock_guard lock{mutex_};
-        tasks_.push_back(std::move(task));
-      }
-      changed_.notify_one();
-    };
-  }
-  /// Runs one task, waiting for it.
-  void run_one() {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return !tasks_.empty(); });
-    auto task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-  }
-  void run_all() {
-    while (size() > 0) run_one();
-  }
-  std::size_t size() {
-    const std::lock_guard lock{mutex_};
-    return tasks_.size();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<ThreadedStoreQueue::Task> tasks_;
-};
 
 /// Writes down what it hears.
 class Listener final : public StoreListener {
@@ -128,7 +94,7 @@ class ThreadedQueue : public testing::Test {
                                                   QueuePacing{.quiet = std::chrono::hours{1}});
   }
 
-  Inbox inbox_;
+  LoopInbox inbox_;
   Listener listener_;
   Gated* gate_ = nullptr;
   std::unique_ptr<ThreadedStoreQueue> queue_;
@@ -206,7 +172,7 @@ TEST_F(ThreadedQueue, ForgetsInTheBackground) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(Ticket{1}, {AddMessage{message(1, "Alice", "#log", "old")}});
-  inbox_.run_one();
+  inbox_.wait_one();
   queue_->forget({.max_age_ms = 1}, kStart + 1'000);
   gate_->forgotten.wait(false);
   queue_->query(QueryId{1}, MessageQuery{});
@@ -219,12 +185,12 @@ TEST_F(ThreadedQueue, FailsEverythingPersistedBeforeTheFailureIsHeard) {
   start(std::make_unique<MemoryStore>());
   gate_->open_gate();
   queue_->persist(Ticket{1}, direct(1, "Alice", "Bob", "a", 1));
-  inbox_.run_one();
+  inbox_.wait_one();
   queue_->persist(Ticket{2}, direct(1, "Alice", "Bob", "the same key again", 1));
   while (inbox_.size() == 0) std::this_thread::yield();  // it has failed, and nobody has heard of it
   queue_->persist(Ticket{3}, direct(5, "Alice", "Bob", "builds on it", 2));
   queue_->load_backlog(backlog_of("Bob"));
-  inbox_.run_one();
+  inbox_.wait_one();
   EXPECT_EQ(queue_->pending_bytes(), 0u);
   queue_->persist(Ticket{4}, direct(7, "Alice", "Bob", "knows of it", 2));
   queue_->stop();
@@ -248,7 +214,7 @@ TEST_F(ThreadedQueue, FailsWhatIsLeftWhenItStopsBeforeTheFailureIsHeard) {
 }
 
 TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDoes) {
-  Inbox inbox;
+  LoopInbox inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
   auto* gate = gated.get();
@@ -257,7 +223,7 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
   queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
   queue.persist(Ticket{2}, direct(3, "Alice", "Bob", "b", 2), Haste::WithTheNext);
   queue.persist(Ticket{3}, direct(5, "Alice", "Bob", "c", 3));
-  inbox.run_one();
+  inbox.wait_one();
   EXPECT_EQ(listener.heard, Heard{"committed 3"});
   EXPECT_EQ(gate->groups, 1);
   queue.persist(Ticket{4}, direct(7, "Alice", "Bob", "d", 4), Haste::WithTheNext);
@@ -267,17 +233,17 @@ TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedWithTheNextThatSomebodyDo
 }
 
 TEST(ThreadedQueuePacing, WhatNobodyWaitsForIsCommittedByItselfSoon) {
-  Inbox inbox;
+  LoopInbox inbox;
   Listener listener;
   ThreadedStoreQueue queue{std::make_unique<MemoryStore>(), inbox.post(), listener,
                            QueuePacing{.company = std::chrono::milliseconds{1}}};
   queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"), Haste::WithTheNext);
-  inbox.run_one();
+  inbox.wait_one();
   EXPECT_EQ(listener.heard, Heard{"committed 1"});
 }
 
 TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
-  Inbox inbox;
+  LoopInbox inbox;
   Listener listener;
   auto gated = std::make_unique<Gated>(std::make_unique<MemoryStore>());
   auto* gate = gated.get();
@@ -285,7 +251,7 @@ TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
   ThreadedStoreQueue queue{std::move(gated), inbox.post(), listener,
                            QueuePacing{.quiet = std::chrono::milliseconds{0}}};
   queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
-  inbox.run_one();
+  inbox.wait_one();
   while (gate->index_steps == 0) std::this_thread::yield();
 }
 
@@ -301,7 +267,7 @@ class ThreadedSqlite : public testing::Test {
 };
 
 TEST_F(ThreadedSqlite, AnswersBesideTheWriterWithEverythingAskedBefore) {
-  Inbox inbox;
+  LoopInbox inbox;
   Listener listener;
   auto store = SqliteStore::open({.path = directory_ / "messages.sqlite", .durability = Durability::Process});
   ASSERT_TRUE(store) << store.error().message();
