@@ -77,14 +77,14 @@ void add_ours(Subjects& subjects, const std::string& program) {
        .promise = Promise::Process,
        .keeps_mail = true,
        .ours = true,
-       .note = "SQLite; each commit is handed to the system before the ACK"},
+       .note = "a journal, then SQLite; each commit is handed to the system before the ACK"},
       {.storage = "sqlite", .durability = "process"});
   add({.name = "power",
        .title = "agent-relay, power",
        .promise = Promise::Power,
        .keeps_mail = true,
        .ours = true,
-       .note = "SQLite; one sync for all that wait, before the ACK (the default)"},
+       .note = "the same; one sync for all that wait, before the ACK (the default)"},
       {.storage = "sqlite", .durability = "power"});
 }
 

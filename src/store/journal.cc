@@ -21,7 +21,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 constexpr CommitNumber kEverything = UINT64_MAX;
 constexpr std::uint64_t kPassed = 0;  // what a segment follows that begins behind commits which went past the journal
 
-constexpr char kMagic[8] = {'A', 'R', 'L', 'Y', 'C', 'M', 'T', 'S'};
+constexpr char kJournalMagic[8] = {'A', 'R', 'L', 'Y', 'C', 'M', 'T', 'S'};
 
 /// In front of a segment.
 struct Header {
@@ -83,7 +83,7 @@ Result<Journal::Segment> Journal::look_at(const std::string& path) {
   if (RELAY_TRY(segment.file->read(0, bytes)) != bytes.size()) return segment;
   Header header{};
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.check != check_of(header))
+  if (std::memcmp(header.magic, kJournalMagic, sizeof kJournalMagic) != 0 || header.check != check_of(header))
     return segment;  // never begun, or its beginning was cut: nothing in it was ever promised
   if (header.id != options_.id) {
     RELAY_TRY(set_aside(segment, "belongs to another message store"));
@@ -202,7 +202,7 @@ Result<void> Journal::open_segment() {
                 .follows = end_.chain,
                 .seed = SystemRandom{}.below(UINT64_MAX),
                 .check = 0};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::memcpy(header.magic, kJournalMagic, sizeof kJournalMagic);
   header.check = check_of(header);
   RELAY_TRY(segment.file->write(0, bytes_of(header)));
   segment.first = header.first;

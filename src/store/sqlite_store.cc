@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
 
 constexpr const char* kPragmas =
+    "PRAGMA page_size=8192;"           // before the first table: many messages come at a time, fewer pages are written
     "PRAGMA auto_vacuum=INCREMENTAL;"  // before the first table: files shrink again after retention
     "PRAGMA cache_size=-8000;"
     // A message touches some twenty pages, most of them those of the one before it: the more of these are written back at
