@@ -9,9 +9,9 @@
 namespace relay::bench {
 namespace {
 
-constexpr int kColumns = 2, kPageWidth = 1000, kMargin = 24, kHeaderHeight = 56;
+constexpr int kColumns = 2, kPageWidth = 1040, kMargin = 24, kHeaderHeight = 56;
 constexpr int kPlotWidth = (kPageWidth - kMargin * (kColumns + 1)) / kColumns;
-constexpr int kLabelWidth = 160, kValueWidth = 92, kRowHeight = 19, kTitleHeight = 30, kGap = 22, kCurveHeight = 170;
+constexpr int kLabelWidth = 190, kValueWidth = 92, kRowHeight = 19, kTitleHeight = 30, kGap = 22, kCurveHeight = 170;
 constexpr int kBarWidth = kPlotWidth - kLabelWidth - kValueWidth;
 
 constexpr std::string_view kStyle = R"(<style>
