@@ -121,7 +121,7 @@ void JournaledStoreQueue::flush_soon() {
 
 void JournaledStoreQueue::flush() {
   if (gathered_.empty()) return;
-  pipeline_.emplace_back(Batch{std::exchange(gathered_, {})});
+  pipeline_.emplace_back(std::exchange(gathered_, {}));
   flushing_ = true;
   writer_->write(std::exchange(record_, {}));
   flushing_ = false;
@@ -174,7 +174,7 @@ void JournaledStoreQueue::carry_out(PersistRequest direct) {
 
 /// The journal has them: they may be told, and are the store's to apply.
 void JournaledStoreQueue::settle(Batch batch) {
-  for (auto& request : batch.requests) {
+  for (auto& request : batch) {
     request.journalled = journaled_ = ++given_;
     unapplied_.push_back({request.ticket, given_, bytes_held(request.changes), request.promise});
     unapplied_bytes_ += unapplied_.back().bytes;
@@ -182,10 +182,10 @@ void JournaledStoreQueue::settle(Batch batch) {
   // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.
   if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_) {
     sealed_ = segment;
-    batch.requests.back().promise = unapplied_.back().promise = Promise::Kept;
+    batch.back().promise = unapplied_.back().promise = Promise::Kept;
   }
-  untold_ = batch.requests.back().ticket;
-  if (!stuck_) behind_->apply(std::move(batch.requests));
+  untold_ = batch.back().ticket;
+  if (!stuck_) behind_->apply(std::move(batch));
 }
 
 /// What the store could not take, from the journal.
@@ -227,14 +227,14 @@ void JournaledStoreQueue::on_written(std::size_t records) {
 
 void JournaledStoreQueue::on_write_failed(const Error& why) {
   std::optional<Refused> refused;
-  const auto add = [&](const std::vector<PersistRequest>& requests) {
+  const auto add = [&](const Batch& requests) {
     for (const auto& [ticket, changes, journalled, promise] : requests) {
       if (!refused) refused = Refused{ticket, ticket, why};
       refused->last = ticket;
     }
   };
   std::erase_if(pipeline_, [&](const auto& work) {
-    if (const auto* batch = std::get_if<Batch>(&work)) add(batch->requests);
+    if (const auto* batch = std::get_if<Batch>(&work)) add(*batch);
     if (const auto* direct = std::get_if<PersistRequest>(&work)) {
       if (!refused) refused = Refused{direct->ticket, direct->ticket, why};
       refused->last = direct->ticket;

@@ -54,9 +54,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
 
  private:
   /// What goes into the journal as one record.
-  struct Batch {
-    std::vector<PersistRequest> requests;
-  };
+  using Batch = std::vector<PersistRequest>;
   /// Something for the queue behind us, in its turn.
   using Forward = std::move_only_function<void(ApplyingQueue&)>;
   /// Told, and not yet known to be in the store.
@@ -108,8 +106,8 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::unique_ptr<ApplyingQueue> behind_;
   std::unique_ptr<JournalWriter> writer_;
 
-  std::vector<PersistRequest> gathered_;  // in this turn
-  JournalRecord record_;                  // of those
+  Batch gathered_;        // in this turn
+  JournalRecord record_;  // of those
   bool flush_comes_ = false;
   bool flushing_ = false;  // inside a call: nobody may be told now
   bool ended_ = false;
