@@ -10,7 +10,10 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/chat_line.h"
+#include "cli/chat_recipient.h"
+#include "cli/completion_names.h"
 #include "cli/line_input.h"
+#include "cli/line_terminal.h"
 #include "cli/own_outbox.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
@@ -27,8 +30,8 @@ namespace {
 constexpr std::size_t kMaxUnanswered = 1'000;
 constexpr std::size_t kMaxQuestions = 256;  // of others, that wait for what is typed here
 constexpr std::string_view kHelp =
-    "`@Bob hello` speaks to Bob, as do the lines after it, and answers what he asked; `@* hello` to everyone; /quit "
-    "leaves";
+    "`@Bob hello` speaks to Bob, as do the lines after it, and answers what he asked; `@* hello` to everyone; a line "
+    "without @ goes to who is named before it; Tab completes names, Up and Ctrl-R find what was said; /quit leaves";
 
 /// A message for programs.
 std::string chat_object(const protocol::RelayMessage& message, const client::Incoming& incoming, bool awaited) {
@@ -49,13 +52,16 @@ std::string chat_object(const protocol::RelayMessage& message, const client::Inc
   return line.take();
 }
 
-class Chat final : public client::LinkListener, public LineListener {
+/// How wide the prompt may be, as a part of the terminal: what is typed needs the rest.
+constexpr std::size_t kPromptShare = 3;
+
+class Chat final : public client::LinkListener, public LineListener, public LineTerminalListener {
  public:
   Chat(const ChatOptions& options, const Context& context, client::Outbox& outbox)
       : options_{options},
         context_{context},
         interactive_{!options.listen_only && ::isatty(STDIN_FILENO) == 1},
-        to_{options.to},
+        recipient_{options.to},
         outbox_{outbox} {}
 
   ExitCode run() {
@@ -70,13 +76,69 @@ class Chat final : public client::LinkListener, public LineListener {
     link_ = std::make_unique<client::Link>(loop_, network_, random_, outbox_, std::move(link), *this);
     net::Signals signals{loop_, {SIGINT, SIGTERM}, [this](int) { finish(); }};
     link_->start();
-    if (!options_.listen_only) input_ = std::make_unique<LineInput>(loop_, STDIN_FILENO, *this);
+    if (!options_.listen_only) open_input();
     loop_.run();
-    input_.reset();
+    close_input();
     return code_;
   }
 
  private:
+  /// A terminal that can draw gets a line editor; everything else is read line by line.
+  void open_input() {
+    if (interactive_ && context_.to_terminal && context_.environment("TERM") != "dumb")
+      if (auto terminal = LineTerminal::open(loop_, *this)) terminal_ = std::move(*terminal);
+    if (!terminal_) input_ = std::make_unique<LineInput>(loop_, STDIN_FILENO, *this);
+  }
+
+  void close_input() {
+    input_.reset();
+    terminal_.reset();
+  }
+
+  // The line editor.
+  void on_entered(std::string_view line) override { on_line(line); }
+  void on_emptied() override { recipient_.line_ended(); }
+  void on_end_of_input() override { on_input_ended(); }
+  void on_leave() override {
+    loop_.post([this] { finish(); });
+  }
+
+  LineView::Prompt prompt() override {
+    const auto name = shortened(sanitised(recipient_.name(), Lines::Join), context_.columns / kPromptShare);
+    return {name + "> ", (name.empty() ? name : context_.paint.name(name)) + "> "};
+  }
+
+  void on_complete(std::string_view before_cursor) override {
+    const auto blank = before_cursor.find_last_of(" \t\n");
+    const auto word = before_cursor.substr(blank == std::string_view::npos ? 0 : blank + 1);
+    const std::string before{before_cursor};
+    if (word.size() == before.size() && word.starts_with('/'))
+      return terminal_->complete(before, word.size() - 1, {"help", "quit"}, "");
+    if (!word.starts_with('@')) return terminal_->complete(before, 0, {}, "");
+    complete_name(before, word.size() - 1);
+  }
+
+  void complete_name(const std::string& before, std::size_t length) {
+    using protocol::MessageType;
+    link_->ask(MessageType::ListAgents, R"({"includeIdle":true})",
+               [this, before, length](Result<const protocol::Envelope*> agents) {
+                 auto names = names_in_answer(agents, "agents");
+                 std::erase(names, options_.name);
+                 link_->ask(MessageType::Channels, "{}",
+                            [this, before, length, names = std::move(names)](auto channels) mutable {
+                              for (auto& name : names_in_answer(channels, "channels")) names.push_back(std::move(name));
+                              if (terminal_) terminal_->complete(before, length, names, " ");
+                            });
+               });
+  }
+
+  static std::vector<std::string> names_in_answer(const Result<const protocol::Envelope*>& answer,
+                                                  std::string_view list) {
+    if (!answer) return {};
+    const auto parsed = parse_json_object((*answer)->payload);
+    return parsed ? names_in(*parsed, list) : std::vector<std::string>{};
+  }
+
   // What is typed.
   void on_line(std::string_view line) override {
     if (input_ended_) return;              // behind a /quit
@@ -89,24 +151,34 @@ class Chat final : public client::LinkListener, public LineListener {
     auto addressed = split_address(line);
     if (line.starts_with('@') && addressed.to.empty())
       return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
-    if (!addressed.to.empty()) to_ = addressed.to;
+    if (!addressed.to.empty()) recipient_.choose(addressed.to);
     if (addressed.text.empty()) return;
-    if (to_.empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
+    if (recipient_.name().empty()) return ends_with(complain("say to whom: @NAME your words", ExitCode::Usage));
     say(addressed.text);
-    if (outbox_.size() >= kMaxUnanswered && input_) input_->pause();
+    if (outbox_.size() >= kMaxUnanswered) pause_input();
+  }
+
+  void pause_input() {
+    if (input_) input_->pause();
+    if (terminal_) terminal_->pause();
+  }
+
+  void resume_input() {
+    if (input_) input_->resume();
+    if (terminal_) terminal_->resume();
   }
 
   /// The first line to somebody who waits for an answer is that answer.
   void say(const std::string& text) {
-    const auto question = questions_.extract(to_);
+    const auto question = questions_.extract(recipient_.name());
     protocol::JsonWriter payload, meta;
     payload.field("kind", "message").field("body", text);
     if (question) {
       payload.optional("thread", question.mapped().thread);
       meta.field("replyTo", question.mapped().id);
     }
-    const auto sent =
-        link_->send({.to = to_, .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
+    const auto sent = link_->send(
+        {.to = recipient_.name(), .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
     if (!sent) ends_with(complain(sent.error()));
   }
 
@@ -135,7 +207,8 @@ class Chat final : public client::LinkListener, public LineListener {
     if (std::exchange(was_lost_, false)) remark("the daemon is back");
     if (interactive_ && !std::exchange(greeted_, true))
       remark(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves", options_.name,
-                           to_.empty() ? "" : ", speaking to " + to_, options_.name == "Bob" ? "Alice" : "Bob"));
+                           recipient_.name().empty() ? "" : ", speaking to " + recipient_.name(),
+                           options_.name == "Bob" ? "Alice" : "Bob"));
   }
 
   void on_lost(const std::string& reason, Millis) override {
@@ -158,7 +231,7 @@ class Chat final : public client::LinkListener, public LineListener {
   }
 
   void on_sent(const std::string&) override {
-    if (input_ && outbox_.size() < kMaxUnanswered / 2) input_->resume();
+    if (outbox_.size() < kMaxUnanswered / 2) resume_input();
     finish_if_done();
   }
 
@@ -178,6 +251,8 @@ class Chat final : public client::LinkListener, public LineListener {
         {.id = incoming.delivery.message_id, .from = envelope.from, .to = envelope.to, .payload = envelope.payload});
     const auto meta = protocol::parse_send_meta(envelope.payload_meta);
     const bool awaited = meta && meta->sync && meta->sync->blocking;
+    if (terminal_ && incoming.delivery.original_to.empty() && envelope.type == protocol::MessageType::Deliver)
+      recipient_.heard_from(std::string{envelope.from}, !terminal_->empty());
     if (options_.json) return print(chat_object(message, incoming, awaited) + "\n");
     const auto to_all = incoming.delivery.original_to.empty()
                             ? ""
@@ -215,7 +290,7 @@ class Chat final : public client::LinkListener, public LineListener {
 
   void finish() {
     link_->stop();  // what waits (acknowledgements, BYE) is still flushed
-    input_.reset();
+    close_input();
     loop_.post([this] { loop_.stop(); });
   }
 
@@ -226,13 +301,14 @@ class Chat final : public client::LinkListener, public LineListener {
   const ChatOptions& options_;
   const Context& context_;
   bool interactive_;  // a person types
-  std::string to_;
+  ChatRecipient recipient_;
   client::Outbox& outbox_;
   SystemRandom random_;
   net::AsioLoop loop_;
   net::UnixNetwork network_{loop_};
   std::unique_ptr<client::Link> link_;
   std::unique_ptr<LineInput> input_;
+  std::unique_ptr<LineTerminal> terminal_;  // instead of input_, where a person types
   ExitCode code_ = ExitCode::Yes;
   std::map<std::string, Question> questions_;  // by who asked: the newest of each
   std::int64_t arrived_ = 0;

@@ -13,7 +13,7 @@ std::string_view without_leading_controls(std::string_view line) {
 
 Addressed split_address(std::string_view line) {
   if (!line.starts_with('@')) return {"", std::string{line}};
-  const auto blank = line.find_first_of(" \t");
+  const auto blank = line.find_first_of(" \t\n");
   const auto name = line.substr(1, blank == std::string_view::npos ? blank : blank - 1);
   const auto text = blank == std::string_view::npos ? std::string_view{} : line.substr(blank + 1);
   return {std::string{name}, std::string{text}};

@@ -80,7 +80,8 @@ std::string overview() {
 
 std::string help_of(const Command& command) {
   auto text = relay::format("usage: agent-relay {}{}\n\n{}\n", command.usage,
-                            command.options.empty() ? "" : " [options]", sentence(command.summary));
+                            std::ranges::all_of(command.options, &Option::hidden) ? "" : " [options]",
+                            sentence(command.summary));
   if (!command.details.empty()) text += relay::format("{}\n", command.details);
   const auto lines = lines_of(command);
   std::size_t width = 0;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include "base/format.h"
 #include "base/result.h"
@@ -15,10 +16,21 @@ namespace relay::cli {
 namespace {
 
 bool json_wanted = false;  // the command line's, for the life of the process
+TerminalWriter terminal_writer;
 
-/// All of it, however slowly the other side takes it. Not stdio: a terminal that is read without blocking is written
-/// without blocking too (both ends share one file description), and stdio drops what it could not write at once.
 bool write_all(int fd, std::string_view text) {
+  if (!terminal_writer || ::isatty(fd) != 1) return write_fully(fd, text);
+  terminal_writer(text);
+  return true;
+}
+
+}  // namespace
+
+void write_to_terminal_by(TerminalWriter writer) { terminal_writer = std::move(writer); }
+
+/// Not stdio: a terminal that is read without blocking is written without blocking too (both ends share one file
+/// description), and stdio drops what it could not write at once.
+bool write_fully(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(fd, text.data(), text.size());
     if (count >= 0) {
@@ -34,8 +46,6 @@ bool write_all(int fd, std::string_view text) {
   }
   return true;
 }
-
-}  // namespace
 
 void answer_in_json() { json_wanted = true; }
 

@@ -5,6 +5,7 @@
 /// on stdout, so that a program that reads stdout always reads JSON.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "cli/exit_code.h"
@@ -22,6 +23,14 @@ void talk(std::string_view text);
 
 /// A failure, and how the command ends by it. `word` is the daemon's own code where it gave one.
 ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word = {});
+
+/// While somebody edits a line at the terminal's foot, what goes to a terminal is written by this, so that it stands above
+/// the line; an empty one ends that. Set by line_terminal.cc alone.
+using TerminalWriter = std::function<void(std::string_view text)>;
+void write_to_terminal_by(TerminalWriter writer);
+
+/// All of it, however slowly the other side takes it; false when it takes no more.
+bool write_fully(int fd, std::string_view bytes);
 
 /// From now on failures are also said in JSON. Set once, before the command runs.
 void answer_in_json();

@@ -115,15 +115,20 @@ void Sandbox::enter_project(const std::string& name) {
 
 pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std::string& out,
                      const std::string& err) const {
-  std::vector<std::string> arguments = {program()};
-  arguments.insert(arguments.end(), words.begin(), words.end());
+  std::vector<std::string> command = {program()};
+  command.insert(command.end(), words.begin(), words.end());
+  return spawn_program(std::move(command), input, out, err);
+}
+
+pid_t Sandbox::spawn_program(std::vector<std::string> command, int input, const std::string& out,
+                             const std::string& err) const {
   std::map<std::string, std::string> variables = {
       {"AGENT_RELAY_HOME", home_}, {"HOME", top_}, {"TZ", "UTC"}, {"USER", "tester"}, {"PATH", std::getenv("PATH")}};
   for (const auto& [name, value] : variables_) variables[name] = value;
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
   std::vector<char*> argv, envp;
-  for (auto& word : arguments) argv.push_back(word.data());
+  for (auto& word : command) argv.push_back(word.data());
   for (auto& entry : environment) envp.push_back(entry.data());
   argv.push_back(nullptr);
   envp.push_back(nullptr);
@@ -165,9 +170,15 @@ std::unique_ptr<Background> Sandbox::start(const std::vector<std::string>& words
 }
 
 pid_t Sandbox::start_at(const std::vector<std::string>& words, const std::string& terminal) {
+  std::vector<std::string> command = {program()};
+  command.insert(command.end(), words.begin(), words.end());
+  return start_program_at(command, terminal);
+}
+
+pid_t Sandbox::start_program_at(const std::vector<std::string>& command, const std::string& terminal) {
   const int stdin_fd = ::open(terminal.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
   EXPECT_GE(stdin_fd, 0);
-  const pid_t child = spawn(words, stdin_fd, "", "");
+  const pid_t child = spawn_program(command, stdin_fd, "", "");
   ::close(stdin_fd);
   return child;
 }

@@ -63,6 +63,8 @@ class Sandbox {
   std::unique_ptr<Background> start(const std::vector<std::string>& words);
   /// With stdin, stdout and stderr at that terminal; the caller ends it.
   pid_t start_at(const std::vector<std::string>& words, const std::string& terminal);
+  /// The same for another program, named by its path.
+  pid_t start_program_at(const std::vector<std::string>& command, const std::string& terminal);
   /// Runs and expects exit code 0.
   std::string ok(const std::vector<std::string>& words, const std::string& input = "");
   /// The same with `--json`, parsed.
@@ -83,6 +85,8 @@ class Sandbox {
 
  private:
   pid_t spawn(const std::vector<std::string>& words, int input, const std::string& out, const std::string& err) const;
+  pid_t spawn_program(std::vector<std::string> command, int input, const std::string& out,
+                      const std::string& err) const;
 
   std::string top_, home_, project_;
   std::map<std::string, std::string> variables_;

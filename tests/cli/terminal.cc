@@ -13,14 +13,19 @@
 
 namespace relay::cli_tests {
 
-Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words) : master_{::posix_openpt(O_RDWR | O_NOCTTY)} {
+Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words) { pid_ = box.start_at(words, open()); }
+
+Terminal::Terminal(Sandbox& box, const Program& other) { pid_ = box.start_program_at(other.command, open()); }
+
+std::string Terminal::open() {
+  master_ = ::posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(master_, 0);
   EXPECT_EQ(::fcntl(master_, F_SETFD, FD_CLOEXEC), 0);
   EXPECT_TRUE(::grantpt(master_) == 0 && ::unlockpt(master_) == 0);
   resize(80, 24);
   std::array<char, 64> name{};
   EXPECT_EQ(::ptsname_r(master_, name.data(), name.size()), 0);
-  pid_ = box.start_at(words, name.data());
+  return name.data();
 }
 
 Terminal::~Terminal() {
@@ -42,6 +47,16 @@ void Terminal::resize(unsigned short columns, unsigned short rows) const {
 
 void Terminal::read_all() {
   while (read_some(64 * 1024, 0)) {}
+}
+
+void Terminal::read_all_raw(const std::function<void(std::string_view)>& take) {
+  std::array<char, 4096> buffer{};
+  pollfd watched{master_, POLLIN, 0};
+  while (::poll(&watched, 1, 0) > 0) {
+    const auto count = ::read(master_, buffer.data(), buffer.size());
+    if (count <= 0) return;
+    take({buffer.data(), static_cast<std::size_t>(count)});
+  }
 }
 
 bool Terminal::read_some(std::size_t chunk, int patience_ms) {

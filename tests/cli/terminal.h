@@ -3,7 +3,9 @@
 /// The screen is read only when the test asks, so a slow terminal is one that nobody reads. Ended with the test.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/sandbox.h"
@@ -12,7 +14,11 @@ namespace relay::cli_tests {
 
 class Terminal {
  public:
+  struct Program {
+    std::vector<std::string> command;  // begins with a path
+  };
   Terminal(Sandbox& box, const std::vector<std::string>& words);  // 80 columns, 24 rows
+  Terminal(Sandbox& box, const Program& other);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -23,6 +29,8 @@ class Terminal {
   [[nodiscard]] bool shows(const std::string& text, std::size_t chunk = 4096);
   /// Reads what there is.
   void read_all();
+  /// The same, for somebody who draws it: every byte as it came.
+  void read_all_raw(const std::function<void(std::string_view)>& take);
   /// What was read so far no longer counts.
   void forget() { screen_.clear(); }
   /// All that was read so far, line ends as the program wrote them.
@@ -32,6 +40,7 @@ class Terminal {
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
+  std::string open();
   bool read_some(std::size_t chunk, int patience_ms = 10);
 
   int master_ = -1;

@@ -121,13 +121,18 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[VERB]",
      .arity = Arity::Optional,
-     .description = "members, join, leave or history; without: all channels"},
-    {.name = "[CHANNEL]", .arity = Arity::Optional, .description = "its name; '#dev' in quotes, or dev"},
+     .description = "members, join, leave or history; without: all channels",
+     .choices = "members|join|leave|history"},
+    {.name = "[CHANNEL]",
+     .arity = Arity::Optional,
+     .description = "its name; '#dev' in quotes, or dev",
+     .completes = Completes::Channels},
 };
 constexpr Option kOptions[] = {
     {.name = "--name",
      .value = "NAME",
-     .description = "who joins or leaves; default $AGENT_RELAY_NAME, $USER or human"},
+     .description = "who joins or leaves; default $AGENT_RELAY_NAME, $USER or human",
+     .completes = Completes::Agents},
     {.name = "--limit", .value = "N", .description = "history: the newest N messages (default 20)"},
     kJsonOption,
 };

@@ -42,7 +42,13 @@ const Command kChat = {
     .example = "agent-relay chat --name Alice --to Bob",
     .details =
         "A line `@Bob hello` goes to Bob, as do those after it; `@* hello` to everyone; /help and /quit are\n"
-        "the chat's own. The first line to somebody who waits for an answer (`send --ask`) is that answer.\n"
+        "the chat's own. At a terminal the line is edited as in a shell (arrows, Home, End, Ctrl-A E K U W Y R, words "
+        "by\n"
+        "Alt-B and Alt-F, Up for earlier lines, Alt-Enter for a line end; a paste of several lines is one message), "
+        "Tab\n"
+        "completes names, messages appear above the line, and who wrote to you last is answered without `@`: the name\n"
+        "before the line says who gets it. The first line to somebody who waits for an answer (`send --ask`) is that "
+        "answer.\n"
         "A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
         "What is typed while the daemon is away is kept on disk and sent when it is back.",
     .run = run,

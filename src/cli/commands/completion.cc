@@ -3,6 +3,8 @@
 
 #include "base/format.h"
 #include "cli/commands/commands.h"
+#include "cli/completion_names.h"
+#include "cli/connection.h"
 #include "cli/context.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
@@ -15,8 +17,21 @@ namespace {
 constexpr std::string_view kManual = "manual";  // writes docs/cli.md
 constexpr std::string_view kManPage = "man";    // writes share/man/man1/agent-relay.1
 
-ExitCode run(const Invocation& invocation, Context&) {
+/// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
+ExitCode list_names(std::string_view kind, const Context& context) {
+  auto connection = Connection::open(config::socket_to_connect(context.project.socket));
+  if (!connection || !connection->introduce()) return ExitCode::NoDaemon;
+  const auto names = names_of_kind(*connection, kind);
+  std::string lines;
+  for (const auto& name : names.value_or(std::vector<std::string>{})) lines += name + "\n";
+  print(lines);
+  return ExitCode::Yes;
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  if (const auto kind = invocation.value("--names")) return list_names(*kind, context);
   const auto shell = invocation.argument(0);
+  if (shell.empty()) return complain("completion needs SHELL; usage: agent-relay completion SHELL", ExitCode::Usage);
   if (shell == kManual || shell == kManPage) {
     print(shell == kManual ? manual_markdown() : man_page());
     return ExitCode::Yes;
@@ -28,8 +43,17 @@ ExitCode run(const Invocation& invocation, Context&) {
   return ExitCode::Yes;
 }
 
-constexpr Argument kArguments[] = {
-    {.name = "SHELL", .description = "bash, zsh or fish", .completes = Completes::Shells}};
+constexpr Argument kArguments[] = {{.name = "SHELL",
+                                    .arity = Arity::Optional,  // the scripts themselves call with --names
+                                    .description = "bash, zsh or fish",
+                                    .completes = Completes::Shells}};
+constexpr Option kOptions[] = {
+    {.name = "--names",
+     .value = "KIND",
+     .description = "the names to offer, one per line",
+     .choices = "agents|channels|recipients",
+     .hidden = true},
+};
 
 }  // namespace
 
@@ -39,6 +63,7 @@ const Command kCompletion = {
     .usage = "completion SHELL",
     .summary = "print the completion script for bash, zsh or fish",
     .arguments = kArguments,
+    .options = kOptions,
     .example = "source <(agent-relay completion bash)",
     .run = run,
 };

@@ -145,8 +145,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "VERB", .description = "install, uninstall or status"},
-    {.name = "AGENT", .arity = Arity::Optional, .description = "claude, codex or gemini; status: all when left out"},
+    {.name = "VERB", .description = "install, uninstall or status", .choices = "install|uninstall|status"},
+    {.name = "AGENT",
+     .arity = Arity::Optional,
+     .description = "claude, codex or gemini; status: all when left out",
+     .choices = "claude|codex|gemini"},
 };
 
 constexpr Option kOptions[] = {

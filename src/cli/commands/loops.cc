@@ -69,7 +69,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "[VERB]", .arity = Arity::Optional, .description = "reset; without: who was stopped, and why"},
+    {.name = "[VERB]",
+     .arity = Arity::Optional,
+     .description = "reset; without: who was stopped, and why",
+     .choices = "reset"},
     {.name = "[FROM]",
      .arity = Arity::Optional,
      .description = "reset: only this pair",

@@ -91,7 +91,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
-    {.name = "[ACTION]", .arity = Arity::Optional, .description = "accept, hold or refuse; without: show the rules"},
+    {.name = "[ACTION]",
+     .arity = Arity::Optional,
+     .description = "accept, hold or refuse; without: show the rules",
+     .choices = "accept|hold|refuse"},
 };
 constexpr Option kOptions[] = {
     {.name = "--from",

@@ -174,7 +174,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "TO", .description = "an agent's name, '*' for everyone, '#channel'", .completes = Completes::Agents},
+    {.name = "TO", .description = "an agent's name, '*' for everyone, '#channel'", .completes = Completes::Recipients},
     {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin"},
 };
 constexpr Option kOptions[] = {

@@ -1,0 +1,93 @@
+/// Completion as a person meets it: a real shell, a real Tab, names that other programs chose.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/terminal.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Shell {
+  const char* name;
+  std::vector<std::string> command;
+  const char* prepare;  // typed first; `relay` becomes a function that shows its words
+};
+
+void PrintTo(const Shell& shell, std::ostream* out) { *out << shell.name; }
+
+const Shell kBash{"bash",
+                  {"/bin/bash", "--noprofile", "--norc", "-i"},
+                  "source <(agent-relay completion bash); relay() { printf '<%s>' \"$@\"; echo; }; echo re''ady\r"};
+const Shell kZsh{"zsh",
+                 {"/usr/bin/zsh", "-f", "-i"},
+                 "autoload -U compinit; compinit -u -D; source <(agent-relay completion zsh); "
+                 "relay() { printf '<%s>' \"$@\"; echo; }; echo re''ady\r"};
+const Shell kFish{"fish",
+                  {"/usr/bin/fish", "--no-config", "-i"},
+                  "agent-relay completion fish | source; function relay; printf '<%s>' $argv; echo; end; "
+                  "echo re''ady\r"};
+
+class CompletionTest : public testing::TestWithParam<Shell> {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(GetParam().command.front())) GTEST_SKIP() << GetParam().name << " is not installed";
+    box_.ok({"up"});
+    box_.set("PATH", fs::path{program()}.parent_path().string() + ":" + std::getenv("PATH"));
+    box_.set("TERM", "xterm");
+    box_.set("LANG", "C.UTF-8");
+  }
+
+  /// What `relay WORDS<Tab>` becomes: the words that the shell would give the program.
+  void expect_completed(const std::string& typed, const std::string& shown, const std::string& words) {
+    Terminal shell{box_, Terminal::Program{GetParam().command}};
+    shell.type(GetParam().prepare);
+    ASSERT_TRUE(shell.shows("ready\n")) << shell.screen();
+    shell.forget();
+    shell.type("relay " + typed + "\t");
+    ASSERT_TRUE(shell.shows(shown)) << shell.screen();
+    shell.type("\r");
+    EXPECT_TRUE(shell.shows(words + "\n")) << shell.screen();
+  }
+
+  [[nodiscard]] bool was_executed() const { return fs::exists(box_.project() + "/executed"); }
+
+  Sandbox box_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, CompletionTest, testing::Values(kBash, kZsh, kFish),
+                         [](const auto& shell) { return shell.param.name; });
+
+TEST_P(CompletionTest, AgentNamedLikeACommandIsOnlyAName) {
+  const std::string name = "a$(touch${IFS}executed)`touch${IFS}executed`;'\"!&|x";
+  const auto agent = box_.start({"chat", "--name", name});
+  ASSERT_TRUE(eventually([&] { return box_.ok({"agents"}).find(name) != std::string::npos; }));
+  expect_completed("explain a", "executed", "<explain><" + name + ">");
+  EXPECT_FALSE(was_executed());
+}
+
+TEST_P(CompletionTest, ChannelNamedLikeACommandIsOnlyAName) {
+  const std::string name = "#$(touch executed) `touch executed`:x@y=z";
+  box_.ok({"channels", "join", name});
+  expect_completed("channels members '#", "executed", "<channels><members><" + name + ">");
+  EXPECT_FALSE(was_executed());
+}
+
+TEST_P(CompletionTest, VerbsAndTheirArgumentsAreOffered) {
+  expect_completed("channels mem", "members", "<channels><members>");
+  expect_completed("hooks uni", "uninstall", "<hooks><uninstall>");
+  expect_completed("hooks --dry-run install gem", "gemini", "<hooks><--dry-run><install><gemini>");
+  expect_completed("policy Bob ref", "refuse", "<policy><Bob><refuse>");
+}
+
+TEST_P(CompletionTest, RecipientsAreAgentsAndChannels) {
+  box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
+  expect_completed("send --from Bob Zo", "Zoe", "<send><--from><Bob><Zoe>");
+  expect_completed("send '#d", "#dev", "<send><#dev>");
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
