@@ -71,6 +71,12 @@ void Call::answer_text(std::string_view content_type, std::string text) {
   send({.content_type = std::string{content_type}, .body = std::move(text)});
 }
 
+void Call::answer_page(std::string html, std::string policy) {
+  send({.content_type = "text/html; charset=utf-8",
+        .body = std::move(html),
+        .headers = {{"Content-Security-Policy", std::move(policy)}}});
+}
+
 void Call::answer_nothing() { send({.status = 204}); }
 
 void Call::refuse(const Refusal& refusal) { send(answer_of(refusal)); }
@@ -82,7 +88,7 @@ Call::Ways Call::ways_of(net::HttpReply reply) {
 
 std::vector<net::HttpHeader> Call::stream_headers() const {
   auto headers = sharing_headers(request_);
-  headers.push_back({"X-Content-Type-Options", "nosniff"});
+  net::add_protective_headers(headers);
   return headers;
 }
 

@@ -69,6 +69,8 @@ class Call {
     answer(status, schema::write(value));
   }
   void answer_text(std::string_view content_type, std::string text);
+  /// HTML, with the Content-Security-Policy it needs.
+  void answer_page(std::string html, std::string policy);
   void answer_nothing();  // 204
   void refuse(const Refusal& refusal);
   /// For an answer that goes on; its head has `stream_headers`. Until then it may be refused as any other.

@@ -9,7 +9,7 @@ namespace {
 void add_common_headers(net::ServerAnswer& answer, const std::vector<net::HttpHeader>& sharing) {
   answer.headers.insert(answer.headers.end(), sharing.begin(), sharing.end());
   answer.headers.push_back({"Cache-Control", "no-store"});
-  answer.headers.push_back({"X-Content-Type-Options", "nosniff"});
+  net::add_protective_headers(answer.headers);
 }
 
 Refusal no_such_path() {

@@ -13,6 +13,8 @@ namespace relay::api {
 
 /// Where the reader found us, for lines to paste: "http://127.0.0.1:3888". A host that is no plain name is not repeated.
 std::string docs_server(std::string_view host);
+/// The page's Content-Security-Policy. A header, not a tag of the page: only there `frame-ancestors` counts.
+std::string docs_policy();
 std::string docs_page(const json::object& document, std::string_view server);
 
 }  // namespace relay::api

@@ -91,7 +91,9 @@ TEST(DocsPage, NeedsNothingFromOutsideAndRunsNoScriptButItsOwn) {
     EXPECT_EQ(page.body.find(outside), std::string::npos) << outside;
   for (auto at = page.body.find("http://"); at != std::string::npos; at = page.body.find("http://", at + 1))
     EXPECT_EQ(page.body.substr(at, 22), "http://127.0.0.1:3888/") << "a line to paste, of this server";
-  EXPECT_NE(page.body.find("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"), std::string::npos);
+  const auto policy = std::ranges::find(page.headers, "Content-Security-Policy", &net::HttpHeader::name);
+  ASSERT_NE(policy, page.headers.end());
+  EXPECT_TRUE(policy->value.starts_with("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"));
 }
 
 TEST(DocsPage, ANameNobodyWouldPasteIsNotRepeated) {

@@ -104,6 +104,18 @@ TEST(Routes, EveryAnswerSaysThatItIsNotToBeKeptOrGuessedAt) {
   }
 }
 
+TEST(Routes, NoAnswerIsShownInAFrame) {
+  PlayedApi played;
+  for (const auto* path : {"/docs", "/healthz", "/metrics", "/nowhere", "/agents"}) {
+    const auto answer = played.ask("GET", path);
+    EXPECT_EQ(header(answer, "X-Frame-Options"), "DENY") << path;
+    const auto policy = header(answer, "Content-Security-Policy").value_or("");
+    EXPECT_TRUE(policy.contains("default-src 'none'")) << path << policy;
+    EXPECT_TRUE(policy.contains("frame-ancestors 'none'")) << path << policy;
+    EXPECT_EQ(std::ranges::count(answer.headers, "Content-Security-Policy", &net::HttpHeader::name), 1) << path;
+  }
+}
+
 TEST(Routes, APageOfOursMayReadAndAskBeforehand) {
   PlayedApi played;
   const auto read = played.ask("GET", "/healthz", {}, {{"Origin", "http://localhost:3888"}});

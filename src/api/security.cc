@@ -26,11 +26,14 @@ std::string in_url(std::string_view address) {
   return address.find(':') == std::string_view::npos ? std::string{address} : format("[{}]", address);
 }
 
-/// `localhost:3888` and its like: under which names this server may be asked.
+/// `localhost:3888` and its like: under which names this server may be asked. An address where it does not listen is
+/// none of them: another user's program may listen there.
 std::vector<std::string> own_hosts(const Guard& guard) {
+  std::vector<std::string> names = {in_url(guard.address)};
+  if (!guard.second_address.empty()) names.push_back(in_url(guard.second_address));
+  if (!other_loopback(guard.address).empty()) names.emplace_back("localhost");
   std::vector<std::string> hosts;
-  for (const auto& name :
-       {std::string{"localhost"}, std::string{"127.0.0.1"}, std::string{"[::1]"}, in_url(guard.address)}) {
+  for (const auto& name : names) {
     hosts.push_back(format("{}:{}", name, guard.port));
     if (guard.port == kHttpPort) hosts.push_back(name);
   }
@@ -105,6 +108,11 @@ std::string settled_address(std::string_view written) {
   return std::string{written};
 }
 
+std::string_view other_loopback(std::string_view address) {
+  if (address == "127.0.0.1") return "::1";
+  return address == "::1" ? "127.0.0.1" : "";
+}
+
 bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
 
 Result<void> check_guard(const Guard& guard) {
@@ -132,7 +140,8 @@ std::optional<Refusal> objection_to_origin(const ServerRequest& request, const G
   if (!is_own_host(host, guard))
     return forbidden("HOST_NOT_ALLOWED",
                      format("this server is not called that; ask for http://127.0.0.1:{}", guard.port));
-  if (request.headers.count("Origin") > 1) return bad_request("a request has at most one Origin header");
+  for (const auto* name : {"Origin", "Sec-Fetch-Site", "Authorization"})
+    if (request.headers.count(name) > 1) return bad_request(format("a request has at most one {} header", name));
   const auto origin = request.headers.find("Origin");
   if (origin && is_allowed_site(*origin, guard)) return std::nullopt;
   if (origin && !is_own_origin(*origin, host, guard))

@@ -25,6 +25,7 @@ inline constexpr std::size_t kMaxTokenBytes = 512;
 /// What the server was started with.
 struct Guard {
   std::string address = "127.0.0.1";
+  std::string second_address = {};  // of the same server; see other_loopback
   std::uint16_t port = 0;
   std::string token = {};  // empty: none is asked for
   uid_t owner = 0;
@@ -39,6 +40,11 @@ enum class Access : std::uint8_t {
 
 /// An address as people write it, in numbers: `localhost` is 127.0.0.1, brackets around IPv6 are left out.
 std::string settled_address(std::string_view written);
+
+/// Of the two addresses that `localhost` may mean, the other one; empty for any other address.
+///
+/// Why both: whoever listens at the one we leave free is `localhost` to a browser, and its pages have our origin.
+std::string_view other_loopback(std::string_view address);
 
 /// Can a server be started with these? Listening beyond this machine needs a token.
 Result<void> check_guard(const Guard& guard);

@@ -32,7 +32,7 @@ std::string asker_code(const net::ServerRequest& asked, const Guard& by = guard(
 }
 
 TEST(Security, OnlyOurOwnNamesAreAnsweredSoThatNoSiteCanBePointedAtUs) {
-  for (const auto* host : {"127.0.0.1:3888", "localhost:3888", "LOCALHOST:3888", "[::1]:3888"})
+  for (const auto* host : {"127.0.0.1:3888", "localhost:3888", "LOCALHOST:3888"})
     EXPECT_EQ(origin_code(request("GET", {{"Host", host}})), "allowed") << host;
   for (const auto* host : {"evil.example:3888", "127.0.0.1", "localhost:80", "localhost:3889",
                            "127.0.0.1:3888.evil.example", "127.0.0.2:3888", "", "localhost:3888@evil.example"})
@@ -52,10 +52,34 @@ TEST(Security, PagesOfOtherSitesAreRefused) {
     EXPECT_EQ(origin_code(request("POST", {{"Origin", origin}})), "ORIGIN_NOT_ALLOWED") << origin;
   for (const auto* site : {"cross-site", "same-site", "anything"})
     EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", site}})), "CROSS_SITE") << site;
-  for (const auto* origin : {"http://localhost:3888", "http://127.0.0.1:3888", "http://[::1]:3888"})
+  for (const auto* origin : {"http://localhost:3888", "http://127.0.0.1:3888"})
     EXPECT_EQ(origin_code(request("POST", {{"Origin", origin}, {"Sec-Fetch-Site", "same-origin"}})), "allowed")
         << origin;
   EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "none"}})), "allowed") << "typed into the address line";
+}
+
+TEST(Security, AnAddressWhereWeDoNotListenIsAnothersHostAndOrigin) {
+  const auto host = request("GET", {{"Host", "[::1]:3888"}});
+  const auto origin = request("POST", {{"Origin", "http://[::1]:3888"}});
+  EXPECT_EQ(origin_code(host), "HOST_NOT_ALLOWED");
+  EXPECT_EQ(origin_code(origin), "ORIGIN_NOT_ALLOWED");
+  auto both = guard();
+  both.second_address = "::1";
+  EXPECT_EQ(origin_code(host, both), "allowed");
+  EXPECT_EQ(origin_code(origin, both), "allowed");
+  auto elsewhere = guard();
+  elsewhere.address = "127.0.0.2";
+  EXPECT_EQ(origin_code(request("GET", {{"Host", "127.0.0.2:3888"}}), elsewhere), "allowed");
+  for (const auto* other : {"localhost:3888", "127.0.0.1:3888", "[::1]:3888"})
+    EXPECT_EQ(origin_code(request("GET", {{"Host", other}}), elsewhere), "HOST_NOT_ALLOWED") << other;
+}
+
+TEST(Security, AHeaderThatDecidesIsSaidOnce) {
+  for (const auto* name : {"Sec-Fetch-Site", "Origin", "Authorization"}) {
+    const auto twice = request("GET", {{name, "same-origin"}, {name, "cross-site"}});
+    EXPECT_EQ(origin_code(twice), "BAD_REQUEST") << name;
+  }
+  EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "same-origin, cross-site"}})), "CROSS_SITE");
 }
 
 TEST(Security, ASiteThatThePersonNamedIsAllowed) {

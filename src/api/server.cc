@@ -31,15 +31,27 @@ struct Server::Parts {
       auto made = net::HttpServer::listen(
           loop, {.address = guard.address, .port = guard.port}, options.limits,
           [this](net::ServerRequest request, net::HttpReply reply) { serve(std::move(request), std::move(reply)); });
-      if (made) {
+      auto listening = made ? listen_at_other_loopback(**made) : Result<void>{Failure{made.error()}};
+      if (listening) {
         server = *std::move(made);
         guard.port = server->port();
         return {};
       }
-      const bool more = first != 0 && tried + 1 < kPortsTried && guard.port < kLastPort;
-      if (!is(made.error(), net::HttpServerErrc::PortTaken) || !more) return Failure{std::move(made).error()};
-      ++guard.port;
+      const bool more = tried + 1 < kPortsTried && guard.port < kLastPort;
+      if (!is(listening.error(), net::HttpServerErrc::PortTaken) || !more) return listening;
+      if (first != 0) ++guard.port;
     }
+  }
+
+  /// The port counts as taken when another program has it there. A machine without that version of IP has nobody there.
+  Result<void> listen_at_other_loopback(net::HttpServer& made) {
+    auto& guard = options.guard;
+    const auto other = other_loopback(guard.address);
+    if (other.empty()) return {};
+    auto also = made.listen_also({.address = std::string{other}, .port = made.port()});
+    if (also) guard.second_address = other;
+    if (!also && is(also.error(), net::HttpServerErrc::PortTaken)) return also;
+    return {};
   }
 
   void serve(net::ServerRequest request, net::HttpReply reply) {

@@ -1,5 +1,6 @@
 // The API's thread beside the daemon's and those of its clients; run under the thread sanitizer as well.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -93,6 +94,39 @@ TEST_F(ServerThreadsTest, EventsOfTheDaemonsThreadReachReadersOnOthers) {
   while (heard < 3) std::this_thread::yield();
   server->begin_stop();
   for (auto& reader : readers) reader.join();
+}
+
+/// A listener at ::1; empty where this machine has none, or the port is taken.
+UniqueFd listen_at_v6_loopback(std::uint16_t port) {
+  UniqueFd socket{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in6 place{};
+  place.sin6_family = AF_INET6;
+  place.sin6_addr = in6addr_loopback;
+  place.sin6_port = htons(port);
+  const auto* address = reinterpret_cast<const sockaddr*>(&place);
+  if (!socket || ::bind(socket.get(), address, sizeof place) != 0 || ::listen(socket.get(), 1) != 0) return {};
+  return socket;
+}
+
+TEST_F(ServerThreadsTest, NobodyElseCanBeLocalhostAtItsPort) {
+  if (!listen_at_v6_loopback(0)) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may come there first";
+}
+
+TEST_F(ServerThreadsTest, APortThatAnotherHasAtTheOtherLoopbackAddressIsTaken) {
+  const auto squatter = listen_at_v6_loopback(0);
+  if (!squatter) GTEST_SKIP() << "this machine has no IPv6";
+  sockaddr_in6 place{};
+  socklen_t size = sizeof place;
+  ASSERT_EQ(::getsockname(squatter.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+  const auto wanted = ntohs(place.sin6_port);
+  const auto other = Server::start({.guard = {.port = wanted, .owner = ::geteuid()},
+                                    .control_socket = daemon.control_socket(),
+                                    .hosts_of = [](const std::string&) { return std::string{"/none"}; },
+                                    .facts = {.version = "1"},
+                                    .limits = {.linger = Millis{50}}});
+  ASSERT_TRUE(other.has_value()) << other.error().message();
+  EXPECT_NE((*other)->port(), wanted);
 }
 
 TEST_F(ServerThreadsTest, ItEndsWhileItIsAsked) {

@@ -77,7 +77,7 @@ void tell_openapi(Api& api, Call call) { call.answer(200, openapi_document(api.f
 
 void show_docs(Api& api, Call call) {
   const auto server = docs_server(call.request().headers.find("Host").value_or(""));
-  call.answer_text("text/html; charset=utf-8", docs_page(openapi_document(api.facts.version), server));
+  call.answer_page(docs_page(openapi_document(api.facts.version), server), docs_policy());
 }
 
 void tell_metrics(Api& api, Call call) {

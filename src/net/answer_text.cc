@@ -77,11 +77,24 @@ Result<void> check(const ServerAnswer& answer) {
 
 }  // namespace
 
+void add_protective_headers(std::vector<HttpHeader>& headers) {
+  const auto add = [&](std::string_view name, std::string_view value) {
+    const bool is_there =
+        std::ranges::any_of(headers, [&](const auto& header) { return same_in_any_case(header.name, name); });
+    if (!is_there) headers.push_back({std::string{name}, std::string{value}});
+  };
+  add("X-Content-Type-Options", "nosniff");
+  add("X-Frame-Options", "DENY");
+  add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+}
+
 ServerAnswer error_answer(int status, std::string_view code, std::string_view sentence) {
   json::object error{{"code", code}, {"message", sentence}};
-  return {.status = status,
-          .content_type = "application/json",
-          .body = json::serialize(json::object{{"error", std::move(error)}})};
+  ServerAnswer answer{.status = status,
+                      .content_type = "application/json",
+                      .body = json::serialize(json::object{{"error", std::move(error)}})};
+  add_protective_headers(answer.headers);
+  return answer;
 }
 
 bool asks_for_websocket(const ServerRequest& request) { return request.headers.lists("Upgrade", "websocket"); }

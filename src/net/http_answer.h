@@ -35,6 +35,11 @@ struct ServerAnswer {
   bool last = false;  // the connection ends with it
 };
 
+/// What keeps a browser from using an answer in another way than it was meant: it is shown in no frame of any site (the
+/// policy counts only as a header), loads nothing and is of no other type than it says. A policy that the answer has
+/// already stays.
+void add_protective_headers(std::vector<HttpHeader>& headers);
+
 /// {"error":{"code":"NOT_FOUND","message":"there is no agent called Bob"}}
 ServerAnswer error_answer(int status, std::string_view code, std::string_view sentence);
 

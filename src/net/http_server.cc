@@ -126,13 +126,14 @@ std::string_view describe(HttpServerErrc code) {
   return "cannot listen";
 }
 
-HttpServer::HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler)
-    : core_{std::make_shared<HttpServerCore>(loop, limits, std::move(handler))} {}
+namespace {
 
-HttpServer::~HttpServer() { core_->cut_all(); }
+struct Listening {
+  UniqueFd socket;
+  std::uint16_t port = 0;
+};
 
-Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const HttpAddress& address,
-                                                       const HttpServerLimits& limits, Handler handler) {
+Result<Listening> open_listener(const HttpAddress& address) {
   auto where = read_address(address);
   if (!where)
     return fail(HttpServerErrc::BadAddress,
@@ -145,10 +146,29 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const Htt
   if (::bind(socket.get(), where->get(), where->size) != 0 || ::listen(socket.get(), kWaitingClients) != 0 ||
       ::getsockname(socket.get(), where->get(), &where->size) != 0)
     return listen_failed(address, errno);
+  return Listening{std::move(socket), written_address(*where).port};
+}
+
+}  // namespace
+
+HttpServer::HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler)
+    : core_{std::make_shared<HttpServerCore>(loop, limits, std::move(handler))} {}
+
+HttpServer::~HttpServer() { core_->cut_all(); }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const HttpAddress& address,
+                                                       const HttpServerLimits& limits, Handler handler) {
+  auto listening = RELAY_TRY(open_listener(address));
   std::unique_ptr<HttpServer> server{new HttpServer{loop, limits, std::move(handler)}};
-  server->port_ = written_address(*where).port;
-  server->door_ = std::make_unique<Door>(*server->core_, std::move(socket));
+  server->port_ = listening.port;
+  server->doors_.push_back(std::make_unique<Door>(*server->core_, std::move(listening.socket)));
   return server;
+}
+
+Result<void> HttpServer::listen_also(const HttpAddress& address) {
+  auto listening = RELAY_TRY(open_listener(address));
+  doors_.push_back(std::make_unique<Door>(*core_, std::move(listening.socket)));
+  return {};
 }
 
 std::size_t HttpServer::connections() const { return core_->connections(); }
@@ -156,7 +176,7 @@ std::size_t HttpServer::connections() const { return core_->connections(); }
 void HttpServer::adopt(UniqueFd socket) { core_->add(std::move(socket), {}); }
 
 void HttpServer::close(std::move_only_function<void()> done) {
-  door_.reset();
+  doors_.clear();
   core_->close(std::move(done));
 }
 

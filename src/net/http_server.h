@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -66,6 +67,9 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> listen(AsioLoop& loop, const HttpAddress& address,
                                                     const HttpServerLimits& limits, Handler handler);
 
+  /// One more address for the same server. Errors as in `listen`.
+  Result<void> listen_also(const HttpAddress& address);
+
   /// Cuts what is open; no listener is told.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -87,7 +91,7 @@ class HttpServer {
   HttpServer(AsioLoop& loop, const HttpServerLimits& limits, Handler handler);
 
   std::shared_ptr<HttpServerCore> core_;
-  std::unique_ptr<Door> door_;
+  std::vector<std::unique_ptr<Door>> doors_;
   std::uint16_t port_ = 0;
 };
 

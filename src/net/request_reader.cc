@@ -54,6 +54,18 @@ Result<std::size_t> length_within(std::string_view decimal, std::size_t most) {
   return length;
 }
 
+/// Two of them would be two answers to one question: the first reader might take one, the next the other.
+constexpr std::string_view kSaidOnce[] = {
+    "Authorization",        "Content-Type",   "Expect",         "Last-Event-ID",  "Origin",
+    "Sec-Fetch-Dest",       "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User", "Sec-WebSocket-Key",
+    "Sec-WebSocket-Version"};
+
+Result<void> check_said_once(const HttpHeaders& headers) {
+  for (const auto name : kSaidOnce)
+    if (headers.count(name) > 1) return malformed(format("a request has at most one {} header", name));
+  return {};
+}
+
 Result<void> check_framing(const ServerRequest& request, HttpVersion version) {
   const auto& headers = request.headers;
   if (!request.path.starts_with('/')) return malformed("the address of a request begins with '/'");
@@ -176,6 +188,7 @@ Result<bool> RequestReader::read_header() {
   searched_ = 0;
   Growing growing{.received = RELAY_TRY(parse_header(std::string_view{ahead_}.substr(0, bytes)))};
   RELAY_TRY(check_framing(growing.received.request, growing.received.version));
+  RELAY_TRY(check_said_once(growing.received.request.headers));
   const auto& headers = growing.received.request.headers;
   if (headers.find("Transfer-Encoding")) growing.chunks.emplace(max_body_bytes_);
   if (const auto length = headers.find("Content-Length"))

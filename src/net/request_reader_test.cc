@@ -122,6 +122,9 @@ TEST(RequestReader, RefusesWhatTwoReadersCouldReadDifferently) {
   expect_refused(begin + "Content-Length : 3\r\n\r\n", bad, "name");
   expect_refused(begin + "Host: other\r\n\r\n", bad, "exactly one Host");
   expect_refused("GET / HTTP/1.1\r\n\r\n", bad, "exactly one Host");
+  for (const std::string name : {"Origin", "Sec-Fetch-Site", "Authorization", "Content-Type", "Sec-WebSocket-Key"})
+    expect_refused(begin + name + ": a\r\n" + name + ": b\r\n\r\n", bad, "at most one " + name);
+  expect_refused(begin + "origin: a\r\nORIGIN: a\r\n\r\n", bad, "at most one Origin");
 }
 
 TEST(RequestReader, RefusesWhatIsNoRequest) {
