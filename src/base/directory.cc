@@ -6,14 +6,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
+#include "base/beneath.h"
 #include "base/format.h"
 
 namespace relay {
 namespace {
 
-constexpr int kCommonFlags = O_CLOEXEC | O_NOFOLLOW;
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
 
@@ -51,29 +52,51 @@ class DiskLock final : public DirectoryLock {
 
 }  // namespace
 
-Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open(const std::string& path) {
-  if (::mkdir(path.c_str(), kDirectoryMode) != 0 && errno != EEXIST)
-    return fail_errno(format("cannot create the directory {}", path));
+Result<std::unique_ptr<DiskDirectory>> DiskDirectory::enter(const std::string& path) {
   UniqueFd fd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!fd) return fail_errno(format("cannot open the directory {}", path));
   return std::unique_ptr<DiskDirectory>{new DiskDirectory{path, std::move(fd)}};
 }
 
+Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open(const std::string& path) {
+  if (::mkdir(path.c_str(), kDirectoryMode) != 0 && errno != EEXIST)
+    return fail_errno(format("cannot create the directory {}", path));
+  auto opened = RELAY_TRY(enter(path));
+  RELAY_TRY(check_owner(opened->fd_.get(), path));
+  return opened;
+}
+
+Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open_below(const std::string& name) const {
+  const auto path = full(name);
+  auto fd = RELAY_TRY(open_directory_beneath({fd_.get(), name, path}));
+  return std::unique_ptr<DiskDirectory>{new DiskDirectory{path, std::move(fd)}};
+}
+
 Result<std::unique_ptr<DiskDirectory>> DiskDirectory::open_inside(const std::string& root,
                                                                   const std::vector<std::string>& names) {
-  auto inside = RELAY_TRY(open(root));
+  auto inside = RELAY_TRY(enter(root));
   for (const auto& name : names) {
-    const auto path = inside->full(name);
     if (::mkdirat(inside->fd_.get(), name.c_str(), kDirectoryMode) != 0 && errno != EEXIST)
-      return fail_errno(format("cannot create the directory {}", path));
-    UniqueFd fd{::openat(inside->fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | kCommonFlags)};
-    if (!fd && (errno == ELOOP || errno == ENOTDIR))
-      return fail(format("{} is no directory of ours (a link, or a file); move it away", path));
-    if (!fd) return fail_errno(format("cannot open the directory {}", path));
-    inside.reset(new DiskDirectory{path, std::move(fd)});
+      return fail_errno(format("cannot create the directory {}", inside->full(name)));
+    inside = RELAY_TRY(inside->open_below(name));
   }
   if (::fchmod(inside->fd_.get(), kDirectoryMode) != 0) return fail_errno(format("cannot protect {}", inside->path_));
   return inside;
+}
+
+Result<std::unique_ptr<DiskDirectory>> DiskDirectory::find_inside(const std::string& root,
+                                                                  const std::vector<std::string>& names) {
+  auto inside = RELAY_TRY(enter(root));
+  for (const auto& name : names) {
+    auto below = inside->open_below(name);
+    if (!below && is(below.error(), BeneathErrc::Absent)) return nullptr;
+    inside = RELAY_TRY(std::move(below));
+  }
+  return inside;
+}
+
+Result<UniqueFd> DiskDirectory::open_file(const std::string& name, int flags) const {
+  return open_file_beneath({fd_.get(), name, full(name)}, flags);
 }
 
 std::vector<std::string> DiskDirectory::files() const {
@@ -100,35 +123,29 @@ Result<void> DiskDirectory::remove(const std::string& name) {
 }
 
 Result<void> DiskDirectory::create_once(const std::string& name, std::string_view content) {
-  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | kCommonFlags, kFileMode)};
+  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode)};
   if (!fd) return errno == EEXIST ? Result<void>{} : Result<void>{fail_errno(format("cannot create {}", full(name)))};
   return DiskFile{full(name), std::move(fd)}.append(content);
 }
 
 Result<UniqueFd> DiskDirectory::open_shared(const std::string& name) {
-  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | kCommonFlags;  // a pipe would wait for its reader
-  UniqueFd fd{::openat(fd_.get(), name.c_str(), kFlags, kFileMode)};
-  if (!fd) return fail_errno(format("cannot open {}", full(name)));
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", full(name)));
-  if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file; move it away", full(name)));
-  return fd;
+  return open_file(name, O_RDWR | O_APPEND | O_CREAT);
 }
 
 Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, std::size_t max_bytes) {
-  const UniqueFd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | kCommonFlags)};  // a pipe has no end
-  if (!fd && errno == ENOENT) return std::optional<std::string>{};
-  if (!fd) return fail_errno(format("cannot open {}", full(name)));
+  const auto opened = open_file(name, O_RDONLY);
+  if (!opened && is(opened.error(), BeneathErrc::Absent)) return std::optional<std::string>{};
+  if (!opened) return Failure{opened.error()};
+  const int fd = opened->get();
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return fail_errno(format("cannot read {}", full(name)));
-  if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file; move it away", full(name)));
+  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot read {}", full(name)));
   if (static_cast<std::size_t>(status.st_size) > max_bytes)
     return fail(
         format("{} has {} bytes, more than the {} it may have; move it away", full(name), status.st_size, max_bytes));
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const auto got = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
+    const auto got = ::read(fd, bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(format("cannot read {}", full(name)));
     if (got == 0) break;
@@ -139,15 +156,31 @@ Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, 
 }
 
 Result<std::unique_ptr<AppendFile>> DiskDirectory::open_append(const std::string& name) {
-  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_APPEND | kCommonFlags)};
-  if (!fd) return fail_errno(format("cannot open {}", full(name)));
-  return std::make_unique<DiskFile>(full(name), std::move(fd));
+  return std::make_unique<DiskFile>(full(name), RELAY_TRY(open_file(name, O_WRONLY | O_APPEND)));
 }
 
 Result<std::unique_ptr<AppendFile>> DiskDirectory::create(const std::string& name) {
-  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | kCommonFlags, kFileMode)};
+  RELAY_TRY(remove(name));  // not truncated: it may be a pipe, or a file that has a second name elsewhere
+  UniqueFd fd{::openat(fd_.get(), name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode)};
   if (!fd) return fail_errno(format("cannot create {}", full(name)));
   return std::make_unique<DiskFile>(full(name), std::move(fd));
+}
+
+std::optional<std::string> DiskDirectory::link_target(const std::string& name) const {
+  char buffer[PATH_MAX];
+  const ssize_t count = ::readlinkat(fd_.get(), name.c_str(), buffer, sizeof buffer);
+  if (count < 0) return std::nullopt;
+  return std::string(buffer, static_cast<std::size_t>(count));
+}
+
+Result<void> DiskDirectory::replace_link(const std::string& name, const std::string& target) {
+  const auto fresh = name + ".new";
+  RELAY_TRY(remove(fresh));
+  if (::symlinkat(target.c_str(), fd_.get(), fresh.c_str()) != 0)
+    return fail_errno(format("cannot make the link {}", full(name)));
+  auto replaced = replace(name, fresh);
+  if (!replaced) (void)remove(fresh);
+  return replaced;
 }
 
 Result<void> DiskDirectory::replace(const std::string& name, const std::string& with) {
@@ -187,12 +220,12 @@ Result<std::unique_ptr<DirectoryLock>> lock_open_file(UniqueFd fd, const std::st
 }  // namespace
 
 Result<std::unique_ptr<DirectoryLock>> lock_file(const std::string& path) {
-  return lock_open_file(UniqueFd{::open(path.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)}, path);
+  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+  return lock_open_file(UniqueFd{::open(path.c_str(), kFlags, kFileMode)}, path);
 }
 
 Result<std::unique_ptr<DirectoryLock>> DiskDirectory::lock(const std::string& name) {
-  return lock_open_file(UniqueFd{::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | kCommonFlags, kFileMode)},
-                        full(name));
+  return lock_open_file(RELAY_TRY(open_file(name, O_RDWR | O_CREAT)), full(name));
 }
 
 }  // namespace relay

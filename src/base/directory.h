@@ -56,11 +56,15 @@ class Directory {
 /// The machine's own file system. Directory 0700, files 0600.
 class DiskDirectory final : public Directory {
  public:
-  /// Creates the last component of the path when it is absent.
+  /// Creates the last component of the path when it is absent. The directory must belong to this user.
   static Result<std::unique_ptr<DiskDirectory>> open(const std::string& path);
-  /// A directory below `root`, made where it is absent, one name after the other. No name may be a link: what lies in a
-  /// project that somebody else wrote must not lead us out of it.
+  /// A directory below `root`, made where it is absent, one name after the other. Every directory below `root` must
+  /// belong to this user and no name may be a link (beneath.h): what lies in a project that somebody else wrote must not
+  /// lead us out of it.
   static Result<std::unique_ptr<DiskDirectory>> open_inside(const std::string& root,
+                                                            const std::vector<std::string>& names);
+  /// The same without making anything: null when it is absent.
+  static Result<std::unique_ptr<DiskDirectory>> find_inside(const std::string& root,
                                                             const std::vector<std::string>& names);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -73,6 +77,10 @@ class DiskDirectory final : public Directory {
   /// For lines that several programs add at the same time, each in one write: made when absent, writes go to its end,
   /// and what is there can be read. Only an ordinary file.
   Result<UniqueFd> open_shared(const std::string& name);
+  /// Where the link of that name leads; none when it is no link.
+  [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
+  /// A link in place of the link, file or socket of that name. Atomic.
+  Result<void> replace_link(const std::string& name, const std::string& target);
 
   Result<std::optional<std::string>> read(const std::string& name, std::size_t max_bytes) override;
   Result<std::unique_ptr<AppendFile>> open_append(const std::string& name) override;
@@ -83,6 +91,9 @@ class DiskDirectory final : public Directory {
 
  private:
   DiskDirectory(std::string path, UniqueFd fd) : path_{std::move(path)}, fd_{std::move(fd)} {}
+  static Result<std::unique_ptr<DiskDirectory>> enter(const std::string& path);
+  [[nodiscard]] Result<std::unique_ptr<DiskDirectory>> open_below(const std::string& name) const;
+  [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags) const;
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 
   std::string path_;

@@ -111,8 +111,12 @@ Finding check_sockets(const Context& context) {
                      "restart the daemon: agent-relay down --all, agent-relay up");
   }
   const auto& usual = context.project.socket.usual;
-  if (usual.size() > config::kMaxSocketPathBytes)
-    return ok("sockets", "the home's path is too long for them; they are in " + context.home.runtime);
+  const auto& runtime = context.home.runtime;
+  const bool needs_runtime = usual.size() > config::kMaxSocketPathBytes;
+  if (needs_runtime && ::access(runtime.c_str(), F_OK) == 0 && !config::is_private_directory(runtime))
+    return problem("sockets", "the home's path is too long for them, and " + runtime + " is not yours alone",
+                   "remove it, set XDG_RUNTIME_DIR, or set AGENT_RELAY_HOME to a shorter path");
+  if (needs_runtime) return ok("sockets", "the home's path is too long for them; they are in " + runtime);
   return ok("sockets", config::socket_to_connect(context.project.socket));
 }
 

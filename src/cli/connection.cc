@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "config/places.h"
+#include "net/unix_address.h"
 #include "protocol/json_writer.h"
 #include "protocol/send.h"
 
@@ -89,6 +90,8 @@ Result<Connection> Connection::open(const std::string& socket_path) {
   std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size() + 1);
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     if (errno != EINTR) return no_daemon(socket_path, errno);
+  if (const auto ours = net::check_listener(fd.get(), socket_path); !ours)
+    return fail(Errc::Refused, ours.error().message());
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
   return Connection{std::move(fd), socket_path};
 }

@@ -56,6 +56,19 @@ TEST_F(Peer, NobodyListeningIsNoDaemonAndSaysWhatToDo) {
                                               "/nothing: no one is listening; start it with: agent-relay up");
 }
 
+TEST_F(Peer, ADaemonOfAnotherUserHearsNothing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  ASSERT_EQ(::seteuid(65534), 0);
+  const int listening = ::listen(listener_.get(), 1);  // the kernel remembers who listens
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_EQ(listening, 0);
+  const auto connection = Connection::open(path_);
+  ASSERT_FALSE(connection.has_value());
+  EXPECT_EQ(ending_of(connection.error()).code, ExitCode::Refused);
+  EXPECT_NE(connection.error().message().find("another user (uid 65534)"), std::string::npos)
+      << connection.error().message();
+}
+
 TEST_F(Peer, APathTooLongIsNamed) {
   EXPECT_FALSE(Connection::open(directory_ + "/" + std::string(200, 'x')).has_value());
 }

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/unique_fd.h"
+#include "protocol/send.h"
 
 namespace relay::cli {
 namespace {
@@ -20,7 +21,9 @@ Result<json::object> ask_object(Connection& daemon, protocol::MessageType type, 
                                 std::chrono::milliseconds timeout) {
   const auto answer = RELAY_TRY(daemon.ask(type, json::serialize(payload), timeout));
   auto object = RELAY_TRY(parse_json_object(answer));
-  if (const auto error = string_member(object, "error")) return fail(*error);
+  if (const auto error = string_member(object, "error"))
+    return string_member(object, "code") == name_of(protocol::Refusal::Refused) ? fail(Errc::Refused, *error)
+                                                                                : fail(*error);
   return object;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/connection.h"
 #include "cli/launch.h"
 #include "client/errors.h"
+#include "config/settings.h"
 #include "daemon/daemon.h"
 
 namespace relay::cli {
@@ -13,7 +14,8 @@ Ending ending_of(const Error& error) {
   if (is_any(Errc::TimedOut, client::Errc::TimedOut)) return {ExitCode::TimedOut};
   if (is_any(Errc::TooLarge, client::Errc::TooLarge)) return {ExitCode::Refused, name_of(protocol::Refusal::TooLarge)};
   if (is_any(Errc::NameInUse)) return {ExitCode::Refused, name_of(protocol::Refusal::NotOwner)};
-  if (is_any(Errc::Refused, client::Errc::Refused, daemon::Errc::AlreadyRunning, LaunchErrc::AlreadyRunning))
+  if (is_any(Errc::Refused, client::Errc::Refused, daemon::Errc::AlreadyRunning, LaunchErrc::AlreadyRunning,
+             config::Errc::NotTrusted))
     return {ExitCode::Refused};
   return {ExitCode::No};
 }

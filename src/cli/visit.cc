@@ -32,6 +32,8 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
 
 Result<Visit> Visit::open(const host::HostRecord& record) {
   auto connected = net::connect_now(record.socket);
+  if (!connected && is(connected.error(), net::Errc::ForeignListener))
+    return fail(Errc::Refused, connected.error().message());
   if (!connected) return fail(Errc::HostGone, relay::format("{} has just ended", record.name));
   auto fd = *std::move(connected);
   if (!fd) return fail(Errc::Refused, relay::format("the host of {} is busy; try again", record.name));

@@ -48,17 +48,18 @@ std::string user_directory(const Environment& environment) {
   return entry != nullptr && entry->pw_dir != nullptr ? entry->pw_dir : "";
 }
 
-bool is_directory(const std::string& path) {
+/// Another user's would let that user put another socket in place of ours (`sudo` may leave XDG_RUNTIME_DIR as it was).
+bool is_own_directory(const std::string& path) {
   struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 
 /// Both ends find it without asking each other: the login's runtime directory, else one under /tmp.
 std::string runtime_directory(const Environment& environment) {
   const auto uid = ::geteuid();
-  if (auto given = environment("XDG_RUNTIME_DIR"); given && given->starts_with('/') && is_directory(*given))
+  if (auto given = environment("XDG_RUNTIME_DIR"); given && given->starts_with('/') && is_own_directory(*given))
     return absolute(*given) + "/agent-relay";
-  if (auto login = relay::format("/run/user/{}", uid); is_directory(login)) return login + "/agent-relay";
+  if (auto login = relay::format("/run/user/{}", uid); is_own_directory(login)) return login + "/agent-relay";
   return relay::format("/tmp/agent-relay-{}", uid);
 }
 

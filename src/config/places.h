@@ -78,6 +78,9 @@ Result<Project> current_project(const Home& home, const Environment& environment
 /// Makes the directory and its parents, 0700; an existing one must be ours and is tightened to 0700.
 Result<void> make_private_directory(const std::string& path);
 
+/// Ours, and nobody else may enter it.
+bool is_private_directory(const std::string& path);
+
 /// Where to listen: makes the directory and tries whether it can hold a socket (length, file system), else prepares
 /// the fallback. Does not touch what is at the path already.
 Result<std::string> socket_to_listen(const SocketPlaces& places);

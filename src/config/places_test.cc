@@ -172,5 +172,24 @@ TEST_F(Places, AClientFindsTheSocketThatIsThere) {
   EXPECT_EQ(socket_to_connect(places), places.usual) << "a directory others can enter is not believed";
 }
 
+TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const SocketPlaces places{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
+  ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
+  const auto trap = listen_at(places.fallback);
+  ASSERT_EQ(::chown((top_ + "/run").c_str(), 65534, 65534), 0);
+  EXPECT_NE(socket_to_connect(places), places.fallback);
+  const auto listening = socket_to_listen(places);
+  ASSERT_FALSE(listening.has_value());
+  EXPECT_NE(listening.error().message().find("the runtime directory " + top_ + "/run cannot be used"),
+            std::string::npos)
+      << listening.error().message();
+
+  make("theirs");
+  ASSERT_EQ(::chown((top_ + "/theirs").c_str(), 65534, 65534), 0);
+  variables_["XDG_RUNTIME_DIR"] = top_ + "/theirs";
+  EXPECT_FALSE(home().runtime.starts_with(top_)) << "as sudo leaves it";
+}
+
 }  // namespace
 }  // namespace relay::config

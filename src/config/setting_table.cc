@@ -56,6 +56,8 @@ constexpr SettingRow kTable[] = {
      "program with arguments that is run when an agent waits for you; cut at blanks, no shell"},
     {Setting::NotifyDesktop, "notify.desktop", "AGENT_RELAY_NOTIFY_DESKTOP", Flag, "false", 0, 0, "",
      "tell the desktop with notify-send when an agent waits for you"},
+    {Setting::TrustedProjects, "trusted_projects", "AGENT_RELAY_TRUSTED_PROJECTS", Text, "", 0, 0, "",
+     "projects of other users that may be used all the same: paths with commas between, or *"},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(
@@ -88,6 +90,7 @@ std::string_view describe(Errc code) {
     case Errc::UnknownSetting: return "no such setting";
     case Errc::BadSyntax: return "the configuration is not TOML";
     case Errc::Unreadable: return "the configuration cannot be read";
+    case Errc::NotTrusted: return "the project belongs to another user";
   }
   return "";
 }

@@ -72,11 +72,14 @@ std::int64_t Settings::integer(Setting setting) const { return std::get<std::int
 
 bool Settings::flag(Setting setting) const { return std::get<bool>(slot(setting).value); }
 
-std::vector<std::string> Settings::http_origins() const {
-  const auto all = text(Setting::HttpOrigins);
-  const auto origins = comma_list(all);
-  return {origins.begin(), origins.end()};
+std::vector<std::string> Settings::list(Setting setting) const {
+  const auto all = text(setting);
+  const auto parts = comma_list(all);
+  return {parts.begin(), parts.end()};
 }
+
+std::vector<std::string> Settings::http_origins() const { return list(Setting::HttpOrigins); }
+std::vector<std::string> Settings::trusted_projects() const { return list(Setting::TrustedProjects); }
 
 StorageType Settings::storage_type() const {
   return text(Setting::StorageType) == "memory" ? StorageType::Memory : StorageType::Sqlite;

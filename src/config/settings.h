@@ -19,7 +19,7 @@
 
 namespace relay::config {
 
-enum class Errc { BadValue, UnknownSetting, BadSyntax, Unreadable };
+enum class Errc { BadValue, UnknownSetting, BadSyntax, Unreadable, NotTrusted };
 std::string_view describe(Errc code);
 
 enum class Setting : std::uint8_t {
@@ -45,8 +45,9 @@ enum class Setting : std::uint8_t {
   NotifyTerminal,
   NotifyCommand,
   NotifyDesktop,
+  TrustedProjects,
 };
-inline constexpr std::size_t kSettingCount = 22;
+inline constexpr std::size_t kSettingCount = 23;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -114,6 +115,8 @@ class Settings {
   [[nodiscard]] TerminalNotice notify_terminal() const;
   [[nodiscard]] std::string notify_command() const { return text(Setting::NotifyCommand); }
   [[nodiscard]] bool notify_desktop() const { return flag(Setting::NotifyDesktop); }
+  /// As they were written, one by one.
+  [[nodiscard]] std::vector<std::string> trusted_projects() const;
 
  private:
   struct Slot {
@@ -123,6 +126,7 @@ class Settings {
   };
   friend class FileReader;
 
+  [[nodiscard]] std::vector<std::string> list(Setting setting) const;
   [[nodiscard]] const Slot& slot(Setting setting) const { return slots_[static_cast<std::size_t>(setting)]; }
   void set(const SettingRow& row, std::variant<std::string, std::int64_t, bool> value, Source source,
            std::string origin);

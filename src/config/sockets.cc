@@ -21,12 +21,6 @@ bool is_socket(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-bool is_private_directory(const std::string& path) {
-  struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
-         (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-}
-
 /// Some file systems (network shares, shared folders of virtual machines) have no sockets: only trying tells.
 bool holds_sockets(const std::string& directory) {
   const UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -43,11 +37,22 @@ bool holds_sockets(const std::string& directory) {
 
 }  // namespace
 
+bool is_private_directory(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+         (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
 Result<std::string> socket_to_listen(const SocketPlaces& places) {
   const auto directory = directory_of(places.usual);
   RELAY_TRY(make_private_directory(directory));
   if (places.usual.size() <= kMaxSocketPathBytes && holds_sockets(directory)) return places.usual;
-  RELAY_TRY(make_private_directory(directory_of(places.fallback)));
+  const auto runtime = directory_of(places.fallback);
+  if (const auto made = make_private_directory(runtime); !made)
+    return fail(
+        relay::format("cannot listen: {} cannot hold a socket, and the runtime directory {} cannot be used ({}); "
+                      "remove it, set XDG_RUNTIME_DIR, or set AGENT_RELAY_HOME to a shorter path",
+                      directory, runtime, made.error().message()));
   return places.fallback;
 }
 
@@ -55,7 +60,10 @@ std::string socket_to_connect(const SocketPlaces& places) {
   const bool usual_fits = places.usual.size() <= kMaxSocketPathBytes;
   if (usual_fits && is_socket(places.usual)) return places.usual;
   if (is_socket(places.fallback) && is_private_directory(directory_of(places.fallback))) return places.fallback;
-  return usual_fits ? places.usual : places.fallback;
+  // A runtime directory that is there and not ours alone is another user's trap: it is not used.
+  const bool fallback_is_free = ::access(directory_of(places.fallback).c_str(), F_OK) != 0;
+  const bool fallback_is_ours = fallback_is_free || is_private_directory(directory_of(places.fallback));
+  return usual_fits || !fallback_is_ours ? places.usual : places.fallback;
 }
 
 }  // namespace relay::config

@@ -181,6 +181,64 @@ TEST_F(ProjectFilesTest, LeavesALinkToADaemonThatAnswers) {
   EXPECT_EQ(fs::read_symlink(project.link), socket);
 }
 
+TEST_F(ProjectFilesTest, WritesNoLinkThroughACommittedLink) {
+  fs::create_directories(directory.file(".ssh"));
+  fs::create_symlink("../.ssh", project.root + "/.agent-relay");
+  announce_project(home, project, socket);
+  EXPECT_TRUE(fs::is_empty(directory.file(".ssh")));
+  std::ofstream{directory.file(".ssh/relay.sock")} << "precious";
+  withdraw_project(project, socket);
+  EXPECT_TRUE(fs::exists(directory.file(".ssh/relay.sock")));
+}
+
+TEST_F(ProjectFilesTest, WritesNoLineThroughALinkAtGitsExclude) {
+  std::ofstream{directory.file(".bashrc")} << "precious\n";
+  fs::remove(project.root + "/.git/info/exclude");
+  fs::create_symlink("../../../.bashrc", project.root + "/.git/info/exclude");
+  announce_project(home, project, socket);
+  EXPECT_EQ(content_of(directory.file(".bashrc")), "precious\n");
+  EXPECT_EQ(fs::read_symlink(project.link), socket) << "the rest is done";
+}
+
+TEST_F(ProjectFilesTest, IsNotHeldUpByAPipeAtGitsExclude) {
+  fs::remove(project.root + "/.git/info/exclude");
+  ASSERT_EQ(::mkfifo((project.root + "/.git/info/exclude").c_str(), 0600), 0);
+  announce_project(home, project, socket);  // would wait for ever
+  EXPECT_EQ(fs::read_symlink(project.link), socket);
+}
+
+TEST_F(ProjectFilesTest, MakesTheExcludeFileThatGitDidNotMake) {
+  fs::remove(project.root + "/.git/info/exclude");
+  announce_project(home, project, socket);
+  EXPECT_EQ(content_of(project.root + "/.git/info/exclude"), ".agent-relay\n");
+  EXPECT_EQ(mode_of(project.root + "/.git/info/exclude"), 0644U);
+}
+
+TEST_F(ProjectFilesTest, ReplacesALinkToTheSocketOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  const std::string other = directory.file("other.sock");
+  UniqueFd listening{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  other.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::seteuid(65534), 0);
+  const int listened = ::listen(listening.get(), 4);  // the kernel remembers who listens
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_EQ(listened, 0);
+  fs::create_directories(project.root + "/.agent-relay");
+  fs::create_symlink(other, project.link);
+  announce_project(home, project, socket);
+  EXPECT_EQ(fs::read_symlink(project.link), socket);
+}
+
+TEST_F(ProjectFilesTest, LaysNothingIntoAFolderOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  fs::create_directories(project.root + "/.agent-relay");
+  ASSERT_EQ(::chown((project.root + "/.agent-relay").c_str(), 65534, 65534), 0);
+  announce_project(home, project, socket);
+  EXPECT_TRUE(fs::is_empty(project.root + "/.agent-relay"));
+}
+
 TEST_F(ProjectFilesTest, PointsFromTheUsualPlaceToAFallbackAndBackAgain) {
   announce_project(home, project, "/run/elsewhere.sock");
   EXPECT_EQ(fs::read_symlink(project.socket.usual), "/run/elsewhere.sock");

@@ -1,12 +1,12 @@
 #include "daemon/project_files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <climits>
+#include <memory>
 #include <optional>
 
+#include "base/directory.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
@@ -18,8 +18,8 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::string_view kLinkDirectory = ".agent-relay";
-
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+constexpr std::string_view kLinkName = "relay.sock";
+constexpr mode_t kExcludeMode = 0644;  // as git makes it
 
 std::optional<mode_t> kind_of(const std::string& path) {
   struct stat status{};
@@ -27,34 +27,23 @@ std::optional<mode_t> kind_of(const std::string& path) {
   return status.st_mode & S_IFMT;
 }
 
-std::string target_of(const std::string& link) {
-  char buffer[PATH_MAX];
-  const ssize_t count = ::readlink(link.c_str(), buffer, sizeof buffer);
-  return count < 0 ? std::string{} : std::string(buffer, static_cast<std::size_t>(count));
-}
-
-/// Another daemon is there: of the published kind, or of another home.
+/// Another daemon of this user is there: of the published kind, or of another home. Another user's is no reason to
+/// leave a link to it in place.
 bool somebody_listens(const std::string& path) {
   const auto answer = net::connect_now(path);
-  return answer.has_value() || !is(answer.error(), net::Errc::NoOneListens);
+  return answer.has_value() ||
+         !(is(answer.error(), net::Errc::NoOneListens) || is(answer.error(), net::Errc::ForeignListener));
 }
 
-/// Points `link` at `target`; replaces a link or a socket nobody listens behind, nothing else: two homes that serve the
-/// same project do not fight over it.
-Result<void> place_link(const std::string& target, const std::string& link) {
-  const auto there = kind_of(link);
-  if (there == S_IFLNK && target_of(link) == target) return {};
-  if (there && *there != S_IFLNK && *there != S_IFSOCK) return fail(format("{} is in the way of a link", link));
-  if (there && somebody_listens(link)) return fail(format("another daemon listens at {}", link));
-  const std::string fresh = link + ".new";
-  ::unlink(fresh.c_str());
-  if (::symlink(target.c_str(), fresh.c_str()) != 0) return fail_errno(format("cannot make the link {}", link));
-  if (::rename(fresh.c_str(), link.c_str()) != 0) {
-    const int number = errno;
-    ::unlink(fresh.c_str());
-    return fail_errno(format("cannot make the link {}", link), number);
-  }
-  return {};
+/// Points the link at `target`; replaces a link or a socket no daemon of this user listens behind, nothing else: two
+/// homes that serve the same project do not fight over it.
+Result<void> place_link(DiskDirectory& directory, const std::string& name, const std::string& target) {
+  if (directory.link_target(name) == target) return {};
+  const auto path = format("{}/{}", directory.path(), name);
+  const auto there = kind_of(path);
+  if (there && *there != S_IFLNK && *there != S_IFSOCK) return fail(format("{} is in the way of a link", path));
+  if (there && somebody_listens(path)) return fail(format("another daemon listens at {}", path));
+  return directory.replace_link(name, target);
 }
 
 bool has_line(std::string_view text, std::string_view line) {
@@ -68,35 +57,38 @@ bool has_line(std::string_view text, std::string_view line) {
 
 /// Published daemons do this too, so that nobody commits a socket.
 Result<void> exclude_from_git(const std::string& root) {
-  if (kind_of(root + "/.git/info") != S_IFDIR) return {};
-  const std::string path = root + "/.git/info/exclude";
-  bool exists = false;
-  const std::string text = RELAY_TRY(read_small_file(path, exists));
+  const auto info = RELAY_TRY(DiskDirectory::find_inside(root, {".git", "info"}));
+  if (!info) return {};
+  const auto found = RELAY_TRY(info->read("exclude", kMaxSmallFileBytes));
+  const std::string_view text = found ? std::string_view{*found} : std::string_view{};
   if (has_line(text, kLinkDirectory) || has_line(text, format("{}/", kLinkDirectory))) return {};
-  const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)};
-  if (!fd) return fail_errno(format("cannot write {}", path));
+  const UniqueFd file = RELAY_TRY(info->open_shared("exclude"));
+  if (!found) ::fchmod(file.get(), kExcludeMode);
   const std::string line = format("{}{}\n", text.empty() || text.ends_with('\n') ? "" : "\n", kLinkDirectory);
-  if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    return fail_errno(format("cannot write {}", path));
-  }
+  if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return fail_errno(format("cannot write {}/exclude", info->path()));
   return {};
 }
 
+/// Everything in the root is opened beneath it: whoever wrote the project may have put links and pipes there.
 Result<void> link_in_root(const config::Project& project, const std::string& socket) {
-  const std::string directory = parent_of(project.link);
-  if (!kind_of(directory) && ::mkdir(directory.c_str(), 0700) != 0) {
-    return fail_errno(format("cannot make {}", directory));
-  }
-  RELAY_TRY(place_link(socket, project.link));
+  const auto directory = RELAY_TRY(DiskDirectory::open_inside(project.root, {std::string{kLinkDirectory}}));
+  RELAY_TRY(place_link(*directory, std::string{kLinkName}, socket));
   return exclude_from_git(project.root);
+}
+
+Result<void> link_at_usual_place(const config::Project& project, const std::string& socket) {
+  const auto directory = RELAY_TRY(DiskDirectory::open(project.directory));
+  return place_link(*directory, std::string{kLinkName}, socket);
 }
 
 void note(const Result<void>& courtesy) {
   if (!courtesy) log::info("a courtesy for other clients was not possible", {{"reason", courtesy.error().message()}});
 }
 
-void unlink_if_pointing_at(const std::string& link, const std::string& target) {
-  if (kind_of(link) == S_IFLNK && target_of(link) == target) ::unlink(link.c_str());
+void remove_link(const Result<std::unique_ptr<DiskDirectory>>& directory, const std::string& target) {
+  if (!directory || !*directory || (*directory)->link_target(std::string{kLinkName}) != target) return;
+  (void)(*directory)->remove(std::string{kLinkName});
 }
 
 }  // namespace
@@ -115,20 +107,20 @@ Result<std::string> prepare_project(const config::Project& project, WallMs now) 
 
 void announce_project(const config::Home& home, const config::Project& project, const std::string& socket) {
   note(replace_private_file(project.pid_file, format("{}\n", ::getpid())));
-  if (socket != project.socket.usual) note(place_link(socket, project.socket.usual));
+  if (socket != project.socket.usual) note(link_at_usual_place(project, socket));
   note(link_in_root(project, socket));
   for (const std::string& base : home.published) {
-    if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) continue;  // its parent is not there: nobody looks there
-    const std::string compatible = base + "/" + project.id;
-    const auto there = kind_of(compatible);
-    if (!there || there == S_IFLNK) note(place_link(project.directory, compatible));
+    const auto directory = DiskDirectory::open(base);
+    if (!directory) continue;  // its parent is not there: nobody looks there
+    const auto there = kind_of(base + "/" + project.id);
+    if (!there || there == S_IFLNK) note(place_link(**directory, project.id, project.directory));
   }
 }
 
 void withdraw_project(const config::Project& project, const std::string& socket) {
   ::unlink(project.pid_file.c_str());
-  if (socket != project.socket.usual) unlink_if_pointing_at(project.socket.usual, socket);
-  unlink_if_pointing_at(project.link, socket);
+  if (socket != project.socket.usual) remove_link(DiskDirectory::open(project.directory), socket);
+  remove_link(DiskDirectory::find_inside(project.root, {std::string{kLinkDirectory}}), socket);
 }
 
 }  // namespace relay::daemon

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "config/trust.h"
 #include "daemon/service_notify.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
@@ -18,6 +19,7 @@ namespace {
 std::string_view code_of(const Error& error) {
   if (const auto refusal = protocol::refusal_in(error)) return name_of(*refusal);
   if (is(error, Errc::NoSuchRoot)) return name_of(protocol::Refusal::BadRequest);
+  if (is(error, config::Errc::NotTrusted)) return name_of(protocol::Refusal::Refused);
   if (is(error, Errc::NotOpen)) return name_of(protocol::ErrorCode::NotFound);
   return name_of(protocol::ErrorCode::Internal);
 }
@@ -88,6 +90,7 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
     RELAY_TRY(found->second->listen_also(socket));
     return found->second.get();
   }
+  RELAY_TRY(config::check_trusted(root, settings_, config::process_environment()));
   const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
   if (policy_) opened->use_policy(policy_);

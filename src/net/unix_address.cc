@@ -70,6 +70,7 @@ std::string_view describe(Errc code) {
     case Errc::NotASocket: return "the path is not a socket";
     case Errc::InUse: return "another process is listening";
     case Errc::NoOneListens: return "no one is listening";
+    case Errc::ForeignListener: return "a program of another user is listening";
   }
   return "unknown";
 }
@@ -104,11 +105,26 @@ Result<BoundSocket> bind_and_listen(const std::string& path) {
   return bound;
 }
 
+Result<void> check_listener(int connected_socket, const std::string& path) {
+  ucred listener{};
+  socklen_t length = sizeof listener;
+  if (::getsockopt(connected_socket, SOL_SOCKET, SO_PEERCRED, &listener, &length) != 0)
+    return fail_errno(format("cannot tell who listens at {}", path));
+  if (listener.uid == ::geteuid()) return {};
+  return fail(Errc::ForeignListener,
+              format("cannot use the socket {}: a program of another user (uid {}) listens there, and nothing was sent "
+                     "to it; move the socket away, or work as that user",
+                     path, listener.uid));
+}
+
 Result<UniqueFd> connect_now(const std::string& path) {
   const sockaddr_un address = RELAY_TRY(address_of(path));
   UniqueFd fd = RELAY_TRY(make_socket());
   const int answer = connect_to(fd.get(), address);
-  if (answer == 0) return fd;
+  if (answer == 0) {
+    RELAY_TRY(check_listener(fd.get(), path));
+    return fd;
+  }
   if (answer == EAGAIN) return UniqueFd{};
   if (answer == ENOENT || answer == ECONNREFUSED) {
     return fail(Errc::NoOneListens,

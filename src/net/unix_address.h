@@ -11,7 +11,7 @@
 
 namespace relay::net {
 
-enum class Errc { PathTooLong, NotASocket, InUse, NoOneListens };
+enum class Errc { PathTooLong, NotASocket, InUse, NoOneListens, ForeignListener };
 std::string_view describe(Errc code);
 
 /// The longest path a Unix socket may have here (sun_path without its final zero).
@@ -28,7 +28,12 @@ struct BoundSocket {
 /// on is replaced; a living one and anything that is no socket are left alone and refused.
 Result<BoundSocket> bind_and_listen(const std::string& path);
 
-/// A connected, non-blocking socket; empty descriptor when the listener's queue is full (try again soon).
+/// The program that listens at the other end of a connected Unix socket runs as this user, by the kernel's word;
+/// otherwise Errc::ForeignListener. Asked before the first byte is sent: a path may lead to another user's socket.
+Result<void> check_listener(int connected_socket, const std::string& path);
+
+/// A connected, non-blocking socket whose listener is this user's; empty descriptor when the listener's queue is full
+/// (try again soon).
 Result<UniqueFd> connect_now(const std::string& path);
 
 }  // namespace relay::net

@@ -80,6 +80,25 @@ TEST_F(NetworkTest, ClosesAConnectionOfAnotherUserBeforeAnyoneHearsOfIt) {
   EXPECT_TRUE(accepted.empty());
 }
 
+TEST_F(NetworkTest, SendsNothingToASocketOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  constexpr uid_t kNobody = 65534;
+  const std::string path = directory.file("relay.sock");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  ASSERT_EQ(::seteuid(kNobody), 0);
+  const auto bound = bind_and_listen(path);  // the kernel remembers who listens
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_TRUE(bound.has_value()) << bound.error().message();
+  bool refused = false;
+  network.connect(path, [&](Result<std::unique_ptr<Stream>> made) {
+    ASSERT_FALSE(made.has_value());
+    EXPECT_TRUE(is(made.error(), Errc::ForeignListener)) << made.error().message();
+    EXPECT_NE(made.error().message().find("another user (uid 65534)"), std::string::npos) << made.error().message();
+    refused = true;
+  });
+  EXPECT_TRUE(run_until(loop, [&] { return refused; }));
+}
+
 TEST_F(NetworkTest, RefusesAPathThatIsNoSocketAndLeavesItAlone) {
   const std::string path = directory.file("precious.txt");
   std::ofstream{path} << "precious";

@@ -1,0 +1,126 @@
+#include "base/beneath.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/format.h"
+
+namespace relay {
+namespace {
+
+constexpr int kAlways = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+constexpr mode_t kNewFileMode = 0600;
+
+UniqueFd resolve_by_kernel(int directory, const std::string& relative, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags);
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+  return UniqueFd{static_cast<int>(::syscall(SYS_openat2, directory, relative.c_str(), &how, sizeof how))};
+}
+
+/// One name after the other. `..` is refused although it may stay inside: no caller needs it.
+UniqueFd resolve_stepwise(int directory, std::string_view relative, int flags, mode_t mode) {
+  UniqueFd at;
+  for (;;) {
+    const auto slash = relative.find('/');
+    const std::string name{relative.substr(0, slash)};
+    if (name.empty() || name == "..") {
+      errno = EXDEV;
+      return UniqueFd{};
+    }
+    const int above = at ? at.get() : directory;
+    if (slash == std::string_view::npos) return UniqueFd{::openat(above, name.c_str(), flags | O_NOFOLLOW, mode)};
+    UniqueFd below{::openat(above, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (!below) return UniqueFd{};
+    at = std::move(below);
+    relative.remove_prefix(slash + 1);
+  }
+}
+
+/// The kernel is too old for openat2, or a sandbox that does not know the call forbids it.
+bool is_unsupported(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
+
+UniqueFd resolve(const BeneathPath& path, int flags) {
+  auto fd = resolve_beneath(path.directory, path.relative, flags | kAlways, kNewFileMode, Resolution::Kernel);
+  if (!fd && is_unsupported(errno))
+    fd = resolve_beneath(path.directory, path.relative, flags | kAlways, kNewFileMode, Resolution::Stepwise);
+  return fd;
+}
+
+Failure cannot_open(const std::string& shown, int number) {
+  if (number == ENOENT) return fail(BeneathErrc::Absent, format("there is no {}", shown));
+  if (number == ELOOP || number == EXDEV)
+    return fail(BeneathErrc::Link, format("{} is a link or leads through one, and links in a project are not followed; "
+                                          "move it away",
+                                          shown));
+  if (number == ENOTDIR) return fail(BeneathErrc::WrongKind, format("{} is no directory; move it away", shown));
+  if (number == ENXIO)  // a pipe without a reader, a socket
+    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", shown));
+  return fail_errno(format("cannot open {}", shown), number);
+}
+
+Result<struct stat> status_of(int fd, const std::string& shown) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return fail_errno(format("cannot look at {}", shown));
+  return status;
+}
+
+Result<void> check_owner(const struct stat& status, const std::string& shown) {
+  if (status.st_uid == ::geteuid()) return {};
+  return fail(BeneathErrc::Foreign,
+              format("{} belongs to another user (uid {}) and is not used; move it away", shown, status.st_uid));
+}
+
+}  // namespace
+
+std::string_view describe(BeneathErrc code) {
+  switch (code) {
+    case BeneathErrc::Absent: return "there is no such file";
+    case BeneathErrc::Link: return "a link is in the path";
+    case BeneathErrc::WrongKind: return "it is of another kind";
+    case BeneathErrc::Foreign: return "it belongs to another user";
+  }
+  return "";
+}
+
+UniqueFd resolve_beneath(int directory, const std::string& relative, int flags, mode_t mode, Resolution resolution) {
+  return resolution == Resolution::Kernel ? resolve_by_kernel(directory, relative, flags, mode)
+                                          : resolve_stepwise(directory, relative, flags, mode);
+}
+
+Result<void> check_owner(int fd, const std::string& shown) {
+  return check_owner(RELAY_TRY(status_of(fd, shown)), shown);
+}
+
+Result<UniqueFd> open_directory_beneath(const BeneathPath& path) {
+  auto fd = resolve(path, O_RDONLY | O_DIRECTORY);
+  if (!fd) {
+    const int number = errno;
+    struct stat status{};
+    const bool is_link = number == ENOTDIR &&  // what O_DIRECTORY says of a link
+                         ::fstatat(path.directory, path.relative.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         S_ISLNK(status.st_mode);
+    return cannot_open(path.shown, is_link ? ELOOP : number);
+  }
+  RELAY_TRY(check_owner(fd.get(), path.shown));
+  return fd;
+}
+
+Result<UniqueFd> open_file_beneath(const BeneathPath& path, int flags) {
+  RELAY_ASSERT((flags & O_TRUNC) == 0);
+  auto fd = resolve(path, flags);
+  if (!fd) return cannot_open(path.shown, errno);
+  const auto status = RELAY_TRY(status_of(fd.get(), path.shown));
+  if (!S_ISREG(status.st_mode))
+    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", path.shown));
+  RELAY_TRY(check_owner(status, path.shown));
+  return fd;
+}
+
+}  // namespace relay

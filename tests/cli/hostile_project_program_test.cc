@@ -1,0 +1,97 @@
+/// Projects that another person wrote, and other users of the machine.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/unique_fd.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr uid_t kSomebodyElse = 65534;
+
+TEST(AHostileProject, GetsNothingWrittenOutsideItAndHoldsNothingUp) {
+  Sandbox box;
+  const auto outside = box.home() + "-outside";
+  fs::create_directories(outside + "/.ssh");
+  fs::create_directories(box.project() + "/.git/info");
+  fs::create_directory_symlink(outside + "/.ssh", box.project() + "/.agent-relay");
+  ASSERT_EQ(::mkfifo((box.project() + "/.git/info/exclude").c_str(), 0600), 0);
+  box.ok({"up"});
+  box.ok({"status"});
+  EXPECT_TRUE(fs::is_empty(outside + "/.ssh"));
+
+  const auto attached = box.run({"send", "Bob", "see there", "--attach", box.write(outside + "/file", "text")});
+  EXPECT_NE(attached.code, 0);
+  EXPECT_NE(attached.err.find(".agent-relay is a link"), std::string::npos) << attached.err;
+  EXPECT_TRUE(fs::is_empty(outside + "/.ssh"));
+
+  const auto ran = box.run({"-n", "Alice", "true"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(fs::is_empty(outside + "/.ssh"));
+  fs::remove_all(outside);
+}
+
+TEST(AProjectOfAnotherUser, IsRefusedUntilThePersonAllowsIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  Sandbox box;
+  ASSERT_EQ(::chown(box.project().c_str(), kSomebodyElse, kSomebodyElse), 0);
+  for (const auto& words : {std::vector<std::string>{"up"}, {"up", "--foreground"}, {"-n", "Alice", "true"}}) {
+    const auto refused = box.run(words);
+    EXPECT_EQ(refused.code, 5) << words.front() << refused.err;
+    EXPECT_NE(refused.err.find("belongs to another user (uid 65534)"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("trusted_projects = \"" + box.project() + "\""), std::string::npos) << refused.err;
+  }
+  EXPECT_FALSE(fs::exists(box.project() + "/.agent-relay"));
+  box.set("AGENT_RELAY_TRUSTED_PROJECTS", box.project());
+  box.ok({"up"});
+  box.ok({"status"});
+}
+
+TEST(AProjectOfAnotherUser, IsRefusedByARunningDaemonToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  Sandbox box;
+  box.ok({"up"});
+  box.enter_project("theirs");
+  ASSERT_EQ(::chown(box.project().c_str(), kSomebodyElse, kSomebodyElse), 0);
+  box.set("AGENT_RELAY_TRUSTED_PROJECTS", box.project());  // of the command alone, not of the daemon
+  const auto refused = box.run({"up"});
+  EXPECT_EQ(refused.code, 5) << refused.err;
+  EXPECT_NE(refused.err.find("belongs to another user"), std::string::npos) << refused.err;
+}
+
+TEST(AListenerOfAnotherUser, HearsNoMessage) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  Sandbox box;
+  box.ok({"up"});
+  box.kill_daemon();
+  const auto path = box.workspace_directory() + "/relay.sock";
+  fs::remove(path);
+  sockaddr_un place{};
+  place.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof place.sun_path);
+  path.copy(place.sun_path, sizeof place.sun_path - 1);
+  const UniqueFd trap{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  ASSERT_EQ(::bind(trap.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+  ASSERT_EQ(::seteuid(kSomebodyElse), 0);
+  const int listened = ::listen(trap.get(), 4);
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_EQ(listened, 0);
+  const auto sent = box.run({"send", "Bob", "secret"});
+  EXPECT_NE(sent.code, 0);
+  EXPECT_NE(sent.err.find("a program of another user (uid 65534) listens there"), std::string::npos) << sent.err;
+  const UniqueFd caught{::accept4(trap.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  ASSERT_TRUE(static_cast<bool>(caught));
+  char byte = 0;
+  EXPECT_EQ(::recv(caught.get(), &byte, 1, 0), 0) << "it connected, sent nothing and went";
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
