@@ -132,6 +132,10 @@ void Requests::end_storing(std::string_view id) {
     storing_.erase(first);
 }
 
+void Requests::end_ending(std::string_view id) {
+  if (const auto first = std::ranges::find(ending_, id); first != ending_.end()) ending_.erase(first);
+}
+
 OpenRequest* Requests::add(OpenRequest request) {
   if (open_.size() >= kMaxRequests) return nullptr;
   return &open_.emplace_back(std::move(request));
@@ -161,7 +165,8 @@ void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
 void Core::open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told) {
   AgentState* agent = find_agent(name.value());
   if (agent == nullptr || !agent->session || agent->session->id != session || agent->session->ended != 0) {
-    if (told == Told::First) withdraw(request, name, session);
+    const bool ending = agent != nullptr && agent->requests.is_ending(request.id);
+    if (told == Told::First && !ending) withdraw(request, name, session);
     return;
   }
   OpenRequest* open = agent->requests.find(request.id);
@@ -186,10 +191,13 @@ void Core::open_request(const AgentName& name, const SessionId& session, OpenReq
   carry_out_rule(*agent, *open);
 }
 
-void Core::end_request_when_saved(const AgentState& agent, std::string request) {
+void Core::end_request_when_saved(AgentState& agent, std::string request) {
+  agent.requests.begin_ending(request);
   when_committed([this, name = agent.name(), request = std::move(request)](Saving saving) {
-    AgentState* known = saving == Saving::Done ? find_agent(name.value()) : nullptr;
-    if (known != nullptr) known->requests.remove(request);
+    AgentState* known = find_agent(name.value());
+    if (known == nullptr) return;
+    known->requests.end_ending(request);
+    if (saving == Saving::Done) known->requests.remove(request);
   });
 }
 
@@ -207,8 +215,8 @@ void Core::withdraw(const OpenRequest& request, const AgentName& agent, const Se
 }
 
 void Core::end_requests(AgentState& agent) {
-  const auto ended = std::exchange(agent.requests, {});
-  for (const auto& open : ended.all()) withdraw(open, agent.name(), agent.session->id);
+  for (const auto& open : agent.requests.take_all())
+    if (!agent.requests.is_ending(open.id)) withdraw(open, agent.name(), agent.session->id);
 }
 
 // ---------------------------------------------------------------- rules

@@ -5,10 +5,13 @@
 /// Pure. Threading: one thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -53,12 +56,19 @@ class Requests {
   /// Null when there are too many.
   OpenRequest* add(OpenRequest request);
   bool remove(std::string_view id);
+  /// Its end is told and being stored: whoever ends the session has nothing to say of it any more.
+  void begin_ending(std::string id) { ending_.push_back(std::move(id)); }
+  void end_ending(std::string_view id);
+  [[nodiscard]] bool is_ending(std::string_view id) const { return std::ranges::find(ending_, id) != ending_.end(); }
+  /// Nothing is open any more; what is being stored goes on.
+  std::deque<OpenRequest> take_all() { return std::exchange(open_, {}); }
 
   [[nodiscard]] std::deque<OpenRequest>& all() { return open_; }
   [[nodiscard]] const std::deque<OpenRequest>& all() const { return open_; }
 
  private:
   std::deque<OpenRequest> open_;
+  std::vector<std::string> ending_;  // bounded likewise
   std::deque<OpenRequest> storing_;  // in the order they were told; bounded by what may wait for a commit
 };
 

@@ -434,6 +434,19 @@ TEST_F(Asking, OnlyOneAnswerIsOnItsWay) {
   EXPECT_EQ(replies().size(), 1u);
 }
 
+TEST_F(Asking, WhatItsHostWithdrewAsItEndedIsNotWithdrawnASecondTime) {
+  ask("r1", "make deploy");
+  world.hold_commits();
+  tell(
+      R"("type":"permission.resolved","requestId":"r1","resolution":"withdrawn","resolvedBy":"nobody","resolvedAt":1)");
+  world.say(bob, R"({"v":1,"type":"BYE","id":"bye","ts":1,"payload":{"reason":"ended"}})");
+  world.release_commits();
+  world.leave(bob);
+  bob = world.join_ours("Bob");
+  EXPECT_TRUE(open().empty());
+  EXPECT_EQ(log("permission.resolved").size(), 1u);
+}
+
 TEST_F(Asking, WhoIsNotHereCannotBeTold) {
   ask("r1", "make deploy");
   world.leave(bob);

@@ -493,7 +493,7 @@ class Core {
   void tell_answered(Connection& connection, std::string_view request_id, const std::optional<Objection>& objection);
   void take_request(AgentState& agent, OpenRequest request, Told told);
   void open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told);
-  void end_request_when_saved(const AgentState& agent, std::string request);
+  void end_request_when_saved(AgentState& agent, std::string request);
   void end_requests(AgentState& agent);
   void withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session);
   [[nodiscard]] permissions::Decision judge(const AgentState& agent, const events::PermissionRequested& asked) const;

@@ -28,6 +28,7 @@ constexpr std::array kClaude{
     WantedHook{"StopFailure", kUsualSeconds},
     WantedHook{"SessionEnd", kEndSeconds},
 };
+constexpr std::array kClaudeStreaming{WantedHook{"MessageDisplay", kUsualSeconds, true}};
 constexpr std::array kCodex{
     WantedHook{"SessionStart", kUsualSeconds},
     WantedHook{"UserPromptSubmit", kUsualSeconds},
@@ -105,15 +106,23 @@ std::span<const WantedHook> wanted_hooks(Agent agent) {
   return {};
 }
 
+std::span<const WantedHook> streaming_hooks(Agent agent) {
+  if (agent == Agent::Claude) return kClaudeStreaming;
+  return {};
+}
+
 Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::string_view program) {
   RELAY_TRY(check_path(agent, program));
   const auto line = format("{} hook {}", quoted(program), name_of(agent));
   switch (agent) {
-    case Agent::Claude:
-      return json::object{{"type", "command"},
-                          {"command", program},
-                          {"args", json::array{"hook", name_of(agent)}},
-                          {"timeout", hook.seconds}};
+    case Agent::Claude: {
+      json::object handler{{"type", "command"},
+                           {"command", program},
+                           {"args", json::array{"hook", name_of(agent)}},
+                           {"timeout", hook.seconds}};
+      if (hook.async) handler["async"] = true;
+      return handler;
+    }
     case Agent::Codex: return json::object{{"type", "command"}, {"command", line}, {"timeout", hook.seconds}};
     case Agent::Gemini:
       return json::object{
@@ -122,12 +131,17 @@ Result<json::object> handler_for(Agent agent, const WantedHook& hook, std::strin
   return json::object{};
 }
 
-Result<json::object> hooks_for(Agent agent, std::string_view program) {
+Result<json::object> hooks_for(Agent agent, std::string_view program, HookScope scope) {
   json::object hooks;
-  for (const auto& hook : wanted_hooks(agent)) {
-    auto handler = RELAY_TRY(handler_for(agent, hook, program));
-    hooks[hook.event] = json::array{json::object{{"hooks", json::array{std::move(handler)}}}};
-  }
+  const auto add = [&](std::span<const WantedHook> wanted) -> Result<void> {
+    for (const auto& hook : wanted) {
+      auto handler = RELAY_TRY(handler_for(agent, hook, program));
+      hooks[hook.event] = json::array{json::object{{"hooks", json::array{std::move(handler)}}}};
+    }
+    return {};
+  };
+  RELAY_TRY(add(wanted_hooks(agent)));
+  if (scope == HookScope::Run) RELAY_TRY(add(streaming_hooks(agent)));
   return hooks;
 }
 

@@ -106,7 +106,7 @@ Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& env
   if (bool_member(settings, "disableAllHooks").value_or(false)) {
     return unwired("no hooks: your --settings say disableAllHooks");
   }
-  const auto hooks = hooks_for(Agent::Claude, wish.program);
+  const auto hooks = hooks_for(Agent::Claude, wish.program, HookScope::Run);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
   if (const auto added = add_hooks(settings, *hooks); !added) {
     return unwired(format("no hooks: your --settings cannot be merged: {}", added.error().message()));
@@ -177,7 +177,8 @@ Result<Wired> wire_codex(std::vector<std::string>& argv, const Environment& envi
   }
   const auto text = codex_override(wish.program, silenced(environment));
   if (!text) return unwired(format("no hooks: {}", text.error().message()));
-  argv.insert(argv.begin() + 1, {"-c", *text});
+  // An override on the command line makes Codex leave its shared server alone; it warns of that unless the server is off.
+  argv.insert(argv.begin() + 1, {"-c", "features.daemon_auto_start=false", "-c", *text});
   return Wired{.hooks = true};
 }
 

@@ -70,7 +70,7 @@ TEST_F(Wiring, ClaudeGetsAPrivateSettingsFile) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   const auto settings = written();
   for (const auto& hook : wanted_hooks(Agent::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
-  EXPECT_EQ(groups(settings, "MessageDisplay"), 0U);
+  for (const auto& hook : streaming_hooks(Agent::Claude)) EXPECT_EQ(groups(settings, hook.event), 1U) << hook.event;
   EXPECT_EQ(
       json::serialize(settings.at("hooks").at("Stop")),
       R"([{"hooks":[{"type":"command","command":"/opt/relay/agent-relay","args":["hook","claude"],"timeout":10}]}])");
@@ -145,9 +145,9 @@ TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
   const auto run = wired(Agent::Codex);
   EXPECT_TRUE(run.hooks);
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
-  ASSERT_EQ(argv.size(), 5U);
-  EXPECT_EQ(argv[1], "-c");
-  const auto& text = argv[2];
+  ASSERT_EQ(argv.size(), 7U);
+  EXPECT_EQ(argv[3], "-c");
+  const auto& text = argv[4];
   EXPECT_TRUE(text.starts_with(
       "hooks={SessionStart=[{hooks=[{type=\"command\",command=\"'/opt/relay/agent-relay' hook codex\",timeout=10}]}],"))
       << text;
@@ -159,14 +159,21 @@ TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
   EXPECT_EQ(text.find("dangerously"), std::string::npos);
 }
 
+// Codex 0.166.0 shows "1 warning" for the whole session where an override keeps it from its shared server.
+TEST_F(Wiring, CodexIsNotMadeToWarnThatItRunsWithoutItsSharedServer) {
+  argv = {"codex"};
+  EXPECT_TRUE(wired(Agent::Codex).hooks);
+  EXPECT_EQ(argv[1] + " " + argv[2], "-c features.daemon_auto_start=false");
+}
+
 TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
   write(".codex/hooks.json",
         R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]},)"
         R"({"hooks":[{"type":"command","command":"'/old/agent-relay' hook codex","timeout":10}]}]}})");
   argv = {"codex"};
   EXPECT_TRUE(wired(Agent::Codex).hooks);
-  EXPECT_NE(argv[2].find("/.codex/hooks.json:stop:1:0\"={enabled=false,trusted_hash="), std::string::npos);
-  EXPECT_EQ(argv[2].find("/.codex/hooks.json:stop:0:0"), std::string::npos);
+  EXPECT_NE(argv[4].find("/.codex/hooks.json:stop:1:0\"={enabled=false,trusted_hash="), std::string::npos);
+  EXPECT_EQ(argv[4].find("/.codex/hooks.json:stop:0:0"), std::string::npos);
 }
 
 TEST_F(Wiring, CodexWithHooksOnItsCommandLineKeepsThose) {

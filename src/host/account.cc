@@ -27,6 +27,7 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
   account.desk.describe(answer);
   account.native.describe(answer);
+  account.native.describe_prompts(answer, account.now.wall);
   account.teller.describe(answer);
   answer.field("person", account.person)
       .field("connected", account.connected)

@@ -23,6 +23,7 @@ Answering::Decision Answering::choose(const Seen& seen) {
   }
   if (seen.typed > since_)
     return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", Refusal::Busy};
+  if (has_own_keys(dialog_)) return press_enter(Step::OwnKey, seen.now);
   if (press_ == Press::Letter) return press_enter(Step::LetterAndEnter, seen.now);
   const auto marked = seen.dialog->marked();
   if (marked == wanted_)

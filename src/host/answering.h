@@ -26,7 +26,7 @@ inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
 
 class Answering {
  public:
-  enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, Taken, Failed };
+  enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, OwnKey, Taken, Failed };
   struct Decision {
     Step step = Step::Wait;
     std::optional<SteadyTime> look_again = {};
@@ -47,6 +47,8 @@ class Answering {
   /// After a step that presses, the key counts as pressed at `seen.now`.
   Decision decide(const Seen& seen);
   [[nodiscard]] const std::string& letter() const { return dialog_.choices[wanted_].key; }
+  /// The name of the key that takes the choice by itself.
+  [[nodiscard]] const std::string& own_key() const { return dialog_.choices[wanted_].takes; }
 
  private:
   Decision choose(const Seen& seen);

@@ -110,11 +110,14 @@ events::Event shown_in(const speech::Findings& findings, std::string request) {
         .tool = cut(permission->tool, kMaxWordBytes),
         .command =
             changes_files(permission->tool) ? std::nullopt : unless_empty(cut(permission->command, kMaxTextBytes)),
-        .description = cut(permission->body.empty() ? what : permission->body, kMaxTextBytes),
+        .description = cut(permission->body.empty() ? what : said_once(permission->body), kMaxTextBytes),
         .partial = true};
   }
-  events::QuestionRequested asked{.question_id = std::move(request),
-                                  .question = cut(findings.question->text, kMaxTextBytes)};
+  const auto& seen = *findings.question;
+  const bool unknown = seen.pattern == speech::kUnknownScreen;
+  events::QuestionRequested asked{
+      .question_id = std::move(request),
+      .question = cut(unknown ? format("{}:\n{}", seen.text, seen.body) : seen.text, kMaxTextBytes)};
   std::vector<std::string> options;
   for (const auto& choice : findings.question->choices)
     if (options.size() < kMaxOptions) options.push_back(choice.label);
@@ -374,7 +377,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
     dialog_.reset();
   else if (!dialog_ || dialog_->about != dialog->about)
     dialog_ = Settling{dialog->about, now.steady};
-  settle_ = settle;
+  settle_ = findings.of_setup ? kHalfDrawn : settle;  // no door opens for what it asks about itself
   if (!dialog_ || now.steady < dialog_->since + settle_) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);

@@ -67,10 +67,15 @@ std::optional<Dialog> dialog_in(const speech::Findings& findings) {
   return std::nullopt;
 }
 
+bool has_own_keys(const Dialog& dialog) {
+  return !dialog.choices.empty() && std::ranges::none_of(dialog.choices, &std::string::empty, &Choice::takes);
+}
+
 bool can_press(const Dialog& dialog, Press press) {
   if (!dialog.certain) return false;
   if (dialog.kind == PromptKind::Permission && !(that_says(dialog, Says::Allow) && that_says(dialog, Says::Deny)))
     return false;
+  if (has_own_keys(dialog)) return true;
   switch (press) {
     case Press::Nothing: return false;
     case Press::Mark: return dialog.marked().has_value();
@@ -93,6 +98,23 @@ Result<std::size_t> choice_for(const Dialog& dialog, const Reply& reply) {
   for (const auto& each : dialog.choices) offered += format("{}{}", offered.empty() ? "" : "; ", each.label);
   return fail(protocol::Refusal::BadRequest,
               format("that can only be answered with one of what is offered on the agent's screen: {}", offered));
+}
+
+std::string said_once(const std::string& body) {
+  std::vector<std::string> lines;
+  std::istringstream in{body};
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::string out;
+  for (std::size_t i = 0; i < lines.size();) {
+    out += (i == 0 ? "" : "\n") + lines[i];
+    const auto said = squeezed(lines[i++]);
+    std::string again;
+    std::size_t end = i;
+    while (end < lines.size() && again.size() < said.size() && !(end > i && said.ends_with(again)))
+      again += squeezed(lines[end++]);
+    if (!again.empty() && said.size() > again.size() && said.ends_with(again)) i = end;
+  }
+  return out;
 }
 
 bool shows(const Dialog& dialog, std::string_view subject) {

@@ -32,11 +32,17 @@ struct Dialog {
 /// None when no dialog that we know is there.
 std::optional<Dialog> dialog_in(const speech::Findings& findings);
 
+/// Each choice has keys of its own, whatever is marked.
+bool has_own_keys(const Dialog& dialog);
+
 /// Can each answer be given by keys? Only where it is certain what is asked.
 bool can_press(const Dialog& dialog, profiles::Press press);
 
 /// Which choice says that; the error is for whoever answers.
 Result<std::size_t> choice_for(const Dialog& dialog, const adapters::Reply& reply);
+
+/// What a dialog says without the lines that only repeat the end of the one above: `? Shell  ls`, and in a frame `ls`.
+std::string said_once(const std::string& body);
 
 /// Is this, as one line or several that were wrapped, what the dialog says it is about?
 bool shows(const Dialog& dialog, std::string_view subject);

@@ -89,5 +89,17 @@ TEST(Dialog, ShowsWhatARequestIsAboutOnlyInWholeLines) {
   EXPECT_FALSE(shows(*dialog_in(usual()), ""));
 }
 
+TEST(Dialog, SaysOnceWhatItsFrameRepeats) {
+  EXPECT_EQ(said_once("? Shell  ls -l; echo done\nls -l; echo done\nAllow execution of [Shell]?"),
+            "? Shell  ls -l; echo done\nAllow execution of [Shell]?");
+  EXPECT_EQ(said_once("? Shell  ls -l; echo done\nls -l; echo\ndone\nAllow?"), "? Shell  ls -l; echo done\nAllow?")
+      << "wrapped in a narrow frame";
+  EXPECT_EQ(said_once("? WriteFile  Writing to notes.md\n1 # Notes\nApply this change?"),
+            "? WriteFile  Writing to notes.md\n1 # Notes\nApply this change?");
+  EXPECT_EQ(said_once("Bash command\nls\nls"), "Bash command\nls\nls")
+      << "a line that is the same is no repetition of its end";
+  EXPECT_EQ(said_once(""), "");
+}
+
 }  // namespace
 }  // namespace relay::host

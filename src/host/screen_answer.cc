@@ -55,6 +55,10 @@ void ScreenAnswer::press(Answering::Step step) {
       for (const char letter : under_way_->answering.letter())
         press_({.character = static_cast<char32_t>(static_cast<unsigned char>(letter))});
       return press_({.name = NamedKey::Enter});
+    case Answering::Step::OwnKey:
+      native_.press(under_way_->wish);
+      if (const auto key = terminal::key_named(under_way_->answering.own_key())) press_(*key);
+      return;
     case Answering::Step::Enter: native_.press(under_way_->wish); return press_({.name = NamedKey::Enter});
     case Answering::Step::Wait:
     case Answering::Step::Taken:

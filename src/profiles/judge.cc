@@ -29,6 +29,13 @@ State said_by(Eyes::TitleSays says) {
   return State::Unknown;
 }
 
+std::string said_by(const speech::Findings& findings) {
+  if (findings.of_setup)
+    return format("its dialog {} is open",
+                  findings.permission ? findings.permission->pattern : findings.question->pattern);
+  return findings.permission ? "it asks for permission" : "a dialog is open";
+}
+
 /// Something stands where the cursor waits, and the program reads keys itself: a prompt of some kind.
 bool reads_keys(const Sight& sight) { return sight.takes_pastes && !sight.rows[sight.cursor_row].blank(); }
 
@@ -60,7 +67,7 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
   if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");
   const auto& composer = picture.composer;
   if (picture.dialog_mark || picture.findings.permission || picture.findings.question)
-    hear("screen", State::Blocked, picture.findings.permission ? "it asks for permission" : "a dialog is open");
+    hear("screen", State::Blocked, said_by(picture.findings));
   if (composer) {
     was_ready_ = true;
     verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
@@ -71,6 +78,7 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     verdict.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
     hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
+    verdict.vanished = !eyes_.profile().composer.line;  // such a program takes its prompt away with every line
   } else {
     verdict.evidence.push_back({"composer", "not seen"});
   }
@@ -87,6 +95,11 @@ void Judge::fall_silent(Verdict& verdict) {
   verdict.state = State::Blocked;
   verdict.presumed = false;
   verdict.evidence.push_back({"composer", "silent without a prompt: something we do not know may be open"});
+}
+
+void Judge::not_understood(Verdict& verdict) {
+  verdict.state = State::Blocked;
+  verdict.evidence.push_back({"screen", std::string{kNotUnderstood}});
 }
 
 }  // namespace relay::profiles

@@ -24,6 +24,8 @@ enum class State : std::uint8_t {
 };
 std::string_view name_of(State state);
 
+inline constexpr std::string_view kNotUnderstood = "the agent shows a screen that is not understood";
+
 struct Evidence {
   std::string_view witness;  // status, title, screen, composer
   std::string says;
@@ -33,6 +35,7 @@ struct Verdict {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
   bool presumed = false;  // working only because the prompt is gone: true as long as something is written
+  bool vanished = false;  // blocked only because the composer is gone: a program that redraws or ends takes it away too
 };
 
 class Judge {
@@ -40,8 +43,12 @@ class Judge {
   explicit Judge(const Eyes& eyes) : eyes_{eyes} {}
 
   Verdict judge(const Sight& sight, const Picture& picture);
+  /// A composer was seen once.
+  [[nodiscard]] bool was_ready() const { return was_ready_; }
   /// A presumed worker has been silent for long: it may as well wait for an answer.
   static void fall_silent(Verdict& verdict);
+  /// Something has stood there for long and no composer was ever seen: it wants something of a person.
+  static void not_understood(Verdict& verdict);
 
  private:
   const Eyes& eyes_;

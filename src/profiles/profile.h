@@ -78,6 +78,28 @@ struct AnswerRules {
   std::string ends = {};  // the rows below its choices; anything else there is not a part of it, and makes it doubtful
 };
 
+/// What a setup dialog is told as.
+enum class SetupKind : std::uint8_t { Question, Permission };
+
+/// A choice that is taken by a key of its own: "Press Enter to continue".
+struct SetupOption {
+  std::string label = {};
+  std::string key = {};  // by its name, `Enter` or `S-Tab`
+};
+
+/// A dialog of the agent about itself, before or in place of its composer. Patterns are for whole rows, blanks included.
+struct SetupRule {
+  std::string name = {};
+  SetupKind kind = SetupKind::Question;
+  std::string text = {};                  // what is told in place of what it says: a secret may be typed there
+  std::string first = {};                 // its first row
+  std::string choice = {};                // a row that offers something; the group is the label
+  std::string mark = {};                  // how such a row looks while Enter takes it
+  std::string below = {};                 // the rows below its choices; nothing else may stand there
+  std::string approve = {}, deny = {};    // of a permission: the labels
+  std::vector<SetupOption> options = {};  // without `choice`; neither: it is answered at its own screen
+};
+
 /// How it learns of the relay when it starts, without a word on its screen. `{text}`, `{quoted}` and `{file}` are filled
 /// in; nothing is done where both lists are empty.
 struct Instructions {
@@ -104,6 +126,7 @@ struct Profile {
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
   AnswerRules answers = {};
+  std::vector<SetupRule> setup = {};
   Instructions instructions = {};
   std::string model_option = {};  // before a model's name on its command line; empty: it has none
 };

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/toml.h"
 #include "profiles/regex.h"
+#include "terminal/keys.h"
 
 namespace relay::profiles {
 namespace {
@@ -40,6 +41,7 @@ class Reader {
                {"answers", [this](const TomlNode& node) { return answers(node); }},
                {"instructions", [this](const TomlNode& node) { return instructions(node); }},
                {"model_option", text(profile_.model_option)},
+               {"setup", each([this](const TomlNode& node) { return setup(node); })},
                {"row", each([this](const TomlNode& node) { return row(node); })},
                {"pattern", each([this](const TomlNode& node) { return pattern(node); })}}));
     if (profile_.name.empty()) return fail(format("{}: a profile needs a name", path_));
@@ -215,6 +217,32 @@ class Reader {
     auto& pattern = profile_.patterns.emplace_back();
     return members(
         node, {{"name", text(pattern.name)}, {"role", choice(pattern.role, kRoles)}, {"regex", regex(pattern.regex)}});
+  }
+
+  Result<void> setup(const TomlNode& node) {
+    static constexpr std::array<std::pair<std::string_view, SetupKind>, 2> kKinds = {
+        {{"question", SetupKind::Question}, {"permission", SetupKind::Permission}}};
+    auto& rule = profile_.setup.emplace_back();
+    const auto option = [&](const TomlNode& each) -> Result<void> {
+      auto& into = rule.options.emplace_back();
+      RELAY_TRY(members(each, {{"label", text(into.label)}, {"key", text(into.key)}}));
+      if (!terminal::key_named(into.key)) return bad(each.place, "the name of a key is wanted here");
+      return {};
+    };
+    RELAY_TRY(members(node, {{"name", text(rule.name)},
+                             {"kind", choice(rule.kind, kKinds)},
+                             {"text", text(rule.text)},
+                             {"first", regex(rule.first)},
+                             {"choice", regex(rule.choice)},
+                             {"mark", regex(rule.mark)},
+                             {"below", regex(rule.below)},
+                             {"approve", regex(rule.approve)},
+                             {"deny", regex(rule.deny)},
+                             {"options", each(option)}}));
+    if (rule.name.empty() || rule.first.empty()) return bad(node.place, "a setup dialog needs a name and a first row");
+    if (!rule.options.empty() && (rule.below.empty() || !rule.choice.empty()))
+      return bad(node.place, "options need the rows below them, and no choices besides");
+    return {};
   }
 
   std::string_view path_;

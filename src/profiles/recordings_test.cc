@@ -43,6 +43,7 @@ std::string markdown_of(const Recording& recording) {
 }
 
 std::optional<State> wanted_at(const std::string& label) {
+  if (label.starts_with("first run: ")) return State::Blocked;
   if (label.starts_with("permission prompt") || label == "question" || label == "dialog") return State::Blocked;
   if (label.starts_with("idle") || label == "still idle" || label == "after reply" || label.starts_with("answer "))
     return State::Idle;

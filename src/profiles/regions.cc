@@ -4,6 +4,7 @@
 #include <span>
 
 #include "profiles/regex.h"
+#include "profiles/setup_dialog.h"
 #include "speech/default_patterns.h"
 
 namespace relay::profiles {
@@ -66,6 +67,7 @@ struct Eyes::Parts {
   ComposerFinder composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
   Regex allows, denies, begins, ends;
+  SetupDialogs setup;
   std::optional<speech::Detector> detector;
 
   [[nodiscard]] std::size_t width_of_text(const Sight& sight, std::size_t row, bool whole) const {
@@ -118,6 +120,7 @@ Result<Eyes> Eyes::open(Profile profile) {
   parts->denies = RELAY_TRY(Regex::compile(profile.answers.deny));
   parts->begins = RELAY_TRY(Regex::compile(profile.answers.begins));
   parts->ends = RELAY_TRY(Regex::compile(profile.answers.ends));
+  parts->setup = RELAY_TRY(SetupDialogs::compile(profile.setup));
   std::vector<speech::Pattern> patterns = profile.patterns;
   if (patterns.empty()) patterns.assign(speech::default_patterns().begin(), speech::default_patterns().end());
   parts->detector = RELAY_TRY(speech::Detector::compile(patterns));
@@ -126,6 +129,8 @@ Result<Eyes> Eyes::open(Profile profile) {
 }
 
 const Profile& Eyes::profile() const { return parts_->profile; }
+
+bool Eyes::has_composer() const { return !parts_->profile.composer.first.empty(); }
 
 Eyes::TitleSays Eyes::title_says(const std::string& title) const {
   if (parts_->blocked_title.matches(title)) return TitleSays::Blocked;
@@ -240,14 +245,20 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
     picture.findings.question = std::move(below.question);
   }
   // Questions that were answered stay where they are: the lower one is the one that waits.
-  auto& [permission, question, usage, limits] = picture.findings;
+  auto& [permission, question, usage, limits, of_setup] = picture.findings;
   if (line && permission && question) {
     if (permission->row < question->row)
       permission.reset();
     else
       question.reset();
   }
-  if (permission)
+  const auto below = typed_in ? typed_in->last + 1 : top;
+  if (auto found = setup.find(std::span{sight.rows}.subspan(below))) {
+    picture.dialog_mark = true;
+    permission = std::move(found->permission);
+    question = std::move(found->question);
+    of_setup = true;
+  } else if (permission)
     for (auto& choice : permission->choices)
       choice.says = allows.matches(choice.label)   ? speech::Says::Allow
                     : denies.matches(choice.label) ? speech::Says::Deny

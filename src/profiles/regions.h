@@ -40,6 +40,8 @@ class Eyes {
 
   [[nodiscard]] const Profile& profile() const;
   [[nodiscard]] Picture read(const Sight& sight) const;
+  /// Its profile says how the place looks where a person types.
+  [[nodiscard]] bool has_composer() const;
   /// What the title says; empty when it says nothing.
   enum class TitleSays : std::uint8_t { Nothing, Idle, Working, Blocked };
   [[nodiscard]] TitleSays title_says(const std::string& title) const;

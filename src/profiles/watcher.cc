@@ -15,6 +15,18 @@ bool half_drawn(const terminal::Modes& modes, bool line_mode) {
   return modes.synchronized || (line_mode && modes.bracketed_paste && !modes.cursor_visible);
 }
 
+bool is_blank(const Sight& sight) { return std::ranges::all_of(sight.rows, &SeenRow::blank); }
+
+/// What the screen says, for a person who does not see it.
+speech::Question question_about(const Sight& sight) {
+  std::vector<std::string> rows;
+  for (auto row = sight.screen_top; row < sight.rows.size(); ++row) rows.push_back(sight.rows[row].text);
+  return {.pattern = std::string{speech::kUnknownScreen},
+          .text = std::string{kNotUnderstood},
+          .choices = {},
+          .body = speech::said_in(rows)};
+}
+
 bool is_at_rest(State state) { return state == State::Idle || state == State::Typing; }
 
 }  // namespace
@@ -26,7 +38,7 @@ Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
 
 std::optional<SteadyTime> Watcher::look_again_at() const {
   auto soonest = settled_at();
-  for (const auto& each : {silent_at(), mid_frame_ ? std::optional{*frame_since_ + kMaxFrame} : std::nullopt})
+  for (const auto& each : {silent_at(), strange_at(), frame_ends_})
     if (each) soonest = soonest ? std::min(*soonest, *each) : *each;
   return soonest;
 }
@@ -40,6 +52,38 @@ std::optional<SteadyTime> Watcher::settled_at() const {
 /// When a program that is only taken to work has been silent for too long.
 std::optional<SteadyTime> Watcher::silent_at() const {
   return verdict_.presumed ? std::optional{drawn_at_ + kSilence} : std::nullopt;
+}
+
+/// When a screen that nobody described has stood there for too long.
+std::optional<SteadyTime> Watcher::strange_at() const {
+  if (strange_ || !strange_since_) return std::nullopt;
+  return std::min(std::max(drawn_at_, *strange_since_) + kStrange, *strange_since_ + kStrangeAtMost);
+}
+
+/// It may be drawn anew, or the program may be ending: what was seen last counts until that is certain.
+bool Watcher::has_just_vanished(const Verdict& verdict, SteadyTime now) {
+  if (!verdict.vanished)
+    vanished_since_.reset();
+  else if (!vanished_since_)
+    vanished_since_ = now;
+  return vanished_since_ && now < *vanished_since_ + kVanished;
+}
+
+void Watcher::notice_strangeness(const Sight& sight, Verdict& verdict, SteadyTime now) {
+  const auto& findings = picture_.findings;
+  const bool asks = verdict.state == State::Blocked && !findings.permission && !findings.question;
+  const bool unknown =
+      (asks || verdict.state == State::Unknown) && eyes_.has_composer() && !judge_.was_ready() && !is_blank(sight);
+  if (!unknown) {
+    strange_since_.reset();
+    strange_ = false;
+    return;
+  }
+  if (!strange_since_) strange_since_ = now;
+  if (const auto due = strange_at(); due && now >= *due) strange_ = true;
+  if (!strange_) return;
+  Judge::not_understood(verdict);
+  picture_.findings.question = question_about(sight);
 }
 
 std::vector<Observation> Watcher::finish() {
@@ -60,19 +104,29 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
     frame_since_.reset();
   else if (!frame_since_)
     frame_since_ = now;
-  mid_frame_ = frame_since_ && now < *frame_since_ + kMaxFrame;
-  if (mid_frame_) return out;
+  frame_ends_.reset();
+  if (frame_since_ && now < *frame_since_ + kMaxFrame) {
+    frame_ends_ = *frame_since_ + kMaxFrame;
+    return out;
+  }
   Glance glance{.revision = screen.revision(),
                 .cursor_row = screen.cursor().row,
                 .takes_pastes = screen.modes().bracketed_paste,
                 .title = screen.title(),
                 .status = screen.program_status()};
-  if (seen_ == glance) return out;
-  drawn_at_ = now;
-  seen_ = std::move(glance);
+  const auto strange = strange_at();
+  if (seen_ == glance && !(strange && now >= *strange)) return out;
+  if (seen_ != glance) drawn_at_ = now;
   const Sight sight = look_at(screen);
-  picture_ = eyes_.read(sight);
-  const Verdict verdict = judge_.judge(sight, picture_);
+  auto picture = eyes_.read(sight);
+  auto verdict = judge_.judge(sight, picture);
+  if (has_just_vanished(verdict, now)) {
+    frame_ends_ = *vanished_since_ + kVanished;
+    return out;
+  }
+  seen_ = std::move(glance);
+  picture_ = std::move(picture);
+  notice_strangeness(sight, verdict, now);
   if (verdict.state == State::Working && !turn_open_) {
     turn_open_ = true;
     limits_.clear();

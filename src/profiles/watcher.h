@@ -19,6 +19,10 @@ namespace relay::profiles {
 inline constexpr Millis kLookEvery{10};    // a flood need not be looked at more often
 inline constexpr Millis kMaxFrame{2'000};  // a program that long in the middle of a frame has forgotten to end it
 inline constexpr Millis kSettle{600};      // an idle screen that long unchanged has ended its turn
+inline constexpr Millis kVanished{
+    1'000};  // a composer that long gone is covered by something; an agent that ends is faster
+inline constexpr Millis kStrange{8'000};         // a screen without a composer that long unchanged waits for a person
+inline constexpr Millis kStrangeAtMost{30'000};  // and so does one that is there that long, whatever moves on it
 inline constexpr Millis kSilence{10'000};  // a line-mode program that long silent without its prompt may be asking
 
 struct StateChanged {
@@ -41,7 +45,7 @@ class Watcher {
   std::vector<Observation> finish();
 
   /// The screen is being drawn: what it showed last is still what counts, and nothing may be typed on it.
-  [[nodiscard]] bool mid_frame() const { return mid_frame_; }
+  [[nodiscard]] bool mid_frame() const { return frame_ends_.has_value(); }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const Picture& picture() const { return picture_; }
 
@@ -58,6 +62,9 @@ class Watcher {
 
   [[nodiscard]] std::optional<SteadyTime> settled_at() const;
   [[nodiscard]] std::optional<SteadyTime> silent_at() const;
+  [[nodiscard]] std::optional<SteadyTime> strange_at() const;
+  [[nodiscard]] bool has_just_vanished(const Verdict& verdict, SteadyTime now);
+  void notice_strangeness(const Sight& sight, Verdict& verdict, SteadyTime now);
   void report_findings(std::vector<Observation>& out);
   void hear_turn(std::vector<Observation>& out);
 
@@ -72,9 +79,12 @@ class Watcher {
   SteadyTime quiet_since_{};
   SteadyTime drawn_at_{};
   std::optional<SteadyTime> frame_since_;
-  bool mid_frame_ = false;
-  bool turn_open_ = false;  // it has worked since its last turn ended
-  bool rested_ = false;     // and then come to rest
+  std::optional<SteadyTime> vanished_since_;  // the composer is gone, and nothing shows why
+  std::optional<SteadyTime> strange_since_;   // no composer has been seen yet, and something is on the screen
+  bool strange_ = false;                      // for so long that it is told
+  std::optional<SteadyTime> frame_ends_;      // mid_frame(): by then at the latest
+  bool turn_open_ = false;                    // it has worked since its last turn ended
+  bool rested_ = false;                       // and then come to rest
   std::uint64_t rows_heard_ = 0;
   std::string permission_, question_;        // told already
   std::vector<std::string> usage_, limits_;  // told in this turn

@@ -42,5 +42,58 @@ TEST_F(WatcherTest, DoesNotHearATurnThatWasNotOver) {
   EXPECT_TRUE(last_words().empty());
 }
 
+TEST_F(WatcherTest, AnAgentThatTakesItsComposerAwayToEndIsNotBlocked) {
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  ASSERT_EQ(watcher.verdict().state, State::Idle);
+  draw(2s, "\x1b]0;\x07● Hello.\r\nSee you.\r\n");
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+  EXPECT_TRUE(watcher.mid_frame()) << "something might be typed";
+  draw(2s + kVanished / 2, "● Hello.\r\nSee you.\r\nResume with claude -r\r\n");
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+}
+
+TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  draw(2s, "\x1b]0;\x07Some help that was opened");
+  ASSERT_EQ(watcher.look_again_at(), SteadyTime{2s + kVanished});
+  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_FALSE(watcher.mid_frame());
+}
+
+TEST_F(WatcherTest, AScreenNobodyDescribedIsBlockedOnceItHasStoodForSeconds) {
+  draw(1s, "A question of a release to come\r\n\r\n > Accept   Refuse");
+  EXPECT_EQ(watcher.verdict().state, State::Unknown);
+  ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStrange});
+  const auto observations = watcher.look(screen, SteadyTime{1s + kStrange});
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_EQ(watcher.verdict().evidence.back().says, kNotUnderstood);
+  ASSERT_EQ(observations.size(), 2u);
+  const auto* asked = std::get_if<speech::Question>(&observations[1]);
+  ASSERT_NE(asked, nullptr);
+  EXPECT_EQ(asked->body, "A question of a release to come\n> Accept   Refuse");
+  EXPECT_FALSE(asked->whole) << "it might be typed into";
+  draw(20s, "Another question\r\n");
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+  draw(21s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+}
+
+TEST_F(WatcherTest, AScreenThatMovesAllTheTimeIsBlockedInTheEnd) {
+  for (auto at = Millis{1'000}; at < 1s + kStrangeAtMost; at += 500ms) {
+    draw(at, "Waiting for your browser" + std::string(static_cast<std::size_t>(at.count() / 500 % 4), '.'));
+    ASSERT_EQ(watcher.verdict().state, State::Unknown);
+  }
+  draw(1s + kStrangeAtMost, "Waiting for your browser");
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+}
+
+TEST_F(WatcherTest, AnEmptyScreenIsAnAgentThatStarts) {
+  draw(1s, "");
+  EXPECT_FALSE(watcher.look_again_at());
+  draw(60s, "");
+  EXPECT_EQ(watcher.verdict().state, State::Unknown);
+}
+
 }  // namespace
 }  // namespace relay::profiles

@@ -118,6 +118,35 @@ Offer offer_of(std::span<const Match> matches, const Match& asking) {
   return offer;
 }
 
+/// Characters before the first that is no blank.
+std::size_t column_of_text(std::string_view row) { return std::min(row.find_first_not_of(' '), row.size()); }
+
+/// `❯ No` above `  Yes`: a list without numbers, its rows begin in one column. The person's own rows begin with the same
+/// mark, but at the edge.
+Offer cursor_list(std::span<const std::string> rows, const Match& asking) {
+  static constexpr std::string_view kMark = "❯ ";
+  Offer offer{.first = asking.row, .last = asking.row};
+  const auto end = std::min(rows.size(), asking.row + kDialogRows);
+  std::optional<std::size_t> marked;
+  for (auto row = asking.row + 1; row < end; ++row) {
+    const auto column = column_of_text(rows[row]);
+    if (column == 0 || !std::string_view{rows[row]}.substr(column).starts_with(kMark)) continue;
+    offer.only = !marked;
+    marked = row;
+  }
+  if (!marked) return offer;
+  const auto column = column_of_text(rows[*marked]);
+  const auto belongs = [&](std::size_t row) { return column_of_text(rows[row]) == column + 2; };
+  offer.first = offer.last = *marked;
+  while (offer.first > asking.row + 1 && belongs(offer.first - 1)) --offer.first;
+  while (offer.last + 1 < end && belongs(offer.last + 1)) ++offer.last;
+  for (auto row = offer.first; row <= offer.last; ++row) {
+    const auto text = std::string_view{rows[row]}.substr(row == *marked ? column + kMark.size() : column + 2);
+    offer.choices.push_back({.label = std::string{trimmed(text)}, .marked = row == *marked});
+  }
+  return offer;
+}
+
 /// A line across, drawn and not said.
 bool is_drawn_line(std::string_view row) {
   static constexpr std::string_view kStrokes[] = {"─", "━", "═", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", "▄", "▀", "╌"};
@@ -130,14 +159,8 @@ bool is_drawn_line(std::string_view row) {
 }
 
 std::string said_in(std::span<const std::string> rows, std::size_t from, std::size_t end) {
-  std::string said;
-  for (auto row = from; row < end && row < rows.size(); ++row) {
-    const auto line = without_frame(rows[row]);
-    if (is_drawn_line(line)) continue;
-    if (!said.empty()) said += '\n';
-    said += line;
-  }
-  return said;
+  end = std::min(end, rows.size());
+  return speech::said_in(rows.subspan(std::min(from, end), end - std::min(from, end)));
 }
 
 /// The lowest of the heads, and whether there are others.
@@ -212,11 +235,23 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*number * factor));
 }
 
+std::string said_in(std::span<const std::string> rows) {
+  std::string said;
+  for (const auto& row : rows) {
+    const auto line = without_frame(row);
+    if (is_drawn_line(line)) continue;
+    if (!said.empty()) said += '\n';
+    said += line;
+  }
+  return said;
+}
+
 Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of) {
   const auto matches = detector.matches(rows);
   Findings findings;
   if (const auto [head, only] = lowest(matches, Role::PermissionHead); head != nullptr) {
     auto offer = offer_of(matches, *head);
+    if (offer.choices.empty()) offer = cursor_list(rows, *head);
     if (!offer.choices.empty()) {  // words alone are prose; a dialog offers something
       const auto top = top_of ? top_of(head->row) : std::nullopt;
       const auto end = std::max(offer.first, head->row + 1);

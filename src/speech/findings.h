@@ -22,6 +22,7 @@ struct Choice {
   std::string key = {};  // the key the row names, `y` or `esc`; may be empty
   bool marked = false;   // Enter would take it
   Says says = Says::Something;
+  std::string takes = {};  // the name of the key that takes it at once, whatever is marked; may be empty
 
   bool operator==(const Choice&) const = default;
 };
@@ -36,6 +37,9 @@ struct PermissionPrompt {
   bool whole = false;     // and that is all of it, and nothing else there looks like a dialog or a choice
   std::size_t last = 0;   // the row of its last choice
 };
+
+/// The pattern of a question that is only a screen nobody described; its text is the same whatever is drawn there.
+inline constexpr std::string_view kUnknownScreen = "unknown-screen";
 
 struct Question {
   std::size_t row = 0;
@@ -71,12 +75,16 @@ struct Findings {
   std::optional<Question> question;
   std::vector<Usage> usage;
   std::vector<Limit> limits;
+  bool of_setup = false;  // permission or question is about the agent itself, its pattern the dialog's name
 };
 
 /// The first row of the dialog whose head is there; none: that cannot be told.
 using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
 
 Findings find(const Detector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
+
+/// What rows of a dialog say: a line for each, without frames and rows that are only drawn.
+std::string said_in(std::span<const std::string> rows);
 
 /// "11,950" is 11950, "15.2k" is 15200; empty when it is no count.
 std::optional<std::int64_t> parse_count(std::string_view text);

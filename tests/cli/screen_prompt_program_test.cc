@@ -131,6 +131,59 @@ TEST_F(ScreenPrompts, ADialogWhoseChoicesNobodyKnowsIsLeftToThePerson) {
   EXPECT_TRUE(answers().empty());
 }
 
+/// What agents show in a new home or folder, before their first composer.
+struct FirstRun : ScreenPrompts {
+  FirstRun() {
+    std::ofstream{box.home() + "/profiles/scripted.toml", std::ios::app} << R"(
+[[setup]]
+name = "folder-trust"
+kind = "permission"
+first = '^ Do you trust this folder\?'
+choice = '^ [❯ ] \d+\. (\S.*)$'
+mark = '^ ❯'
+below = '^ Enter to confirm '
+approve = '^Yes$'
+deny = '^No$'
+)";
+  }
+  void shows_at_start(const std::string& title) {
+    script(format(R"({{"moments": [{{"when": "start", "dialog": {{"title": "{}", "options": ["No", "Yes"]}}}}]}})",
+                  title));
+  }
+};
+
+TEST_F(FirstRun, AnAgentInANewFolderIsBlockedAndAnsweredInsteadOfStartingForEver) {
+  shows_at_start("Do you trust this folder?");
+  (void)start("Bob");
+  EXPECT_EQ(box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"}), "Bob is blocked\n");
+  const auto request = asked();
+  EXPECT_EQ(word(request, "tool"), "folder-trust");
+  EXPECT_EQ(word(request, "description"), "Do you trust this folder?");
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay approve Bob"), std::string::npos);
+  const auto letter = send("Bob", "hello");
+  box.ok({"approve", "Bob"});
+  EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark stood on No";
+  EXPECT_TRUE(until([&] { return resolved() == Texts{"approved by human"}; }));
+  EXPECT_TRUE(comes_to(letter, "delivered")) << "it is at work now";
+}
+
+TEST_F(FirstRun, AScreenNobodyDescribedIsToldWithItsTextAndNotTypedInto) {
+  shows_at_start("A question of a release to come");
+  (void)start("Bob");
+  const auto question = asked("questions");
+  EXPECT_TRUE(word(question, "question").starts_with("the agent shows a screen that is not understood:\n"));
+  EXPECT_NE(word(question, "question").find("A question of a release to come"), std::string::npos);
+  EXPECT_FALSE(bool_member(question, "canAnswer").value_or(true));
+  EXPECT_EQ(box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"}), "Bob is blocked\n");
+  EXPECT_NE(box.ok({"questions"}).find("agent-relay attach Bob"), std::string::npos);
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay attach Bob"), std::string::npos);
+  const auto letter = send("Bob", "hello");
+  EXPECT_NE(box.run({"answer", "Bob", "No"}).code, 0);
+  EXPECT_TRUE(waits_because(letter, "a dialog is open"));
+  EXPECT_EQ(typed("Bob", 'h'), 0u);
+  EXPECT_TRUE(answers().empty());
+}
+
 TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
   box.write(box.home() + "/config.toml",
             "[[permissions]]\ntool = \"run\"\ncommand = \"make deploy\"\naction = \"approve\"\n");

@@ -12,6 +12,8 @@
 namespace relay::cli {
 namespace {
 
+constexpr std::size_t kAskedColumns = 100;
+
 std::string meaning_of(std::string_view state, std::string_view profile) {
   if (state == "idle") return "ready for a message";
   if (state == "typing") return "its composer holds a draft; messages wait";
@@ -51,6 +53,22 @@ void add_ways(Columns& facts, const json::object& answer) {
   }
 }
 
+/// What it asks, and what a person does about it.
+void add_prompts(Columns& facts, const json::object& answer, std::string_view agent) {
+  for (const auto* prompt : objects_in(answer, "prompts")) {
+    const auto id = shown_in(*prompt, "id");
+    facts.add({"asks", shortened(shown_in(*prompt, "summary"), kAskedColumns)});
+    if (!bool_member(*prompt, "canAnswer").value_or(true))
+      facts.add({"", relay::format("answer it at its own screen: agent-relay attach {}", agent)});
+    else if (shown_in(*prompt, "kind") == "permission")
+      facts.add({"", relay::format("answer it with: agent-relay approve {} --prompt {}, or deny", agent, id)});
+    else
+      facts.add({"", relay::format("answer it with: agent-relay answer {} --prompt {} ANSWER; what it offers: "
+                                   "agent-relay questions",
+                                   agent, id)});
+  }
+}
+
 void add_events(Columns& facts, const json::object& answer) {
   const auto* events = object_member(answer, "events");
   if (events == nullptr) return;
@@ -75,6 +93,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   if (const auto* evidence = array_member(answer, "evidence"))
     for (const auto& value : *evidence)
       if (const auto* one = value.if_object()) facts.add({shown_in(*one, "witness"), shown_in(*one, "says")});
+  add_prompts(facts, answer, shown_in(answer, "name"));
   if (const auto* composer = object_member(answer, "composer");
       composer != nullptr && !shown_in(*composer, "draft").empty())
     facts.add({"draft", shortened(shown_in(*composer, "draft"), 60)});

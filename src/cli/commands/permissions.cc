@@ -34,14 +34,15 @@ std::string choices_of(const json::object& prompt) {
   return all;
 }
 
-std::string_view where(const json::object& prompt) {
-  return bool_member(prompt, "canAnswer").value_or(true) ? "" : "answer it at its own screen";
+std::string where(const json::object& prompt) {
+  if (bool_member(prompt, "canAnswer").value_or(true)) return {};
+  return relay::format("answer it at its own screen: agent-relay attach {}", shown_in(prompt, "agent"));
 }
 
 /// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
 std::string reason_of(const json::object& prompt) {
   std::string all;
-  for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), std::string{where(prompt)}})
+  for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), where(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
   if (bool_member(prompt, "partial").value_or(false))
     all += (all.empty() ? "" : "; ") + std::string{"only a part of it is shown"};
@@ -75,7 +76,7 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
         context.to_terminal ? shortened(shown_in(prompt, "summary"), room) : shown_in(prompt, "summary");
     if (questions)
       columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), age_of(prompt, now), summary, choices_of(prompt),
-                   std::string{where(prompt)}});
+                   where(prompt)});
     else
       columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), shown_in(prompt, "riskLevel"),
                    age_of(prompt, now), time_left(prompt, now), summary, reason_of(prompt)});

@@ -1,0 +1,109 @@
+#include "profiles/setup_dialog.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "speech/line_shape.h"
+
+namespace relay::profiles {
+namespace {
+
+constexpr std::size_t kGapRows = 3;  // between two choices: a description, an empty row
+
+std::string said_in(std::span<const SeenRow> rows) {
+  std::vector<std::string> texts;
+  std::ranges::transform(rows, std::back_inserter(texts), &SeenRow::text);
+  return speech::said_in(texts);
+}
+
+}  // namespace
+
+Result<SetupDialogs> SetupDialogs::compile(const std::vector<SetupRule>& rules) {
+  SetupDialogs dialogs;
+  for (const auto& rule : rules)
+    dialogs.dialogs_.push_back({rule, RELAY_TRY(Regex::compile(rule.first)), RELAY_TRY(Regex::compile(rule.choice)),
+                                RELAY_TRY(Regex::compile(rule.mark)), RELAY_TRY(Regex::compile(rule.below)),
+                                RELAY_TRY(Regex::compile(rule.approve)), RELAY_TRY(Regex::compile(rule.deny))});
+  return dialogs;
+}
+
+speech::Choice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
+  const auto says = dialog.approve.matches(label) ? speech::Says::Allow
+                    : dialog.deny.matches(label)  ? speech::Says::Deny
+                                                  : speech::Says::Something;
+  return {.label = std::move(label), .says = says};
+}
+
+/// None: something else stands below it, so it is over.
+std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog, std::span<const SeenRow> rows,
+                                                          std::size_t from) {
+  Offer offer{.first = rows.size(), .end = rows.size()};
+  for (auto row = from; dialog.choice.given() && row < rows.size(); ++row) {
+    std::string label;
+    if (!dialog.choice.capture(rows[row].text, label)) continue;
+    if (!offer.choices.empty() && row - offer.end > kGapRows)
+      offer.choices.clear();  // a list above the one that counts
+    if (offer.choices.empty()) offer.first = row;
+    offer.choices.push_back(choice_of(dialog, std::string{speech::trimmed(label)}));
+    offer.choices.back().number = std::to_string(offer.choices.size());
+    offer.choices.back().marked = dialog.mark.matches(rows[row].text);
+    offer.end = row + 1;
+  }
+  const auto is_below = [&](const SeenRow& row) { return dialog.below.matches(row.text); };
+  if (!dialog.choice.given()) {
+    const auto below = std::ranges::find_if(rows.subspan(from), is_below);
+    offer.first = offer.end = static_cast<std::size_t>(below - rows.begin());
+    for (const auto& [label, key] : dialog.rule.options) {
+      offer.choices.push_back(choice_of(dialog, label));
+      offer.choices.back().number = std::to_string(offer.choices.size());
+      offer.choices.back().takes = key;
+    }
+  }
+  const auto rest = rows.subspan(offer.end);
+  if (!std::ranges::all_of(rest, [&](const SeenRow& row) { return row.blank() || is_below(row); })) return std::nullopt;
+  const bool closed = !dialog.below.given() || std::ranges::any_of(rest, is_below);
+  const bool marked = std::ranges::count_if(offer.choices, &speech::Choice::marked) == 1;
+  offer.whole = closed && !offer.choices.empty() && (marked || !dialog.choice.given());
+  return offer;
+}
+
+std::optional<speech::Findings> SetupDialogs::find(const Compiled& dialog, std::span<const SeenRow> rows,
+                                                   std::size_t top) {
+  auto offer = offer_of(dialog, rows, top + 1);
+  if (!offer) return std::nullopt;
+  auto body = said_in(rows.subspan(top, offer->first - top));
+  const auto last = offer->end - 1;
+  speech::Findings findings;
+  findings.of_setup = true;
+  if (dialog.rule.kind == SetupKind::Permission) {
+    findings.permission = speech::PermissionPrompt{.row = top,
+                                                   .pattern = dialog.rule.name,
+                                                   .tool = dialog.rule.name,
+                                                   .command = {},
+                                                   .choices = std::move(offer->choices),
+                                                   .body = std::move(body),
+                                                   .whole = offer->whole,
+                                                   .last = last};
+  } else {
+    findings.question = speech::Question{.row = top,
+                                         .pattern = dialog.rule.name,
+                                         .text = dialog.rule.text.empty() ? body : dialog.rule.text,
+                                         .choices = std::move(offer->choices),
+                                         .whole = offer->whole,
+                                         .last = last};
+    findings.question->body = findings.question->text;
+  }
+  return findings;
+}
+
+std::optional<speech::Findings> SetupDialogs::find(std::span<const SeenRow> rows) const {
+  for (auto row = rows.size(); row-- > 0;) {
+    if (rows[row].blank()) continue;
+    for (const auto& dialog : dialogs_)
+      if (dialog.first.matches(rows[row].text))
+        if (auto found = find(dialog, rows, row)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace relay::profiles

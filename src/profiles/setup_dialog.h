@@ -1,0 +1,49 @@
+/// Dialogs an agent shows about itself: folder trust, login, theme, updates. They come before its first composer or in its place.
+///
+/// Each is described exactly by its profile (`[[setup]]`), because what it offers looks like nothing else: a list without
+/// numbers, a single key. A dialog counts only while it is the lowest thing on the screen; what stays behind above other
+/// rows is over.
+/// Invariants: a finding is whole only if its first row, its choices with one mark (or its keys) and its last row are there.
+/// Threading: constant once made.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "profiles/profile.h"
+#include "profiles/regex.h"
+#include "profiles/sight.h"
+#include "speech/findings.h"
+
+namespace relay::profiles {
+
+class SetupDialogs {
+ public:
+  static Result<SetupDialogs> compile(const std::vector<SetupRule>& rules);
+
+  /// The lowest one in these rows; its name is the finding's `pattern`. At most one of permission and question is set.
+  [[nodiscard]] std::optional<speech::Findings> find(std::span<const SeenRow> rows) const;
+
+ private:
+  struct Compiled {
+    SetupRule rule;
+    Regex first, choice, mark, below, approve, deny;
+  };
+  /// What it offers: rows [first, end) belong to the choices, or to the rows below where keys are its choices.
+  struct Offer {
+    std::vector<speech::Choice> choices = {};
+    std::size_t first = 0, end = 0;
+    bool whole = false;
+  };
+  static std::optional<Offer> offer_of(const Compiled& dialog, std::span<const SeenRow> rows, std::size_t from);
+  static speech::Choice choice_of(const Compiled& dialog, std::string label);
+  static std::optional<speech::Findings> find(const Compiled& dialog, std::span<const SeenRow> rows, std::size_t top);
+
+  std::vector<Compiled> dialogs_;
+};
+
+}  // namespace relay::profiles
