@@ -96,25 +96,76 @@ Happenings Activity::end(std::string_view why, WallMs at) {
   return std::exchange(said_, {});
 }
 
-void Activity::on(const transcripts::Text& text) { tell_block(ItemType::Message, "m", text.id, text.text); }
-void Activity::on(const transcripts::Thought& thought) {
-  tell_block(ItemType::Thinking, "t", thought.id, thought.text);
+Happenings Activity::take(const Piece& piece, WallMs at) {
+  at_ = at;
+  auto* const block = piece.text.empty() ? nullptr : blocks_.append(piece.type, piece.id, piece.text);
+  if (block == nullptr) return {};
+  if (block->item.empty()) {
+    block->item = item_named(piece.type, block->id);
+    block->since = block_start();
+    say(events::ItemStarted{.item_id = block->item, .item_type = piece.type, .started_at = block->since});
+  }
+  const auto due = due_delta(block->text, block->told);
+  tell_delta(block->item, events::DeltaType::Text, due);
+  block->told += due.size();
+  return std::exchange(said_, {});
 }
 
-void Activity::tell_block(ItemType type, std::string_view prefix, const std::string& id, std::string_view text) {
+Happenings Activity::take_output(std::string_view tool, std::string_view so_far, WallMs at) {
+  at_ = at;
+  auto* const open = open_named(tool);
+  if (open == nullptr || !so_far.starts_with(open->printed)) return {};
+  tell_output(*open, due_delta(content(so_far), open->printed.size()));
+  return std::exchange(said_, {});
+}
+
+void Activity::on(const transcripts::Text& text) { tell_block(ItemType::Message, text.id, text.text); }
+void Activity::on(const transcripts::Thought& thought) { tell_block(ItemType::Thinking, thought.id, thought.text); }
+
+void Activity::tell_block(ItemType type, const std::string& id, std::string_view text) {
   if (text.empty()) return;
-  const auto item = item_named(prefix, id);
   const auto shown = content(text);
+  auto block = blocks_.finish(type, id, text);
+  if (block && !shown.starts_with(std::string_view{block->text}.substr(0, block->told))) {
+    close_block(*block, "the transcript holds another text");
+    block.reset();
+  }
+  if (!block) {
+    block = {.type = type, .id = id, .item = item_named(type, id), .since = block_start()};
+    blocks_.note_whole(type, id, text);
+    say(events::ItemStarted{.item_id = block->item, .item_type = type, .started_at = block->since});
+  }
+  tell_delta(block->item, events::DeltaType::Text, std::string_view{shown}.substr(block->told));
   const bool whole = shown.size() == text.size();
-  say(events::ItemStarted{.item_id = item, .item_type = type, .started_at = at_});
-  say(events::ItemDelta{.item_id = item, .delta = {.type = events::DeltaType::Text, .content = shown}});
-  say(events::ItemCompleted{.item_id = item,
+  say(events::ItemCompleted{.item_id = block->item,
                             .completed_at = at_,
-                            .result = whole ? std::nullopt : std::optional{json::object{{"cut", true}}}});
+                            .result = whole ? std::nullopt : std::optional{json::object{{"cut", true}}},
+                            .duration = std::max<std::int64_t>(0, at_ - block->since)});
+  block_since_ = at_;
+}
+
+/// The whole of this block never came: what came of it is told.
+void Activity::close_block(const StreamedBlocks::Block& block, std::string_view reason) {
+  if (block.item.empty()) return;
+  tell_delta(block.item, events::DeltaType::Text, std::string_view{block.text}.substr(block.told));
+  say(events::ItemCompleted{.item_id = block.item,
+                            .completed_at = at_,
+                            .result = json::object{{"failed", true}, {"reason", reason}},
+                            .duration = std::max<std::int64_t>(0, at_ - block.since)});
+}
+
+void Activity::tell_delta(const std::string& item, events::DeltaType type, std::string_view text) {
+  if (!text.empty()) say(events::ItemDelta{.item_id = item, .delta = {.type = type, .content = content(text)}});
+}
+
+void Activity::tell_output(Open& open, std::string_view text) {
+  tell_delta(open.item, events::DeltaType::ToolOutput, text);
+  open.printed += text;
 }
 
 /// Gemini adds to a text under its old id: that is an item of its own.
-std::string Activity::item_named(std::string_view prefix, const std::string& id) {
+std::string Activity::item_named(ItemType type, const std::string& id) {
+  const std::string_view prefix = type == ItemType::Thinking ? "t" : "m";
   if (id.empty()) return format("{}-{}", prefix, ++nameless_);
   auto name = format("{}-{}", prefix, id.size() <= kMaxIdBytes ? id : sha256_hex(id));
   repeated_ = name == last_block_ ? repeated_ + 1 : 0;
@@ -134,6 +185,8 @@ void Activity::on(const transcripts::Tool& tool) {
                                               : sha256_hex(tool.id);
   say(events::ItemStarted{
       .item_id = item, .item_type = type_of(kind, tool.input), .started_at = at_, .metadata = metadata_of(tool)});
+  tell_delta(item, events::DeltaType::ToolInput, tool.input);
+  block_since_ = at_;
   Open open{tool.id, std::move(item), &kind, tool.input, at_};
   if (tool.id.empty()) return complete(open, false, {});  // its result would not say whose it is
   open_.push_back(std::move(open));
@@ -142,12 +195,13 @@ void Activity::on(const transcripts::Tool& tool) {
 void Activity::on(const transcripts::ToolResult& result) {
   const auto found = std::ranges::find(open_, result.id, &Open::id);
   if (found == open_.end()) return;
-  const auto open = std::move(*found);
+  auto open = std::move(*found);
   open_.erase(found);
   if (result.at != 0) at_ = result.at;
-  if (!result.text.empty())
-    say(events::ItemDelta{.item_id = open.item,
-                          .delta = {.type = events::DeltaType::ToolOutput, .content = content(result.text)}});
+  block_since_ = at_;
+  // A result that says something else than was printed (it was shortened for the model) repeats what is told.
+  if (const auto shown = content(result.text); shown.starts_with(open.printed))
+    tell_output(open, std::string_view{shown}.substr(open.printed.size()));
   if (!open.told) tell_deed(open, result);
   complete(open, result.failed, {});
 }
@@ -269,6 +323,8 @@ void Activity::complete(const Open& open, bool failed, std::string_view reason) 
 }
 
 void Activity::close_all(std::string_view reason) {
+  block_since_ = 0;
+  for (const auto& block : blocks_.take_all()) close_block(block, reason);
   for (const auto& open : std::exchange(open_, {})) complete(open, true, reason);
 }
 

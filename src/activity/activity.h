@@ -3,14 +3,15 @@
 ///     transcripts::Entry, and when ──▶ Activity ──▶ item.started, item.delta, item.completed, command.executed,
 ///                                                   file.operation, tokens.used, agent.unparsed
 ///
-/// A text or a thought is an item that begins and ends at once: a record holds it whole. A tool call is open until its
-/// result stands there, or its turn has ended without one; then it failed. What a tool did is told between its beginning
-/// and its end: as the record tells it (Command, FileChange), else by what it was given and answered.
+/// A text or a thought begins when the model was given its input, or when the block before it ended; it ends when the record
+/// holds it whole. Where the agent offers the pieces in between (Piece), they are deltas as they come. A tool call is open
+/// until its result stands there, or its turn has ended without one; then it failed. What a tool did is told between its
+/// beginning and its end: as the record tells it (Command, FileChange), else by what it was given and answered.
 ///
 /// Invariants
 /// - Every item that began is completed once; nothing is told of an item after its end.
 /// - Every event keeps to its table (events/), whatever stands in the record; contents are cut, never left out.
-/// - Memory is bounded: kMaxOpen calls, each with what it was given.
+/// - Memory is bounded: kMaxOpen calls, each with what it was given and what it printed; blocks as streamed_blocks.h says.
 /// Pure; one thread. It does not know who the agent is: `agentName` is left to whoever does.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "activity/streamed_blocks.h"
 #include "activity/tools.h"
 #include "events/event.h"
 #include "transcripts/entry.h"
@@ -37,12 +39,22 @@ struct Happened {
 };
 using Happenings = std::vector<Happened>;
 
+/// A piece of a block that the model is writing.
+struct Piece {
+  events::ItemType type = events::ItemType::Message;  // or Thinking
+  std::string_view id = {};                           // of the block, as the agent calls it
+  std::string_view text = {};
+};
+
 class Activity {
  public:
   /// `source`: how it is known, for tokens.used and agent.unparsed: `transcript`, `server`.
   explicit Activity(std::string_view source) : source_{source} {}
 
   Happenings take(const transcripts::Entry& entry, WallMs at);
+  Happenings take(const Piece& piece, WallMs at);
+  /// `so_far`: all that a tool that still runs has printed.
+  Happenings take_output(std::string_view tool, std::string_view so_far, WallMs at);
   /// Nothing more will come of what is open, and why: the agent is gone, or follows another record.
   Happenings end(std::string_view why, WallMs at);
 
@@ -53,13 +65,14 @@ class Activity {
     const ToolKind* kind;
     std::string input;
     WallMs since = 0;
-    bool told = false;  // what it did is told already
+    bool told = false;         // what it did is told already
+    std::string printed = {};  // of its output, what is told already
   };
 
   void on(const transcripts::Session&) { close_all("another session began"); }
   void on(const transcripts::Text& text);
   void on(const transcripts::Thought& thought);
-  void on(const transcripts::Prompt&) {}
+  void on(const transcripts::Prompt&) { block_since_ = at_; }
   void on(const transcripts::Queued&) {}
   void on(const transcripts::Tool& tool);
   void on(const transcripts::ToolResult& result);
@@ -68,13 +81,17 @@ class Activity {
   void on(const transcripts::Usage& usage);
   void on(const transcripts::Limit&) {}
   void on(const transcripts::Failure&) {}
-  void on(const transcripts::TurnStarted&) {}
+  void on(const transcripts::TurnStarted&) { block_since_ = at_; }
   void on(const transcripts::TurnEnded& turn);
   void on(const transcripts::Unknown& unknown);
 
   void say(events::Event event) { said_.push_back({std::move(event), at_}); }
-  void tell_block(events::ItemType type, std::string_view prefix, const std::string& id, std::string_view text);
-  std::string item_named(std::string_view prefix, const std::string& id);
+  void tell_block(events::ItemType type, const std::string& id, std::string_view text);
+  void tell_output(Open& open, std::string_view text);
+  void tell_delta(const std::string& item, events::DeltaType type, std::string_view text);
+  void close_block(const StreamedBlocks::Block& block, std::string_view reason);
+  [[nodiscard]] WallMs block_start() const { return block_since_ > 0 && block_since_ < at_ ? block_since_ : at_; }
+  std::string item_named(events::ItemType type, const std::string& id);
   void tell_deed(const Open& open, const transcripts::ToolResult& result);
   void tell_command(const transcripts::Command& command);
   void tell_change(const transcripts::FileChange& change, bool written);
@@ -84,6 +101,8 @@ class Activity {
 
   std::string source_;
   std::deque<Open> open_;
+  StreamedBlocks blocks_;
+  WallMs block_since_ = 0;      // since when the model writes its next block; 0: it has nothing to answer
   std::string last_block_;      // whose id may come again, with what was added
   std::uint64_t repeated_ = 0;  // times it did
   std::uint64_t nameless_ = 0;  // items without an id of their own

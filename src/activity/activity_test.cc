@@ -41,14 +41,58 @@ struct AnActivity : ::testing::Test {
   }
 };
 
-TEST_F(AnActivity, WordsBeginAndEndAtOnce) {
+TEST_F(AnActivity, ABlockBeginsWhenTheModelWasAskedOrTheBlockBeforeEnded) {
+  (void)take(transcripts::Prompt{.id = "p", .text = "greet"});
+  now = 1'400;
+  EXPECT_EQ(take(transcripts::Thought{.id = "u1", .text = "Hm."}),
+            (Lines{R"(item.started {"itemId":"t-u1","itemType":"thinking","startedAt":1000})",
+                   R"(item.delta {"itemId":"t-u1","delta":{"type":"text","content":"Hm."}})",
+                   R"(item.completed {"itemId":"t-u1","completedAt":1400,"duration":400})"}));
+  now = 1'900;
   EXPECT_EQ(take(Text{.id = "u1", .text = "Hello."}),
-            (Lines{R"(item.started {"itemId":"m-u1","itemType":"message","startedAt":1000})",
+            (Lines{R"(item.started {"itemId":"m-u1","itemType":"message","startedAt":1400})",
                    R"(item.delta {"itemId":"m-u1","delta":{"type":"text","content":"Hello."}})",
-                   R"(item.completed {"itemId":"m-u1","completedAt":1000,"duration":0})"}));
-  EXPECT_EQ(take(transcripts::Thought{.id = "u1", .text = "Hm."})[0],
-            R"(item.started {"itemId":"t-u1","itemType":"thinking","startedAt":1000})");
+                   R"(item.completed {"itemId":"m-u1","completedAt":1900,"duration":500})"}));
   EXPECT_EQ(take(Text{.id = "u2", .text = ""}), Lines{});
+}
+
+TEST_F(AnActivity, PiecesAreDeltasAsTheyCome) {
+  const auto piece = [&](std::string_view text) {
+    Lines lines;
+    for (const auto& [event, at] : activity.take(Piece{.id = "d1", .text = text}, now)) lines.push_back(line_of(event));
+    return lines;
+  };
+  EXPECT_EQ(piece("One lin"), (Lines{R"(item.started {"itemId":"m-d1","itemType":"message","startedAt":1000})"}));
+  now = 1'200;
+  EXPECT_EQ(piece("e.\nTwo"),
+            (Lines{R"(item.delta {"itemId":"m-d1","delta":{"type":"text","content":"One line.\n"}})"}));
+  now = 1'500;
+  EXPECT_EQ(take(Text{.id = "row", .text = "One line.\nTwo lines."}),
+            (Lines{R"(item.delta {"itemId":"m-d1","delta":{"type":"text","content":"Two lines."}})",
+                   R"(item.completed {"itemId":"m-d1","completedAt":1500,"duration":500})"}));
+  EXPECT_EQ(piece("late"), Lines{});
+}
+
+TEST_F(AnActivity, ABlockThatIsBrokenOffIsCompletedAsFailed) {
+  (void)activity.take(Piece{.id = "d1", .text = "This will ta"}, now);
+  EXPECT_EQ(take(TurnEnded{.ending = transcripts::Ending::Interrupted}),
+            (Lines{R"(item.delta {"itemId":"m-d1","delta":{"type":"text","content":"This will ta"}})",
+                   R"(item.completed {"itemId":"m-d1","completedAt":1000,)"
+                   R"("result":{"failed":true,"reason":"interrupted"},"duration":0})"}));
+}
+
+TEST_F(AnActivity, OutputOfARunningToolIsToldOnce) {
+  (void)take(tool("Bash", R"({"command":"make"})"));
+  const auto deltas = [&](const Happenings& all) {
+    Lines lines;
+    for (const auto& [event, at] : all)
+      if (const auto* delta = std::get_if<events::ItemDelta>(&event)) lines.push_back(delta->delta.content);
+    return lines;
+  };
+  EXPECT_EQ(deltas(activity.take_output("c1", "one\ntw", now)), (Lines{"one\n"}));
+  EXPECT_EQ(deltas(activity.take_output("c1", "one\ntwo\n", now)), (Lines{"two\n"}));
+  EXPECT_EQ(deltas(activity.take(ToolResult{.id = "c1", .text = "one\ntwo\nthree"}, now)), (Lines{"three"}));
+  EXPECT_EQ(deltas(activity.take_output("c1", "one\ntwo\nthree\n", now)), Lines{});
 }
 
 TEST_F(AnActivity, WhatIsAddedToAMessageIsAnItemOfItsOwn) {
@@ -59,9 +103,11 @@ TEST_F(AnActivity, WhatIsAddedToAMessageIsAnItemOfItsOwn) {
 }
 
 TEST_F(AnActivity, ACommandIsOpenUntilItsResult) {
-  EXPECT_EQ(take(tool("Bash", R"({"command":"npm test"})")),
-            (Lines{R"(item.started {"itemId":"c1","itemType":"test_run","startedAt":1000,)"
-                   R"("metadata":{"tool":"Bash","input":{"command":"npm test"}}})"}));
+  EXPECT_EQ(
+      take(tool("Bash", R"({"command":"npm test"})")),
+      (Lines{R"(item.started {"itemId":"c1","itemType":"test_run","startedAt":1000,)"
+             R"("metadata":{"tool":"Bash","input":{"command":"npm test"}}})",
+             R"(item.delta {"itemId":"c1","delta":{"type":"tool_input","content":"{\"command\":\"npm test\"}"}})"}));
   now = 3'500;
   EXPECT_EQ(take(ToolResult{.id = "c1", .text = "Exit code 1\nno", .failed = true}),
             (Lines{R"(item.delta {"itemId":"c1","delta":{"type":"tool_output","content":"Exit code 1\nno"}})",
@@ -143,7 +189,7 @@ TEST_F(AnActivity, ACallWithoutAResultFailsWhenItsTurnEnds) {
 }
 
 TEST_F(AnActivity, ACallThatCannotBeNamedEndsAtOnce) {
-  EXPECT_EQ(take(tool("web_search_call", R"({"query":"x"})", "")).size(), 2U);
+  EXPECT_EQ(take(tool("web_search_call", R"({"query":"x"})", "")).size(), 3U);
 }
 
 TEST_F(AnActivity, TooManyOpenCallsAreNotKept) {

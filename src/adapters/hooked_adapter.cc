@@ -11,7 +11,6 @@ using hooks::EventKind;
 using protocol::DeliveryMode;
 
 constexpr std::size_t kMaxUnknownTold = 32;
-constexpr Millis kClockSlack{2'000};  // a line is stamped before it is written
 
 Usage counted(const transcripts::Usage& usage) {
   return {.id = usage.id,
@@ -39,6 +38,7 @@ void HookedAdapter::prepare(pty::Command& command, const Surroundings& where) {
 void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
   loop_ = &loop;
   listener_ = &listener;
+  transcript_.reset(new TranscriptFollower{loop, make_reader_, *this});
   prompts_.start(loop, listener);
   prompts_.set_patience(prompt_patience());
   if (!wired_) break_way(way::kHook, why_unwired_);
@@ -46,8 +46,8 @@ void HookedAdapter::start(net::AsioLoop& loop, Listener& listener, pid_t) {
 
 Capabilities HookedAdapter::capabilities() const {
   Capabilities can;
-  if (tail_) can.hear = can.count = way::kTranscript;
-  can.hears_soon = wired_ && !silent_ && record_.empty();
+  if (follows()) can.hear = can.count = way::kTranscript;
+  can.hears_soon = wired_ && !silent_ && !(transcript_ && !transcript_->path().empty());
   if (!wired_ || silent_) return can;
   can.answer = way::kHook;
   can.by(DeliveryMode::NextMessage) = {Moment::Asked, way::kHook};
@@ -65,7 +65,7 @@ void HookedAdapter::answer(const std::string& prompt, const Reply& reply, OnAnsw
 /// (`/clear`, `/resume`), never by starting up again.
 bool HookedAdapter::is_a_strangers(const hooks::Event& event) const {
   if (event.agent != agent_) return true;
-  if (!tail_ || event.session == session_) return false;
+  if (!follows() || event.session == session_) return false;
   return event.kind != EventKind::SessionStart || (event.reason == "startup" && !starts_anew());
 }
 
@@ -86,12 +86,21 @@ void HookedAdapter::on_hook(const hooks::Event& event, std::uint64_t call, HookR
       return reply({.context = listener_->take(DeliveryMode::NextMessage, hooks::kMaxContextBytes)});
     case EventKind::AfterTool:
       return reply({.context = listener_->take(DeliveryMode::NextToolCall, hooks::kMaxContextBytes)});
+    case EventKind::Display: take_display(event); break;
     case EventKind::TurnFailed:
       listener_->on_failure(event.text.empty() ? event.reason : event.text, way::kHook);
       break;
     default: break;
   }
   reply({});
+}
+
+/// A piece of what the model says. The transcript has the whole of it a moment later.
+void HookedAdapter::take_display(const hooks::Event& event) {
+  const auto message = string_member(event.rest, "message_id").value_or("");
+  if (message.empty() || event.text_cut) return;
+  for (const auto& text : display_.take(message, integer_member(event.rest, "index").value_or(0), event.text))
+    transcript_->take({.id = message, .text = text});
 }
 
 void HookedAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(call); }
@@ -107,51 +116,20 @@ void HookedAdapter::on_state(profiles::State state) {
 }
 
 void HookedAdapter::follow(const std::string& record, const std::string& session) {
-  if (record == record_) return;
-  record_ = record;
+  if (record == transcript_->path()) return;
   session_ = session;
-  reader_ = make_reader_();
-  tell(activity_.end("the agent went on in another session", loop_->now().wall));
-  followed_from_ = loop_->now().wall - kClockSlack.count();
-  auto tail = transcripts::Tail::follow(*loop_, record_, transcripts::Tail::From::Beginning, *this);
-  if (tail)
-    tail_ = *std::move(tail);
-  else
-    tail_.reset(), break_way(way::kTranscript, tail.error().message());
+  transcript_->follow(record);
   listener_->on_capabilities();
 }
 
-void HookedAdapter::on_line(const transcripts::Line& line) {
-  const auto entries = reader_->read(line.text);
-  const auto written = reader_->written_at();
-  const bool earlier = line.earlier || (written != 0 && written < followed_from_);
-  if (earlier) return;
-  for (const auto& entry : entries) {
-    take(entry);
-    tell(activity_.take(entry, written != 0 ? written : loop_->now().wall));
-  }
-}
-
-void HookedAdapter::tell(const activity::Happenings& all) {
-  for (const auto& [event, at] : all) listener_->on_event(event, at);
-}
-
 void HookedAdapter::on_ended() {
-  if (loop_ != nullptr) tell(activity_.end("the agent has ended", loop_->now().wall));
+  if (transcript_) transcript_->end();
 }
-
-void HookedAdapter::on_restart() { reader_->restart(); }
 
 /// From here on its screen is heard again.
-void HookedAdapter::on_problem(const std::string& sentence) {
-  tail_.reset();
-  break_way(way::kTranscript, sentence);
-}
+void HookedAdapter::on_transcript_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
 
-/// One line is missing, not the record: what follows is heard as before.
-void HookedAdapter::on_left_out(const std::string& sentence) { log::info(sentence, {{"record", record_}}); }
-
-void HookedAdapter::take(const transcripts::Entry& entry) {
+void HookedAdapter::on_entry(const transcripts::Entry& entry) {
   if (const auto* text = std::get_if<transcripts::Text>(&entry))
     listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
   else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))

@@ -14,15 +14,14 @@
 #include <set>
 #include <string>
 
-#include "activity/activity.h"
 #include "adapters/adapter.h"
+#include "adapters/display_order.h"
 #include "adapters/hook_prompts.h"
-#include "transcripts/reader.h"
-#include "transcripts/tail.h"
+#include "adapters/transcript_follower.h"
 
 namespace relay::adapters {
 
-class HookedAdapter : public Adapter, private transcripts::TailListener {
+class HookedAdapter : public Adapter, private TranscriptListener {
  public:
   void prepare(pty::Command& command, const Surroundings& where) override;
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override;
@@ -35,7 +34,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   void on_ended() override;
 
  protected:
-  using MakeReader = std::unique_ptr<transcripts::Reader> (*)();
+  using MakeReader = TranscriptFollower::MakeReader;
   HookedAdapter(hooks::Agent agent, MakeReader make_reader) : agent_{agent}, make_reader_{make_reader} {}
 
   [[nodiscard]] net::AsioLoop& loop() const { return *loop_; }
@@ -45,7 +44,7 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   [[nodiscard]] const std::string& session() const { return session_; }
   /// From now on that record is read; nothing happens when it is already.
   void follow(const std::string& record, const std::string& session);
-  [[nodiscard]] bool follows() const { return tail_ != nullptr; }
+  [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows(); }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
 
   /// For the model when its session begins; nothing by default.
@@ -58,13 +57,11 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   [[nodiscard]] virtual std::optional<Millis> prompt_patience() const { return std::nullopt; }
 
  private:
-  void on_line(const transcripts::Line& line) override;
-  void on_restart() override;
-  void on_problem(const std::string& sentence) override;
-  void on_left_out(const std::string& sentence) override;
+  void on_entry(const transcripts::Entry& entry) override;
+  void on_activity(const events::Event& event, WallMs at) override { listener_->on_event(event, at); }
+  void on_transcript_problem(const std::string& sentence) override;
   [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
-  void take(const transcripts::Entry& entry);
-  void tell(const activity::Happenings& all);
+  void take_display(const hooks::Event& event);
 
   hooks::Agent agent_;
   MakeReader make_reader_;
@@ -72,11 +69,9 @@ class HookedAdapter : public Adapter, private transcripts::TailListener {
   net::AsioLoop* loop_ = nullptr;
   Listener* listener_ = nullptr;
   HookPrompts prompts_{std::nullopt};
-  std::string session_, record_;
-  WallMs followed_from_ = 0;  // what was written before is another time's, wherever it stands
-  std::unique_ptr<transcripts::Reader> reader_;
-  activity::Activity activity_{way::kTranscript};  // of that record
-  std::unique_ptr<transcripts::Tail> tail_;
+  std::string session_;
+  std::unique_ptr<TranscriptFollower> transcript_;  // from `start` on
+  DisplayOrder display_;
   std::set<std::string> unknown_;  // types told already
   std::string why_unwired_;
   bool wired_ = false;

@@ -152,7 +152,8 @@ TEST_F(HookedAdapterTest, WhatWasBegunEndsWithTheAgent) {
     write(line);
   }
   const auto is_open = [&] {
-    return !told.happened.empty() && std::holds_alternative<events::ItemStarted>(told.happened.back().first);
+    const auto* delta = told.happened.empty() ? nullptr : std::get_if<events::ItemDelta>(&told.happened.back().first);
+    return delta != nullptr && delta->delta.type == events::DeltaType::ToolInput;
   };
   ASSERT_TRUE(until(is_open));
   adapter->on_ended();

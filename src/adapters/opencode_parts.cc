@@ -39,12 +39,14 @@ std::optional<ToolUse> tool_use_in(const json::object& part) {
   const auto given = json::serialize(input);
   use.tool.input = protocol::cut_at_letter(given, kMaxToolText);
   use.tool.cut = use.tool.input.size() < given.size();
-  if (!ended) return use;
-
+  const auto& about = inner_of(state, "metadata");
+  if (!ended) {
+    use.printed = text_of(about, "output", kMaxToolText);
+    return use;
+  }
   const bool failed = status == "error";
   use.result = {.id = use.tool.id, .text = text_of(state, failed ? "error" : "output", kMaxToolText), .failed = failed};
   if (failed) return use;
-  const auto& about = inner_of(state, "metadata");
   if (about.contains("exit"))
     use.command = {.tool = use.tool.id,
                    .exit_code = integer_member(about, "exit"),

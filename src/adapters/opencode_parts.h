@@ -16,6 +16,7 @@ struct ToolUse {
   std::optional<transcripts::Command> command = {};
   std::optional<transcripts::FileChange> change = {};
   std::optional<transcripts::ToolResult> result = {};  // none: it runs
+  std::string printed = {};                            // so far, while it runs
   WallMs began = 0, ended = 0;
 };
 

@@ -69,6 +69,8 @@ void OpenCodeTalk::on_event(const json::object& event) {
     on_message(object_of(properties, "info"));
   else if (type == "message.part.updated")
     on_part(object_of(properties, "part"));
+  else if (type == "message.part.delta")
+    on_delta(properties);
   else if (type == "message.removed")
     messages_.erase(text_of(properties, "messageID"));
   else if (type == "session.created" || type == "session.updated")
@@ -285,20 +287,21 @@ void OpenCodeTalk::finish(const json::object& info) {
 
 void OpenCodeTalk::take(const transcripts::Entry& entry, WallMs at) {
   latest_ = std::max(latest_, at);
-  for (const auto& [event, when] : activity_.take(entry, at != 0 ? at : std::max(latest_, since_)))
-    listener_.on_event(event, when);
+  tell(activity_.take(entry, at != 0 ? at : now()));
 }
 
-void OpenCodeTalk::on_ended(WallMs at) {
-  for (const auto& [event, when] : activity_.end("the agent has ended", at)) listener_.on_event(event, when);
+void OpenCodeTalk::tell(const activity::Happenings& all) {
+  for (const auto& [event, when] : all) listener_.on_event(event, when);
 }
+
+void OpenCodeTalk::on_ended(WallMs at) { tell(activity_.end("the agent has ended", at)); }
 
 /// A call is told with what it was given, which is known once it runs, and to its end once.
 void OpenCodeTalk::do_tool(const json::object& part) {
   const auto use = tool_use_in(part);
   if (!use || done_.has(use->tool.id)) return;
   if (begun_.add(use->tool.id)) take(use->tool, use->began);
-  if (!use->result) return;
+  if (!use->result) return tell(activity_.take_output(use->tool.id, use->printed, now()));
   done_.add(use->tool.id);
   if (use->command) take(*use->command, use->ended);
   if (use->change) take(*use->change, use->ended);
@@ -318,6 +321,7 @@ void OpenCodeTalk::on_part(const json::object& part) {
   if (message.role == "assistant") given(session, message.parent);
   if (!goes_past(type) || (message.parts.size() >= kMaxParts && !message.parts.contains(id))) return;
   auto& kept = message.parts[id];
+  kept.type = type;
   const bool ended = message.role == "user" || object_of(part, "time").contains("end");
   if (type == "tool") do_tool(part);
   if (type == "reasoning" && ended && heard_.add(id))
@@ -325,9 +329,24 @@ void OpenCodeTalk::on_part(const json::object& part) {
   if (type == "text" && ended && !is_true(part, "synthetic") && !is_true(part, "ignored")) {
     const auto* text = part.if_contains("text");
     if (text != nullptr && text->is_string() && text->get_string().size() <= kMaxTextBytes)
-      kept = {.text = std::string{text->get_string()}, .at = count_of(object_of(part, "time"), "end")};
+      kept = {.type = type, .text = std::string{text->get_string()}, .at = count_of(object_of(part, "time"), "end")};
   }
   if (message.role == "assistant") hear(message, false);
+}
+
+/// A piece of a text or of a thought. It comes without a time; the part itself was told before it.
+void OpenCodeTalk::on_delta(const json::object& delta) {
+  const auto message = messages_.find(text_of(delta, "messageID"));
+  if (message == messages_.end() || message->second.role != "assistant" || text_of(delta, "field") != "text") return;
+  const auto part = message->second.parts.find(text_of(delta, "partID"));
+  if (part == message->second.parts.end() || heard_.has(part->first)) return;
+  const auto text = text_of(delta, "delta");
+  if (part->second.type == "text" || part->second.type == "reasoning")
+    tell(activity_.take(
+        activity::Piece{.type = part->second.type == "text" ? events::ItemType::Message : events::ItemType::Thinking,
+                        .id = part->first,
+                        .text = text},
+        now()));
 }
 
 void OpenCodeTalk::on_status(std::string_view session, const json::object& status) {

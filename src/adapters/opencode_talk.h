@@ -79,6 +79,7 @@ class OpenCodeTalk {
     OpenCodeChoice choice = {};
   };
   struct Part {
+    std::string type = {};
     std::string text = {};  // of the model's, complete; else empty
     WallMs at = 0;
   };
@@ -97,6 +98,7 @@ class OpenCodeTalk {
   void learn(const json::object& info);
   void finish(const json::object& info);
   void on_part(const json::object& part);
+  void on_delta(const json::object& delta);
   void on_status(std::string_view session, const json::object& status);
   void on_error(const json::object& properties);
   void on_permission(const json::object& request);
@@ -106,6 +108,8 @@ class OpenCodeTalk {
   void do_tool(const json::object& part);
   void end_turn(transcripts::Ending ending);
   void take(const transcripts::Entry& entry, WallMs at);
+  void tell(const activity::Happenings& all);
+  [[nodiscard]] WallMs now() const { return std::max(latest_, since_); }
 
   void hear(Message& message, bool complete);
   void given(std::string_view session, std::string_view up_to);

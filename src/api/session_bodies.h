@@ -19,6 +19,7 @@ struct SessionToCreate {
   std::optional<std::string> cwd = {};
   std::optional<std::string> model = {};
   std::optional<std::string> team = {};
+  std::optional<std::string> role = {};
   std::optional<std::string> from = {};
 };
 struct SessionCreated {
@@ -67,6 +68,7 @@ inline constexpr auto kObject<api::SessionToCreate> = object(
     member<&api::SessionToCreate::cwd>("cwd", "where it works; the project's root when absent", {.most = 4096}),
     member<&api::SessionToCreate::model>("model", "for people to read", {.most = 4096}),
     member<&api::SessionToCreate::team>("team", "for people to read", {.most = 4096}),
+    member<&api::SessionToCreate::role>("role", "its part in the team, told in `agent.spawned`", {.most = 4096}),
     member<&api::SessionToCreate::from>("from", "who asks; `human` when absent", {.most = 128}));
 template <>
 inline constexpr auto kObject<api::SessionCreated> =

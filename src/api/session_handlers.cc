@@ -48,6 +48,7 @@ json::object wish_of(const SessionToCreate& wanted) {
   add("cwd", wanted.cwd);
   add("model", wanted.model);
   add("team", wanted.team);
+  add("role", wanted.role);
   if (wanted.args) wish["args"] = json::array(wanted.args->begin(), wanted.args->end());
   return wish;
 }

@@ -147,7 +147,7 @@ void Core::on_channel_change(Connection& connection, const protocol::Envelope& e
 
 /// Who joined a channel hears it later when away. Everyone is in #general, so there only those who are here count.
 bool Core::hears_channel(const AgentState& agent, std::string_view channel) const {
-  if (agent.removing) return false;
+  if (agent.removing || agent.observed()) return false;
   return folded(channel) == protocol::kGeneralChannel ? in_audience(agent) : true;
 }
 

@@ -454,7 +454,15 @@ class Core {
     std::string task;  // the payload of the message it will become; empty: none
     std::string cli = {};
     std::string words = {};  // of the task
+    std::string role = {};
   };
+  /// An agent that runs for another and has not said HELLO yet: `agent.spawned` names its session.
+  struct Spawned {
+    events::AgentSpawned event;
+    SteadyTime at{};
+  };
+  void record_spawned(const std::string& name, events::AgentSpawned event);
+  void record_if_spawned(const AgentState& agent);
   void on_spawn(Connection& connection, const protocol::Envelope& envelope);
   void on_release(Connection& connection, const protocol::Envelope& envelope);
   void on_send_input(Connection& connection, const protocol::Envelope& envelope);
@@ -521,7 +529,7 @@ class Core {
   void record(const events::Event& event, const AgentName& agent, const SessionId& session);
   void record(const events::Event& event, const AgentState& agent);
   static events::AgentStatus activity_event(const protocol::SessionStateChange& told);
-  void record_session_start(const AgentState& agent);
+  void record_session_start(const AgentState& agent, const protocol::Hello& hello);
   [[nodiscard]] records::AddEvent session_end(const AgentState& agent, events::SessionEnd how) const;
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
   void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
@@ -589,6 +597,7 @@ class Core {
   std::set<ConnectionId> watchers_;
   std::map<QueryId, Asked> asked_;
   std::map<QueryId, Starting> starting_;
+  std::map<std::string, Spawned> spawned_;       // by name; at most kMaxSpawned
   std::multimap<std::string, Leaving> leaving_;  // by name
   std::uint64_t next_query_ = 1;
   WallMs next_expiry_ = 0;  // earliest expires_at known; 0 when none

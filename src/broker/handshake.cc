@@ -48,7 +48,7 @@ bool Core::is_claimed(const AgentState& agent) const {
 }
 
 bool Core::in_audience(const AgentState& agent) const {
-  if (agent.removing) return false;
+  if (agent.removing || agent.observed()) return false;
   if (agent.connected()) return true;
   return agent.session && agent.session->ended == 0 && now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
 }
@@ -213,7 +213,8 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
   agent.connections.push_back(connection.id);
   change(records::PutAgent{agent.record});
   change(records::PutSession{*agent.session});
-  record_session_start(agent);
+  record_session_start(agent, hello);
+  record_if_spawned(agent);
   // Asked for every time: a membership whose commit failed would otherwise be missing after a restart.
   join_channel(std::string{protocol::kGeneralChannel}, agent.name());
   change(records::JoinChannel{{std::string{protocol::kGeneralChannel}, agent.name()}});

@@ -53,16 +53,19 @@ events::AgentStatus Core::activity_event(const protocol::SessionStateChange& tol
 }
 
 /// With the session itself, so that they are stored together or not at all.
-void Core::record_session_start(const AgentState& agent) {
+void Core::record_session_start(const AgentState& agent, const protocol::Hello& hello) {
   const auto said = [](const std::string& text) {
     return text.empty() ? std::optional<std::string>{} : std::optional{text};
   };
   const auto& record = agent.record;
-  change(event_row(
-      events::SessionStarted{.agent = {.name = agent.name().value(), .cli = record.cli, .model = said(record.model)},
-                             .started_at = agent.session->started,
-                             .config = {.working_directory = said(record.working_directory)}},
-      agent.name(), agent.session->id));
+  change(event_row(events::SessionStarted{.agent = {.name = agent.name().value(),
+                                                    .cli = record.cli,
+                                                    .model = said(record.model),
+                                                    .version = said(hello.version)},
+                                          .started_at = agent.session->started,
+                                          .config = {.permission_mode = said(hello.permission_mode),
+                                                     .working_directory = said(record.working_directory)}},
+                   agent.name(), agent.session->id));
 }
 
 records::AddEvent Core::session_end(const AgentState& agent, events::SessionEnd how) const {

@@ -43,12 +43,49 @@ struct Happenings : ::testing::Test {
 
 constexpr auto kItem = R"({"type":"item.started","itemId":"i1","itemType":"tool_call","startedAt":5})";
 
+TEST_F(Happenings, AgentSpawnedNamesItsSessionAndRole) {
+  const auto alice = world.join_ours("Alice");
+  world.request(alice, "SPAWN", R"({"name":"Worker","cli":"claude","task":"fix it","role":"reviewer"})", "s1");
+  const auto start = world.asked_of_hosts<StartHost>().front();
+  world.host_started(start.id, 1);
+  EXPECT_TRUE(log("agent.spawned").empty());  // its session is not there yet
+  world.join_ours("Worker", R"("cli":"claude")");
+  const auto spawned = last("agent.spawned");
+  EXPECT_EQ(text(spawned, "sessionId"), text(last("session.started"), "sessionId"));
+  EXPECT_NE(text(spawned, "sessionId"), "");
+  EXPECT_EQ(text(spawned, "spawnedBy"), "Alice");
+  EXPECT_EQ(text(spawned, "role"), "reviewer");
+  EXPECT_EQ(text(spawned, "task"), "fix it");
+  EXPECT_EQ(log("agent.spawned").size(), 1u);
+
+  world.request(alice, "SPAWN", R"({"name":"Quick","cli":"claude"})", "s2");
+  const auto quick = world.asked_of_hosts<StartHost>().front();
+  world.join_ours("Quick", R"("cli":"claude")");  // before its host was heard
+  world.host_started(quick.id, 2);
+  EXPECT_EQ(text(last("agent.spawned"), "sessionId"), text(last("session.started"), "sessionId"));
+  EXPECT_EQ(log("agent.spawned").size(), 2u);
+}
+
+TEST_F(Happenings, ADeferredDeliveryIsToldWithATime) {
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  world.send(alice, "m1", "Bob", "hello");
+  const auto delivery = text(world.heard(bob, "DELIVER").front(), "id");
+  world.receipt(bob, delivery, R"("status":"deferred","reason":"a dialog is open")");
+  const auto deferred = last("delivery.deferred");
+  EXPECT_EQ(text(deferred, "reason"), "a dialog is open");
+  EXPECT_GT(number(deferred, "availableAt"), 0);
+  EXPECT_EQ(number(deferred, "availableAt"), number(deferred, "at"));
+}
+
 TEST_F(Happenings, ASessionBeginsAndEnds) {
-  const auto bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
+  const auto bob =
+      world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p","version":"2.1.325","permissionMode":"plan")");
   const auto started = last("session.started");
   EXPECT_EQ(text(*object_member(started, "agent"), "name"), "Bob");
   EXPECT_EQ(text(*object_member(started, "agent"), "cli"), "claude");
+  EXPECT_EQ(text(*object_member(started, "agent"), "version"), "2.1.325");
   EXPECT_EQ(text(*object_member(started, "config"), "workingDirectory"), "/p");
+  EXPECT_EQ(text(*object_member(started, "config"), "permissionMode"), "plan");
   const auto session = text(started, "_sessionId");
   EXPECT_FALSE(session.empty());
   world.pass(2s);

@@ -118,6 +118,7 @@ struct AgentState {
   std::optional<SteadyTime> requests_due;  // when the timer is due
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
+  [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }
   [[nodiscard]] const AgentName& name() const { return record.name; }
 };
 

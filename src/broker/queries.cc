@@ -275,6 +275,7 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     payload.field("entityType", entry.agent.entity == protocol::EntityType::User ? "user" : "agent");
     payload.field("pending", entry.pending).field("messagesSent", entry.sent).field("messagesReceived", entry.received);
     payload.optional("state", entry.state).optional("reason", entry.reason);
+    if (entry.agent.program == protocol::kObserverProgram) payload.field("observed", true);
     if (entry.agent.paused) payload.field("paused", true).optional("pauseReason", entry.agent.pause_reason);
     if (entry.held > 0) payload.field("held", entry.held);
     if (!entry.connected) payload.field("offlineSince", entry.agent.last_seen);

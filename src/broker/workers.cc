@@ -16,6 +16,9 @@ using protocol::Refusal;
 
 namespace {
 
+constexpr std::size_t kMaxSpawned = 1'024;
+constexpr Millis kMaxSpawnDelay{60'000};  // from the start of a host to its HELLO
+
 constexpr std::size_t kMaxTaskLetters = 200;  // of what listings show of a task
 constexpr Millis kMaxLeaving{2'000};          // between the end of an agent and that of its connection
 
@@ -56,7 +59,8 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
                     .session = connection.session,
                     .task = as_message(wanted->task),
                     .cli = wanted->words.empty() ? std::string{} : wanted->words.front(),
-                    .words = wanted->task};
+                    .words = wanted->task,
+                    .role = wanted->role};
   if (const auto objection = objection_to_spawn(connection, *wanted, starting, envelope.claim_token))
     return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, *objection);
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
@@ -128,12 +132,14 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
     return tell_worker(*asked, Failure{pid.error()});
   }
   note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
-  record(
-      events::AgentSpawned{.agent_name = started.name,
-                           .cli = started.cli,
-                           .spawned_by = started.from.value(),
-                           .task = started.words.empty() ? std::optional<std::string>{} : std::optional{started.words}},
-      AgentName{started.name}, {});
+  const auto said = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>{} : std::optional{text};
+  };
+  record_spawned(started.name, {.agent_name = started.name,
+                                .cli = started.cli,
+                                .spawned_by = started.from.value(),
+                                .task = said(started.words),
+                                .role = said(started.role)});
   const auto tell = [this, asked = *asked, pid = *pid](const std::string& task_id) {
     Connection* asker = find(asked.connection);
     if (asker == nullptr || asker->phase != Phase::Active) return;
@@ -152,6 +158,26 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
     release_uncommitted(find(id), charged);
     tell(task_id);
   });
+}
+
+/// Told with the session it began: at once when the host has said HELLO, else when it does.
+void Core::record_spawned(const std::string& name, events::AgentSpawned event) {
+  if (const AgentState* agent = find_agent(name); agent != nullptr && agent->connected() && agent->session)
+    return record(event, *agent);
+  std::erase_if(spawned_, [&](const auto& one) {
+    const bool never_came = now_.steady - one.second.at > kMaxSpawnDelay;
+    if (never_came) record(one.second.event, AgentName{one.first}, {});
+    return never_came;
+  });
+  if (spawned_.size() >= kMaxSpawned) return record(event, AgentName{name}, {});
+  spawned_.insert_or_assign(name, Spawned{std::move(event), now_.steady});
+}
+
+void Core::record_if_spawned(const AgentState& agent) {
+  const auto spawned = spawned_.extract(agent.name().value());
+  if (spawned.empty()) return;
+  const bool came = now_.steady - spawned.mapped().at <= kMaxSpawnDelay;
+  change(event_row(spawned.mapped().event, agent.name(), came ? agent.session->id : SessionId{}));
 }
 
 std::string Core::post_task(Starting& started) {

@@ -65,6 +65,21 @@ Result<Record> note(Source source, std::string_view type, std::string_view text)
   return Record{std::move(source), Kind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
 }
 
+Result<KeptRecord> parse_record(std::string_view line) {
+  const auto object = RELAY_TRY(parse_json_object(line));
+  if (integer_member(object, "v") != kVersion) return fail("the line has another version");
+  const auto text = [&](std::string_view name) { return string_member(object, name).value_or(""); };
+  const auto kind = std::ranges::find(kKinds, text("kind"));
+  KeptRecord kept{.at = integer_member(object, "ts").value_or(0),
+                  .record = {.source = {.session = text("session"),
+                                        .agent = text("agent"),
+                                        .working_directory = text("cwd"),
+                                        .name = text("name")},
+                             .kind = kind == kKinds.end() ? Kind::Other : static_cast<Kind>(kind - kKinds.begin())}};
+  if (const auto* data = object_member(object, "data")) kept.record.data = *data;
+  return kept;
+}
+
 std::string line_of(Record record, WallMs now) {
   json::value data = std::move(record.data);
   redact(data);

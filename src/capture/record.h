@@ -54,6 +54,14 @@ struct Record {
 /// Something the agent wants remembered: `type` is a word like decision, constraint, todo.
 Result<Record> note(Source source, std::string_view type, std::string_view text);
 
+/// A line of a file, read back.
+struct KeptRecord {
+  WallMs at = 0;
+  Record record = {};
+};
+/// A kind yet to come is Other. The error is one sentence.
+Result<KeptRecord> parse_record(std::string_view line);
+
 /// With secrets redacted and everything cut to its limits; ends with a newline. Members of `data` that were cut or left
 /// out are named in `data.cut`.
 std::string line_of(Record record, WallMs now);

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <optional>
 
 #include "base/format.h"
@@ -19,6 +20,7 @@
 #include "cli/visit.h"
 #include "hooks/answer.h"
 #include "hooks/event.h"
+#include "pty/process_table.h"
 
 namespace relay::cli {
 namespace {
@@ -60,12 +62,27 @@ void write_output(std::string_view text) {
   }
 }
 
+/// The process that called the hook, past a shell that it was called by.
+pid_t agent_process() {
+  if (const auto told = variable("CLAUDE_PID")) return static_cast<pid_t>(std::atoi(told->c_str()));
+  const auto is_shell = [](pid_t pid) {
+    std::ifstream file{format("/proc/{}/comm", pid)};
+    std::string name;
+    std::getline(file, name);
+    return name == "sh" || name == "dash" || name == "bash" || name == "zsh";
+  };
+  const auto parent = ::getppid();
+  if (!is_shell(parent)) return parent;
+  const auto shell = pty::find_process(parent);
+  return shell ? shell->parent : 0;
+}
+
 Result<void> keep(const hooks::Event& event) {
   const auto home = RELAY_TRY(capture::home_directory(variable("RELAY_HOME"), variable("HOME")));
   auto log = RELAY_TRY(capture::EventLog::open(home));
   const auto now = SystemClock{}.now().wall;
-  for (const auto& record : records_of(event, variable("AGENT_RELAY_NAME").value_or("")))
-    RELAY_TRY(log.append(record, now));
+  const HookCaller caller{.name = variable("AGENT_RELAY_NAME").value_or(""), .pid = agent_process()};
+  for (const auto& record : records_of(event, caller)) RELAY_TRY(log.append(record, now));
   if (event.kind == hooks::EventKind::SessionStart) RELAY_TRY(log.remove_old(now));
   return {};
 }

@@ -19,7 +19,7 @@ capture::Kind kind_of(const hooks::Event& event) {
     case EventKind::TurnFailed: return event.reason == kRateLimit ? capture::Kind::RateLimited : capture::Kind::Failed;
     case EventKind::Interrupt: return capture::Kind::Interrupt;
     case EventKind::SessionEnd: return capture::Kind::SessionEnd;
-    case EventKind::Display:  // pieces of what comes whole at the end of the turn
+    case EventKind::Display:
     case EventKind::Other: return capture::Kind::Other;
   }
   return capture::Kind::Other;
@@ -38,11 +38,12 @@ void put_json(json::object& data, std::string_view name, const std::string& text
 
 }  // namespace
 
-std::vector<capture::Record> records_of(const hooks::Event& event, const std::string& name) {
+std::vector<capture::Record> records_of(const hooks::Event& event, const HookCaller& caller) {
+  if (event.kind == EventKind::Display) return {};  // pieces of what comes whole at the end of the turn
   const capture::Source source{.session = event.session,
                                .agent = std::string{hooks::name_of(event.agent)},
                                .working_directory = event.working_directory,
-                               .name = name};
+                               .name = caller.name};
   json::object common{{"event", event.name}};
   put(common, "turn", event.turn);
   put(common, "subagent", event.subagent);
@@ -57,7 +58,10 @@ std::vector<capture::Record> records_of(const hooks::Event& event, const std::st
   auto data = std::move(common);
   put(data, "reason", event.reason);
   put(data, "model", event.model);
-  if (event.kind == EventKind::SessionStart) put(data, "transcript", event.transcript);
+  if (event.kind == EventKind::SessionStart || event.kind == EventKind::Prompt) {
+    put(data, "transcript", event.transcript);
+    if (caller.pid > 0) data["pid"] = caller.pid;
+  }
   if (event.kind == EventKind::Permission) put(data, "mode", event.permission_mode);
   put(data, "tool", event.tool);
   put(data, "id", event.tool_use_id);

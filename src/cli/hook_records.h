@@ -1,6 +1,8 @@
 /// What is kept of a hook's event (docs/spec/capture.md).
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -9,7 +11,13 @@
 
 namespace relay::cli {
 
-/// One record, or two: the last words of a turn, and that it ended. `name` is the agent's on the relay, may be empty.
-std::vector<capture::Record> records_of(const hooks::Event& event, const std::string& name);
+/// The agent as its hook finds it.
+struct HookCaller {
+  std::string name = {};  // on the relay; may be empty
+  pid_t pid = 0;          // of the agent; 0: not known
+};
+
+/// One record, or two: the last words of a turn, and that it ended. None for a piece of a message.
+std::vector<capture::Record> records_of(const hooks::Event& event, const HookCaller& caller);
 
 }  // namespace relay::cli

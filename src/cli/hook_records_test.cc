@@ -10,7 +10,7 @@ using hooks::EventKind;
 
 std::string kinds_of(const Event& event) {
   std::string kinds;
-  for (const auto& record : records_of(event, "")) kinds += std::string{capture::name_of(record.kind)} + " ";
+  for (const auto& record : records_of(event, {})) kinds += std::string{capture::name_of(record.kind)} + " ";
   return kinds;
 }
 
@@ -23,7 +23,7 @@ TEST(HookRecords, EveryEventHasAKind) {
                                                     {EventKind::Notification, "notification "},
                                                     {EventKind::TurnEnd, "turn_end "},
                                                     {EventKind::TurnFailed, "failed "},
-                                                    {EventKind::Display, "other "},
+                                                    {EventKind::Display, ""},
                                                     {EventKind::Interrupt, "interrupt "},
                                                     {EventKind::SessionEnd, "session_end "},
                                                     {EventKind::Other, "other "}};
@@ -42,7 +42,7 @@ TEST(HookRecords, KeepsWhoAndWhat) {
                                    .tool = "Bash",
                                    .tool_use_id = "u",
                                    .tool_input = R"({"command":"ls"})"},
-                                  "Alice");
+                                  {.name = "Alice"});
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].source.session, "s");
   EXPECT_EQ(records[0].source.agent, "codex");
@@ -52,8 +52,16 @@ TEST(HookRecords, KeepsWhoAndWhat) {
             R"({"event":"PreToolUse","turn":"t","tool":"Bash","id":"u","input":{"command":"ls"}})");
 }
 
+TEST(HookRecords, TellsWhereTheTranscriptIsAndWhichProcessItIs) {
+  for (const auto kind : {EventKind::SessionStart, EventKind::Prompt}) {
+    const auto records = records_of({.kind = kind, .name = "x", .transcript = "/t.jsonl"}, {.pid = 7});
+    EXPECT_EQ(string_member(records[0].data, "transcript"), "/t.jsonl");
+    EXPECT_EQ(integer_member(records[0].data, "pid"), 7);
+  }
+}
+
 TEST(HookRecords, KeepsAToolInputThatWasCutAsText) {
-  const auto records = records_of({.name = "PreToolUse", .tool_input = R"({"command":"l)", .tool_input_cut = true}, "");
+  const auto records = records_of({.name = "PreToolUse", .tool_input = R"({"command":"l)", .tool_input_cut = true}, {});
   EXPECT_EQ(string_member(records[0].data, "input"), R"({"command":"l)");
 }
 

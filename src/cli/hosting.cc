@@ -5,11 +5,13 @@
 #include <fstream>
 
 #include "adapters/adapter.h"
+#include "adapters/launch_facts.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/own_program.h"
 #include "cli/workspace.h"
 #include "config/places.h"
+#include "config/trust.h"
 #include "host/friendly_name.h"
 #include "host/instructions.h"
 #include "host/spawning.h"
@@ -100,6 +102,8 @@ std::string fresh_name(const Context& context) {
 }
 
 Result<Lodging> prepare_host(const Context& context, HostWish wish) {
+  const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
+  RELAY_TRY(config::check_trusted(context.project.root, settings, context.environment));
   Lodging lodging;
   auto& options = lodging.options;
   SystemRandom random;
@@ -157,6 +161,9 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
   if (furnished) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", furnished->outbox);
+  const auto facts = adapters::launch_facts(options.profile.name, command);
+  record.version = facts.version;
+  record.permission_mode = facts.permission_mode;
   const auto skill = wish.instruct ? std::string{host::skill_text()} : std::string{};
   if ((options.adapter = adapters::adapter_for(options.profile.name))) {
     places.private_file = host::settings_of(context.project.hosts, record.id);

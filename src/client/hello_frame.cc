@@ -29,7 +29,9 @@ std::string write_hello(const protocol::Hello& hello) {
       .optional("workingDirectory", hello.working_directory)
       .optional("team", hello.team)
       .optional("displayName", hello.display_name)
-      .optional("avatarUrl", hello.avatar_url);
+      .optional("avatarUrl", hello.avatar_url)
+      .optional("version", hello.version)
+      .optional("permissionMode", hello.permission_mode);
   if (!hello.resume_token.empty() || !hello.claim_token.empty()) {
     writer.begin_object("session")
         .optional("resume_token", hello.resume_token)

@@ -29,7 +29,8 @@ struct DaemonOptions {
   std::function<Result<config::Settings>()> reload_settings;  // asked on SIGHUP; may be empty
   std::string version;
   std::vector<WorkspaceToOpen> open;
-  std::string api_token;  // of the HTTP API; empty: none
+  std::string api_token;     // of the HTTP API; empty: none
+  std::string capture_home;  // where hooks write what happens in agents; empty: agents are not observed
   LogTo log = LogTo::File;
   int ready_fd = -1;  // gets "ready\n" once it listens, or "error: <sentence>\n"; then it is closed
 };

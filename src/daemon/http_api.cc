@@ -5,22 +5,11 @@
 #include "api/server.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "daemon/prices.h"
 #include "daemon/private_file.h"
 
 namespace relay::daemon {
 namespace {
-
-/// Those of the program, and what the person wrote down; a file that cannot be used is logged and passed over.
-events::CostModels prices_in(const std::string& path) {
-  const events::CostModels ours;
-  bool exists = false;
-  const auto text = read_small_file(path, exists);
-  if (text && !exists) return ours;
-  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
-  if (models) return *std::move(models);
-  log::warn("the prices that come with the program are used", {{"file", path}, {"reason", models.error().message()}});
-  return ours;
-}
 
 api::ServerOptions options_for(const DaemonOptions& options) {
   api::ServerOptions made;
@@ -32,7 +21,7 @@ api::ServerOptions options_for(const DaemonOptions& options) {
   made.control_socket = config::socket_to_connect(options.home.daemon_socket);
   made.hosts_of = [home = options.home](const std::string& root) { return config::project_at(root, home).hosts; };
   made.facts = {.version = options.version,
-                .prices = [path = options.home.root + "/cost-models.json"] { return prices_in(path); }};
+                .prices = [path = options.home.root + "/cost-models.json"] { return load_prices(path); }};
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
+#include "daemon/prices.h"
 #include "daemon/project_files.h"
 #include "daemon/workspace_settings.h"
 #include "store/durable_queue.h"
@@ -42,6 +43,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   auto snapshot = RELAY_TRY(opened.store->load());
 
   auto options = workspace_options(settings, around.version);
+  options.price_of = price_by(around.home.root + "/cost-models.json");
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
   const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {

@@ -20,6 +20,7 @@
 #include "net/asio_loop.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "observer/observer.h"
 
 namespace relay::daemon {
 namespace {
@@ -73,6 +74,20 @@ void reload(const DaemonOptions& options, Supervisor& supervisor, Followers& fol
   notify_ready();
 }
 
+/// Agents that were started without us; a failure costs only that.
+std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options) {
+  if (options.capture_home.empty()) return nullptr;
+  const auto root_of = [home = options.home](const std::string& directory) {
+    return config::find_project_root(directory, home, [](std::string_view) { return std::nullopt; });
+  };
+  auto observer = observer::Observer::start({.capture_home = options.capture_home,
+                                             .control_socket = config::socket_to_connect(options.home.daemon_socket),
+                                             .project_root = root_of});
+  if (observer) return *std::move(observer);
+  log::warn("agents that were started without agent-relay are not observed", {{"error", observer.error().message()}});
+  return nullptr;
+}
+
 /// From the locked home to the drained end.
 Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringing, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
@@ -84,9 +99,11 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   net::UnixNetwork network{loop};
   ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .upbringing = upbringing}};
   std::unique_ptr<HttpApi> http;  // its streams have their time while the loop drains
+  std::unique_ptr<observer::Observer> observer;
   std::unique_ptr<net::Signals> signals;
   Followers followers;
   Supervisor supervisor{options, loop, network, random, launcher, [&] {
+                          observer.reset();
                           signals.reset();
                           followers.rules.reset();
                           followers.notifier.reset();
@@ -111,6 +128,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   RELAY_TRY(HttpApi::check(options));
   RELAY_TRY(supervisor.start());
   http = HttpApi::start(options);
+  observer = start_observer(options);
   log::info("listening",
             {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});
   notify_ready();

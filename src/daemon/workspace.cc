@@ -100,7 +100,8 @@ void Workspace::see_event(records::EventNumber newest) {
 void Workspace::project_events(EventProjection& projection) {
   projection_ = &projection;
   projection.keep_for(options_.retention.max_event_age_ms);
-  projection.begin(newest_event_, [this](const records::EventQuery& query) {
+  projection.begin(newest_event_, [this](records::EventQuery query) {
+    query.price_of = options_.price_of;
     const store::QueryId number{++last_query_};
     queries_.emplace(number, [this](Result<store::Answer> answer) {
       if (answer)
@@ -108,7 +109,7 @@ void Workspace::project_events(EventProjection& projection) {
       else
         projection_->on_page(Failure{std::move(answer).error()});
     });
-    queue_->query(number, query);
+    queue_->query(number, std::move(query));
   });
 }
 
@@ -276,6 +277,7 @@ void Workspace::carry_out(broker::AskDead& effect) {
 }
 
 void Workspace::carry_out(broker::AskEvents& effect) {
+  effect.query.price_of = options_.price_of;
   ask<records::EventPage>(effect.id, std::move(effect.query), &broker::Broker::on_events);
 }
 

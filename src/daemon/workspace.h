@@ -41,6 +41,7 @@ struct WorkspaceOptions {
   broker::ServerInfo info;
   store::Retention retention;  // nothing is forgotten when both limits are 0
   std::size_t max_output_bytes = kMaxOutputBytes;
+  records::PriceOf price_of = {};  // what usage costs, for the summary of a session
 };
 
 /// Makes the queue that will answer to this listener. Called once, from the constructor.

@@ -42,7 +42,9 @@ inline constexpr auto kObject<events::DeliveryChanged> = object(
     member<&events::DeliveryChanged::state>("state", "queued, accepted, delivered, deferred, failed, expired, ..."),
     member<&events::DeliveryChanged::proof>("proof", "the best there is: stored, accepted, written, submitted, seen"),
     member<&events::DeliveryChanged::reason>("reason", "why, in words"),
-    member<&events::DeliveryChanged::available_at>("availableAt", "not before, in Unix milliseconds"),
+    member<&events::DeliveryChanged::available_at>(
+        "availableAt",
+        "of one that is deferred: not before, in Unix milliseconds; equal to `at` where it waits for a condition"),
     member<&events::DeliveryChanged::retryable>("retryable", "it will be tried again"),
     member<&events::DeliveryChanged::way>("way", "by which it goes: inbox, queue, hook, pty, ..."),
     member<&events::DeliveryChanged::evidence>("evidence", "what shows the proof"));

@@ -34,6 +34,8 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
   hello.program = record.cli;
   hello.model = record.model;
   hello.task = record.task;
+  hello.version = record.version;
+  hello.permission_mode = record.permission_mode;
   hello.team = record.team;
   hello.working_directory = record.working_directory;
   hello.claim_token = claim_token;

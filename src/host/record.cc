@@ -49,7 +49,9 @@ void write_record(protocol::JsonWriter& out, const HostRecord& record) {
       .optional("spawner", record.spawner)
       .optional("team", record.team)
       .optional("model", record.model)
-      .optional("task", record.task);
+      .optional("task", record.task)
+      .optional("version", record.version)
+      .optional("permissionMode", record.permission_mode);
 }
 
 Result<HostRecord> parse_record(std::string_view text) {
@@ -72,6 +74,8 @@ Result<HostRecord> parse_record(std::string_view text) {
   record.team = word("team");
   record.model = word("model");
   record.task = word("task");
+  record.version = word("version");
+  record.permission_mode = word("permissionMode");
   if (record.name.empty() || record.socket.empty()) return fail("a host's record needs name and socket");
   return record;
 }
@@ -111,7 +115,9 @@ std::vector<HostRecord> recorded_hosts(const std::string& directory) {
 
 bool is_at_home(const std::string& directory, const HostRecord& record) {
   const auto door = net::connect_now(record.socket);
-  if (door || !is(door.error(), net::Errc::NoOneListens)) return true;
+  const bool gone =
+      !door && (is(door.error(), net::Errc::NoOneListens) || is(door.error(), net::Errc::ForeignListener));
+  if (!gone) return true;
   std::error_code none;
   fs::remove(format("{}/{}.json", directory, record.id), none);
   fs::remove(settings_of(directory, record.id), none);

@@ -31,6 +31,7 @@ struct HostRecord {
   bool detached = false;  // without a terminal of a person's
   bool spawned = false;   // started by the daemon: others may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
+  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as they are known before it runs
 };
 
 void write_record(protocol::JsonWriter& out, const HostRecord& record);

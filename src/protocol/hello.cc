@@ -144,9 +144,10 @@ Result<std::vector<StreamPosition>> parse_positions(const Field& streams) {
 Result<Hello> parse_hello(std::string_view payload) {
   Field agent{"agent"}, capabilities{"capabilities"}, entity{"entityType"}, system{"_isSystemComponent"}, cli{"cli"},
       program{"program"}, model{"model"}, task{"task"}, directory{"workingDirectory"}, team{"team"},
-      display{"displayName"}, avatar{"avatarUrl"}, session{"session"};
+      display{"displayName"}, avatar{"avatarUrl"}, session{"session"}, version{"version"},
+      permission_mode{"permissionMode"};
   RELAY_TRY(read_fields(payload, {&agent, &capabilities, &entity, &system, &cli, &program, &model, &task, &directory,
-                                  &team, &display, &avatar, &session}));
+                                  &team, &display, &avatar, &session, &version, &permission_mode}));
   Hello hello;
   hello.agent = RELAY_TRY(required_text_in(agent, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(hello.agent));
@@ -160,6 +161,8 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.working_directory = RELAY_TRY(description_in(directory, kMaxDescriptionBytes));
   hello.team = RELAY_TRY(description_in(team, kMaxDescriptionBytes));
   hello.display_name = RELAY_TRY(description_in(display, kMaxDescriptionBytes));
+  hello.version = RELAY_TRY(description_in(version, kMaxKindBytes));
+  hello.permission_mode = RELAY_TRY(description_in(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
   if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
     Field resume_token{"resume_token"}, claim_token{"claim_token"}, in_hand{"in_hand"}, state{"state"};

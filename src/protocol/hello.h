@@ -38,10 +38,11 @@ struct Hello {
   EntityType entity = EntityType::Agent;
   bool system_component = false;
   std::string cli, program, model, task, working_directory, team, display_name, avatar_url;
-  std::string resume_token;          // session.resume_token
-  std::string claim_token;           // session.claim_token: keeps the name for whoever knows it
-  std::vector<std::string> in_hand;  // session.in_hand: deliveries it still has, when it resumes
-  std::string state;                 // session.state: as SESSION_STATE told it last, when it resumes
+  std::string version, permission_mode;  // of the agent CLI, in its own words
+  std::string resume_token;              // session.resume_token
+  std::string claim_token;               // session.claim_token: keeps the name for whoever knows it
+  std::vector<std::string> in_hand;      // session.in_hand: deliveries it still has, when it resumes
+  std::string state;                     // session.state: as SESSION_STATE told it last, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);
 

@@ -25,6 +25,8 @@ inline constexpr std::string_view kEveryone = "*";
 inline constexpr std::string_view kAllUsers = "@users";
 inline constexpr std::string_view kConsensus = "_consensus";
 inline constexpr std::string_view kRouter = "_router";
+/// `program` of a session that only observes an agent which was started without us: nothing can be delivered to it.
+inline constexpr std::string_view kObserverProgram = "agent-relay observer";
 inline constexpr std::string_view kGeneralChannel = "#general";
 
 /// A name a person can read aloud, a terminal can print and a directory can bear: 1 to kMaxNameBytes bytes of UTF-8;

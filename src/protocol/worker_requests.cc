@@ -37,9 +37,9 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
 }  // namespace
 
 Result<SpawnRequest> parse_spawn(std::string_view payload) {
-  Field name{"name"}, cli{"cli"}, args{"args"}, task{"task"}, cwd{"cwd"}, team{"team"}, model{"model"},
+  Field name{"name"}, cli{"cli"}, args{"args"}, task{"task"}, cwd{"cwd"}, team{"team"}, model{"model"}, role{"role"},
       spawner{"spawnerName"}, shadow_of{"shadowOf"};
-  RELAY_TRY(read_fields(payload, {&name, &cli, &args, &task, &cwd, &team, &model, &spawner, &shadow_of}));
+  RELAY_TRY(read_fields(payload, {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of}));
   SpawnRequest request;
   request.name = RELAY_TRY(new_name_in(name));
   add_words(request.words, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
@@ -54,6 +54,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   request.directory = RELAY_TRY(plain_text_in(cwd, kMaxPathBytes));
   request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
   request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
+  request.role = RELAY_TRY(plain_text_in(role, kMaxDescriptionBytes));
   request.spawner = RELAY_TRY(text_in(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
   request.shadow_of = RELAY_TRY(text_in(shadow_of, kMaxNameBytes));

@@ -16,7 +16,7 @@ struct SpawnRequest {
   std::vector<std::string> words;  // the program and its arguments: `cli` cut at blanks, then `args` (this project's)
   std::string task;                // said to it once it runs; may be empty
   std::string directory;           // `cwd`; empty: the project's root
-  std::string team, model;
+  std::string team, model, role;
   std::string spawner;    // `spawnerName`: who asks, as the asker says
   std::string shadow_of;  // wished for by published clients
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,19 @@ struct EventFilter {
   [[nodiscard]] bool takes(std::string_view type, std::string_view agent, std::string_view session) const;
 };
 
+/// Sums over what has the same names; what had a cost told apart from what had none.
+struct UsageSum {
+  AgentName agent;
+  std::string model, thread;
+  SessionId session;
+  std::int64_t answers = 0;
+  std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
+  std::optional<double> cost = {};  // when the agents told it
+};
+
+/// What a session's usage cost, in dollars; empty when nothing of it has a price. Called from any thread.
+using PriceOf = std::function<std::optional<double>(const std::vector<UsageSum>& sums)>;
+
 /// The next events after a number, in order.
 struct EventQuery {
   EventNumber after = 0;
@@ -46,7 +60,8 @@ struct EventQuery {
   WallMs until = 0;        // before; 0: any
   EventFilter filter;
   std::size_t limit = 100;
-  bool newest = false;  // instead: the last `limit` of them that fit, still in order
+  bool newest = false;    // instead: the last `limit` of them that fit, still in order
+  PriceOf price_of = {};  // for the summary of `session.ended`; without it there is no cost in it
 };
 
 /// As it is told: one JSON object, without secrets.
@@ -81,16 +96,6 @@ struct Usage {
 struct UsageQuery {
   WallMs since = 0, until = 0;           // 0: any
   std::string agent = {}, session = {};  // empty: any
-};
-
-/// Sums over what has the same names; what had a cost told apart from what had none.
-struct UsageSum {
-  AgentName agent;
-  std::string model, thread;
-  SessionId session;
-  std::int64_t answers = 0;
-  std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  std::optional<double> cost = {};  // when the agents told it
 };
 
 /// What was done in a session.

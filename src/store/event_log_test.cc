@@ -220,6 +220,14 @@ TEST_P(MessageStoreSuite, TellsWithTheEndOfASessionWhatWasDoneInIt) {
   commit({PutSession{session}, happened("session.ended", 3'000, R"({"endedAt":3000,"reason":"released"})")});
   EXPECT_EQ(json::serialize(first(*store_, "session.ended").at("summary")),
             R"({"duration":2000,"itemCount":3,"filesModified":["a.cc","b.cc"],"commandsRun":1,"totalTokens":10})");
+  const PriceOf ten_cents_a_token = [](const std::vector<UsageSum>& sums) {
+    return std::optional{0.1 * static_cast<double>(sums.at(0).input + sums.at(0).output)};
+  };
+  EventQuery query;
+  query.price_of = ten_cents_a_token;
+  const auto priced = store_->events(query).value();
+  EXPECT_NE(priced.events.back().json.find(R"("totalTokens":10,"estimatedCost":1E0)"), std::string::npos)
+      << priced.events.back().json;
   const auto row = store_->session(session.id).value();
   EXPECT_EQ(row.work.items, 3);
   EXPECT_EQ(row.session.ended, 3'000);

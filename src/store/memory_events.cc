@@ -34,7 +34,7 @@ Result<void> MemoryStore::on(const AddEvent& change) {
   return {};
 }
 
-std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row) {
+std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row, const PriceOf& price_of) {
   const EventHead head{number, row.at, std::string{row.type}, row.agent.value(), row.session.value()};
   std::optional<Message> message;
   if (const auto found = tables_.messages.find(row.message); found != tables_.messages.end()) message = found->second;
@@ -47,8 +47,7 @@ std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row) {
       summary.duration = std::max(found->session.ended, row.at) - found->session.started;
       summary.work = found->work;
     }
-    const auto sums = usage({.session = event.session.value()}).value();
-    for (const auto& sum : sums) summary.tokens += sum.input + sum.output + sum.cache_read + sum.cache_write;
+    add_usage(summary, usage({.session = event.session.value()}).value(), price_of);
     return tell_event(head, with_summary(event.body, summary));
   }
   const auto party = [&](const std::string& name) {
@@ -82,7 +81,7 @@ Result<EventPage> MemoryStore::events(const EventQuery& query) {
   const auto take = [&](EventNumber number) {
     const auto& row = log.at(number);
     if (!query.filter.takes(row.type, row.agent.value(), row.session.value())) return;
-    page.events.push_back({number, std::string{row.type}, tell(number, row)});
+    page.events.push_back({number, std::string{row.type}, tell(number, row, query.price_of)});
     bytes += page.events.back().json.size();
   };
   const auto full = [&] { return page.events.size() >= query.limit || bytes >= kMaxAnswerBytes; };

@@ -69,7 +69,8 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::CountWork& change);
   void log(MemoryLog::Row row);
   void log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at);
-  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryLog::Row& row);
+  [[nodiscard]] std::string tell(records::EventNumber number, const MemoryLog::Row& row,
+                                 const records::PriceOf& price_of);
 
   /// Sets a map's entry and remembers how to put the old one back.
   template <class Map>

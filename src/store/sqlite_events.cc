@@ -88,17 +88,13 @@ Result<std::string> tell_line(Connection& connection, const EventHead& head, std
 }
 
 /// What was done in a session that is over: that does not change any more, so it is told from its own rows.
-Result<SessionSummary> summary_of(Connection& connection, const EventHead& head) {
+Result<SessionSummary> summary_of(Connection& connection, const EventHead& head, const PriceOf& price_of) {
   SessionSummary summary;
   const auto row = select_session(connection, SessionId{head.session});
   if (!row) return summary;
   summary.duration = std::max<WallMs>(row->session.ended, head.at) - row->session.started;
   summary.work = row->work;
-  const auto number = RELAY_TRY(find_name(connection, head.session));
-  const auto tokens =
-      RELAY_TRY(connection.use("SELECT total(input+output+cache_read+cache_write) FROM usage WHERE session=?1"));
-  tokens->bind(number.value_or(0));
-  if (RELAY_TRY(tokens->step())) summary.tokens = tokens->integer(0);
+  add_usage(summary, RELAY_TRY(select_usage(connection, {.session = head.session})), price_of);
   return summary;
 }
 
@@ -240,7 +236,8 @@ Result<EventPage> select_events(Connection& connection, const EventQuery& query)
     else if (!rows->is_null(6))
       told.json = RELAY_TRY(tell_line(connection, head, rows->integer(5), rows->integer(6)));
     else if (head.type == kSessionEnded)
-      told.json = tell_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head))));
+      told.json =
+          tell_event(head, with_summary(rows->text(7), RELAY_TRY(summary_of(connection, head, query.price_of))));
     else
       told.json = tell_event(head, rows->text(7));
     bytes += told.json.size();

@@ -80,9 +80,15 @@ std::string with_summary(std::string_view body, const SessionSummary& summary) {
   }
   members.end().field("commandsRun", summary.work.commands);
   if (summary.tokens > 0) members.field("totalTokens", summary.tokens);
+  if (summary.cost) members.raw("estimatedCost", json::serialize(json::value(*summary.cost)));
   auto all = std::string{body};
   all.back() = all.size() > 2 ? ',' : ' ';
   return all + members.take().substr(1);
+}
+
+void add_usage(SessionSummary& summary, const std::vector<UsageSum>& sums, const PriceOf& price_of) {
+  for (const auto& sum : sums) summary.tokens += sum.input + sum.output + sum.cache_read + sum.cache_write;
+  if (price_of && !sums.empty()) summary.cost = price_of(sums);
 }
 
 std::string tell_message(const EventHead& head, Key key, const std::optional<Message>& message) {
@@ -127,6 +133,8 @@ std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
     event.way = news.line->way;
     event.evidence = capture::redact(news.line->evidence);
   }
+  // What waits for a condition may go as soon as that holds: not before now.
+  if (event.type == DeliveryEventType::Deferred && event.available_at == 0) event.available_at = event.at;
   if (news.message) {
     const auto& message = *news.message;
     event.message = protocol::message_from({.id = short_id(message.key),

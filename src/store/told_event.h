@@ -24,7 +24,10 @@ struct SessionSummary {
   std::int64_t duration = 0;
   records::Work work = {};
   std::int64_t tokens = 0;
+  std::optional<double> cost = {};  // dollars
 };
+/// Adds up what was used, and what it cost.
+void add_usage(SessionSummary& summary, const std::vector<records::UsageSum>& sums, const records::PriceOf& price_of);
 /// The body of `session.ended`, and what was done until then.
 std::string with_summary(std::string_view body, const SessionSummary& summary);
 

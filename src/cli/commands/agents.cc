@@ -19,7 +19,8 @@ std::string presence_of(const json::object& agent, WallMs now) {
 }
 
 std::string state_of(const json::object& agent) {
-  const auto state = shown_in(agent, "state");
+  auto state = shown_in(agent, "state");
+  if (bool_member(agent, "observed").value_or(false)) state += state.empty() ? "observed" : ", observed";
   if (!bool_member(agent, "paused").value_or(false)) return state.empty() ? "-" : state;
   return state.empty() ? "paused" : state + ", paused";
 }

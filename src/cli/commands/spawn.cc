@@ -39,6 +39,7 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   protocol::JsonWriter order;
   order.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
   order.optional("team", invocation.value("--team").value_or(""));
+  order.optional("role", invocation.value("--role").value_or(""));
   order.optional("model", invocation.value("--model").value_or(""));
   order.field("spawnerName", RELAY_TRY(speaker(invocation, "--from", context)));
   return order.take();
@@ -87,6 +88,7 @@ constexpr Option kOptions[] = {
      .description = "where it works (default: the project's root)",
      .completes = Completes::Files},
     {.name = "--team", .value = "NAME", .description = "whose team it is in"},
+    {.name = "--role", .value = "ROLE", .description = "its part in the team, shown in events"},
     {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
     {.name = "--from", .value = "NAME", .description = "who asks; default $AGENT_RELAY_NAME, $USER or human"},
     kJsonOption,

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "capture/event_log.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/control.h"
@@ -14,6 +15,7 @@
 #include "cli/version.h"
 #include "cli/workspace.h"
 #include "config/settings.h"
+#include "config/trust.h"
 #include "daemon/daemon.h"
 
 namespace relay::cli {
@@ -60,6 +62,8 @@ ExitCode run_in_foreground(const Invocation& invocation, Context& context, confi
   options.settings = std::move(settings);
   options.reload_settings = [invocation, context] { return settings_of(invocation, context); };
   options.version = kVersion;
+  if (auto home = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME")))
+    options.capture_home = *std::move(home);
   options.api_token = context.environment("AGENT_RELAY_API_TOKEN").value_or("");
   options.log = detached ? daemon::LogTo::File : daemon::LogTo::Stderr;
   options.ready_fd = static_cast<int>(ready_fd);
@@ -127,6 +131,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
                     loaded.error().message());
     return loaded;
   }());
+  if (!invocation.has("--ready-fd"))  // said before a daemon is started in vain
+    RELAY_CLI_TRY(config::check_trusted(context.project.root, settings, context.environment));
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
   const auto deadline = in(kBetweenTimeout);
   for (auto pause = kFirstPause;; pause *= 2) {

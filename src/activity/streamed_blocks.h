@@ -1,0 +1,62 @@
+/// The text and thinking blocks that an agent is still writing, cut into deltas.
+///
+/// Why: a transcript holds a block once it is whole. Some agents also offer the pieces while the model writes them
+///   (OpenCode's server, Claude Code's MessageDisplay hook). A block then is one item whichever source is first.
+/// Invariants
+/// - The deltas of a block, joined, are a prefix of its text and nothing is in two of them.
+/// - A delta ends at a line end or has at least kMinDeltaBytes, so a token is not an event.
+/// - Memory is bounded: kMaxBlocks blocks of kMaxContentBytes, kMaxFinished ids and heads of finished blocks.
+/// Pure; one thread.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "events/work_events.h"
+
+namespace relay::activity {
+
+inline constexpr std::size_t kMinDeltaBytes = 256;
+
+/// The part of `text` behind `told` bytes that is due as a delta: whole lines, or everything once it is long enough.
+std::string_view due_delta(std::string_view text, std::size_t told);
+
+class StreamedBlocks {
+ public:
+  static constexpr std::size_t kMaxBlocks = 16;
+  static constexpr std::size_t kMaxFinished = 64;
+
+  struct Block {
+    events::ItemType type{};
+    std::string id = {};    // the agent's own
+    std::string item = {};  // of the events; empty until the owner has named it
+    std::string text = {};  // so far; never more than an item may hold
+    std::size_t told = 0;   // bytes of it that went out as deltas
+    WallMs since = 0;
+  };
+
+  /// The block that a piece belongs to, with the piece appended. Null when that block is finished already, or was told
+  /// whole before its first piece came. The pointer holds until the next call.
+  Block* append(events::ItemType type, std::string_view id, std::string_view piece);
+  /// Takes out the block of which `text` is the whole: the one with that id, else the oldest that `text` continues.
+  std::optional<Block> finish(events::ItemType type, std::string_view id, std::string_view text);
+  /// Notes a block that was told whole and never had a piece.
+  void note_whole(events::ItemType type, std::string_view id, std::string_view text);
+  /// Takes out every open block, oldest first.
+  std::deque<Block> take_all();
+
+ private:
+  struct Finished {
+    events::ItemType type{};
+    std::string id = {};
+    std::string head = {};  // how its text begins, when it had no pieces
+  };
+  void remember(Finished finished);
+
+  std::deque<Block> open_;
+  std::deque<Finished> finished_;
+};
+
+}  // namespace relay::activity

@@ -1,0 +1,126 @@
+#include "adapters/launch_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/toml.h"
+#include "hooks/settings.h"
+#include "protocol/utf8.h"
+
+namespace relay::adapters {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFactBytes = 64;
+constexpr int kMaxLevels = 4;  // from the program up to its package
+
+/// An option that sets the mode: to its value, or to `mode` where it takes none.
+struct ModeOption {
+  std::string_view profile, option, mode = {};
+};
+constexpr std::array kModeOptions{
+    ModeOption{"claude", "--permission-mode"},
+    ModeOption{"claude", "--dangerously-skip-permissions", "bypassPermissions"},
+    ModeOption{"codex", "--ask-for-approval"},
+    ModeOption{"codex", "-a"},
+    ModeOption{"codex", "--dangerously-bypass-approvals-and-sandbox", "never"},
+    ModeOption{"codex", "--yolo", "never"},
+    ModeOption{"gemini", "--approval-mode"},
+    ModeOption{"gemini", "--yolo", "yolo"},
+    ModeOption{"gemini", "-y", "yolo"},
+};
+
+std::string fact(std::string_view text) { return std::string{protocol::cut_at_letter(text, kMaxFactBytes)}; }
+
+bool is_version(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9' && text.contains('.') &&
+         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+}
+
+std::optional<json::object> read_json_file(const std::string& path) {
+  const auto text = hooks::read_settings_file(path);
+  if (!text || !*text) return std::nullopt;
+  auto object = hooks::parse_settings(**text, hooks::Comments::Skipped);
+  return object ? std::optional{*std::move(object)} : std::nullopt;
+}
+
+std::string version_of(const std::string& program) {
+  std::error_code failed;
+  const auto file = fs::canonical(program, failed);
+  if (failed) return {};
+  if (is_version(file.filename().string())) return fact(file.filename().string());
+  auto folder = file.parent_path();
+  for (int level = 0; level < kMaxLevels && folder.has_relative_path(); ++level, folder = folder.parent_path())
+    if (const auto package = read_json_file((folder / "package.json").string()))
+      if (const auto version = string_member(*package, "version")) return fact(*version);
+  return {};
+}
+
+std::string mode_in(std::string_view profile, std::span<const std::string> argv) {
+  std::string mode;
+  for (std::size_t i = 1; i < argv.size() && argv[i] != "--"; ++i) {
+    for (const auto& each : kModeOptions) {
+      if (each.profile != profile) continue;
+      const std::string_view word = argv[i];
+      if (word == each.option)
+        mode = !each.mode.empty() ? fact(each.mode) : i + 1 < argv.size() ? fact(argv[i + 1]) : std::string{};
+      else if (each.mode.empty() && word.starts_with(format("{}=", each.option)))
+        mode = fact(word.substr(each.option.size() + 1));
+    }
+  }
+  return mode;
+}
+
+std::string text_at(const json::object& object, std::string_view outer, std::string_view inner) {
+  const auto* table = object_member(object, outer);
+  return table == nullptr ? std::string{} : fact(string_member(*table, inner).value_or(""));
+}
+
+std::string or_else(std::string_view value, std::string_view home, std::string_view below) {
+  return value.empty() ? format("{}/{}", home, below) : std::string{value};
+}
+
+/// From the settings file that decides, by that agent's own order.
+std::string mode_in_settings(std::string_view profile, const pty::Command& command) {
+  const auto get = [&](std::string_view name) { return pty::variable(command.environment, name); };
+  const auto home = get("HOME");
+  const std::string project = command.directory.empty() ? "." : command.directory;
+  if (profile == "claude") {
+    const auto own = or_else(get("CLAUDE_CONFIG_DIR"), home, ".claude");
+    for (const auto& path :
+         {project + "/.claude/settings.local.json", project + "/.claude/settings.json", own + "/settings.json"})
+      if (const auto settings = read_json_file(path))
+        if (auto mode = text_at(*settings, "permissions", "defaultMode"); !mode.empty()) return mode;
+  } else if (profile == "gemini") {
+    const auto own = or_else(get("GEMINI_CLI_HOME"), home, "");
+    for (const auto& path : {project + "/.gemini/settings.json", own + "/.gemini/settings.json"})
+      if (const auto settings = read_json_file(path))
+        if (auto mode = text_at(*settings, "general", "defaultApprovalMode"); !mode.empty()) return mode;
+  } else if (profile == "codex") {
+    const auto path = or_else(get("CODEX_HOME"), home, ".codex") + "/config.toml";
+    const auto text = hooks::read_settings_file(path);
+    const auto table = text && *text ? parse_toml(**text, path) : fail("there is none");
+    if (!table || table->table() == nullptr) return {};
+    for (const auto& [key, value] : *table->table())
+      if (key == "approval_policy" && value.text() != nullptr) return fact(*value.text());
+  }
+  return {};
+}
+
+}  // namespace
+
+LaunchFacts launch_facts(std::string_view profile, const pty::Command& command) {
+  LaunchFacts facts;
+  if (const auto program = pty::find_program(command)) facts.version = version_of(*program);
+  facts.permission_mode = mode_in(profile, command.argv);
+  if (facts.permission_mode.empty()) facts.permission_mode = mode_in_settings(profile, command);
+  return facts;
+}
+
+}  // namespace relay::adapters

@@ -1,0 +1,78 @@
+#include "adapters/launch_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/format.h"
+
+namespace relay::adapters {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ALaunch : ::testing::Test {
+  fs::path top = fs::path{::testing::TempDir()} / format("launch-facts-{}", ::getpid());
+  pty::Command command{.argv = {"claude"},
+                       .environment = {"PATH=" + (top / "bin").string(), "HOME=" + (top / "home").string()},
+                       .directory = (top / "project").string()};
+
+  void SetUp() override {
+    fs::remove_all(top);
+    write("package/package.json", R"({"name":"some-agent","version":"2.1.325"})");
+    write("package/cli/start", "#!/bin/sh\n");
+    fs::permissions(top / "package/cli/start", fs::perms::owner_all);
+    fs::create_directories(top / "bin");
+    fs::create_symlink(top / "package/cli/start", top / "bin/claude");
+    fs::create_symlink(top / "package/cli/start", top / "bin/codex");
+    fs::create_directories(top / "project");
+  }
+  void TearDown() override { fs::remove_all(top); }
+  void write(const std::string& path, std::string_view text) const {
+    fs::create_directories((top / path).parent_path());
+    std::ofstream{top / path} << text;
+  }
+  [[nodiscard]] std::string mode(std::string_view profile, std::vector<std::string> argv) {
+    command.argv = std::move(argv);
+    return launch_facts(profile, command).permission_mode;
+  }
+};
+
+TEST_F(ALaunch, KnowsTheVersionOfThePackage) {
+  EXPECT_EQ(launch_facts("claude", command).version, "2.1.325");
+  fs::remove(top / "bin/claude");
+  write("versions/2.1.400", "#!/bin/sh\n");
+  fs::permissions(top / "versions/2.1.400", fs::perms::owner_all);
+  fs::create_symlink(top / "versions/2.1.400", top / "bin/claude");
+  EXPECT_EQ(launch_facts("claude", command).version, "2.1.400");
+  command.argv = {"missing"};
+  EXPECT_EQ(launch_facts("claude", command).version, "");
+}
+
+TEST_F(ALaunch, KnowsThePermissionModeOfTheCommandLine) {
+  EXPECT_EQ(mode("claude", {"claude", "--permission-mode", "plan"}), "plan");
+  EXPECT_EQ(mode("claude", {"claude", "--permission-mode=manual"}), "manual");
+  EXPECT_EQ(mode("claude", {"claude", "--dangerously-skip-permissions"}), "bypassPermissions");
+  EXPECT_EQ(mode("claude", {"claude", "--", "--permission-mode", "plan"}), "");
+  EXPECT_EQ(mode("claude", {"claude", "--permission-mode"}), "");
+  EXPECT_EQ(mode("codex", {"codex", "-a", "never"}), "never");
+  EXPECT_EQ(mode("gemini", {"gemini", "-y"}), "yolo");
+  EXPECT_EQ(mode("opencode", {"opencode", "-y"}), "");
+}
+
+TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
+  write("home/.claude/settings.json", R"({"permissions":{"defaultMode":"acceptEdits"}})");
+  EXPECT_EQ(mode("claude", {"claude"}), "acceptEdits");
+  write("project/.claude/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
+  EXPECT_EQ(mode("claude", {"claude"}), "plan");
+  EXPECT_EQ(mode("claude", {"claude", "--permission-mode", "default"}), "default");
+  write("home/.codex/config.toml",
+        "model = \"x\"\napproval_policy = \"on-request\"\n[other]\napproval_policy = \"no\"\n");
+  EXPECT_EQ(mode("codex", {"codex"}), "on-request");
+  write("home/.codex/config.toml", "not toml");
+  EXPECT_EQ(mode("codex", {"codex"}), "");
+}
+
+}  // namespace
+}  // namespace relay::adapters

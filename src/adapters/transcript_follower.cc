@@ -1,0 +1,51 @@
+#include "adapters/transcript_follower.h"
+
+#include "base/log.h"
+
+namespace relay::adapters {
+namespace {
+
+constexpr Millis kClockSlack{2'000};  // a line is stamped before it is written
+
+}  // namespace
+
+void TranscriptFollower::follow(const std::string& path) {
+  if (path == path_) return;
+  path_ = path;
+  reader_ = make_reader_();
+  tell(activity_.end("the agent went on in another session", loop_.now().wall));
+  followed_from_ = loop_.now().wall - kClockSlack.count();
+  auto tail = transcripts::Tail::follow(loop_, path_, transcripts::Tail::From::Beginning, *this);
+  if (tail)
+    tail_ = *std::move(tail);
+  else
+    tail_.reset(), listener_.on_transcript_problem(tail.error().message());
+}
+
+void TranscriptFollower::take(const activity::Piece& piece) { tell(activity_.take(piece, loop_.now().wall)); }
+
+void TranscriptFollower::end() { tell(activity_.end("the agent has ended", loop_.now().wall)); }
+
+void TranscriptFollower::on_line(const transcripts::Line& line) {
+  const auto entries = reader_->read(line.text);
+  const auto written = reader_->written_at();
+  if (line.earlier || (written != 0 && written < followed_from_)) return;
+  for (const auto& entry : entries) {
+    listener_.on_entry(entry);
+    tell(activity_.take(entry, written != 0 ? written : loop_.now().wall));
+  }
+}
+
+void TranscriptFollower::on_problem(const std::string& sentence) {
+  tail_.reset();
+  listener_.on_transcript_problem(sentence);
+}
+
+/// One line is missing, not the file: what follows is read as before.
+void TranscriptFollower::on_left_out(const std::string& sentence) { log::info(sentence, {{"transcript", path_}}); }
+
+void TranscriptFollower::tell(const activity::Happenings& all) {
+  for (const auto& [event, at] : all) listener_.on_activity(event, at);
+}
+
+}  // namespace relay::adapters

@@ -1,0 +1,41 @@
+#include "daemon/prices.h"
+
+#include <memory>
+
+#include "base/log.h"
+#include "daemon/private_file.h"
+#include "events/costs.h"
+
+namespace relay::daemon {
+
+events::CostModels load_prices(const std::string& path) {
+  const events::CostModels ours;
+  bool exists = false;
+  const auto text = read_small_file(path, exists);
+  if (text && !exists) return ours;
+  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
+  if (models) return *std::move(models);
+  log::warn("the prices that come with the program are used", {{"file", path}, {"reason", models.error().message()}});
+  return ours;
+}
+
+records::PriceOf price_by(const std::string& path) {
+  return [models = std::make_shared<const events::CostModels>(load_prices(path))](
+             const std::vector<records::UsageSum>& sums) {
+    events::CostAggregator costs{*models};
+    for (const auto& sum : sums)
+      costs.add({.agent = sum.agent.value(),
+                 .model = sum.model,
+                 .session = sum.session.value(),
+                 .thread = sum.thread,
+                 .input = sum.input,
+                 .output = sum.output,
+                 .cache_read = sum.cache_read,
+                 .cache_write = sum.cache_write,
+                 .reasoning = sum.reasoning,
+                 .told_cost_usd = sum.cost});
+    return costs.report().total.estimated_cost_usd;
+  };
+}
+
+}  // namespace relay::daemon

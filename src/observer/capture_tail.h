@@ -1,0 +1,69 @@
+/// The lines that hooks add to the files of captured events (docs/spec/capture.md), as they are added.
+///
+/// Why one watch for the directory: there may be thousands of files of sessions that are over.
+/// Invariants: a line is handed up once, whole, in the order of its file; what a file held when following began is not handed
+///   up. A file that is rotated is read to its end first. At most kMaxFiles files are remembered, and the loop is held for
+///   one piece of kPieceBytes at a time; a line longer than a captured one may be is left out.
+/// Ownership: destroying it ends it. Threading: loop thread only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "net/asio_loop.h"
+#include "net/readable_watch.h"
+
+namespace relay::observer {
+
+class CaptureTail {
+ public:
+  static constexpr std::size_t kMaxFiles = 4'096;
+  static constexpr std::size_t kPieceBytes = 256U << 10;
+  using OnLine = std::move_only_function<void(std::string_view line)>;
+
+  /// The directory exists. Fails when the kernel has no watches left for this user.
+  static Result<std::unique_ptr<CaptureTail>> follow(net::AsioLoop& loop, std::string directory, OnLine on_line);
+  ~CaptureTail();
+  CaptureTail(const CaptureTail&) = delete;
+  CaptureTail& operator=(const CaptureTail&) = delete;
+
+ private:
+  struct File {
+    ino_t inode = 0;
+    std::uint64_t read = 0;
+    std::string held = {};  // the beginning of a line
+    bool skipping = false;  // the line is too long and is left out
+  };
+
+  CaptureTail(net::AsioLoop& loop, std::string directory, OnLine on_line);
+
+  void note_present_files();
+  void on_events();
+  void read_changed();
+  /// True when there is more to read.
+  bool read_piece(const std::string& name);
+  bool read_piece_of(int fd, File& file);
+  void take(File& file, std::string_view bytes);
+  [[nodiscard]] std::string path_of(std::string_view name) const;
+
+  net::AsioLoop& loop_;
+  std::string directory_;
+  OnLine on_line_;
+  UniqueFd inotify_;
+  std::map<std::string, File> files_;  // by name
+  std::set<std::string> changed_;
+  bool scheduled_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<net::ReadableWatch> readable_;
+};
+
+}  // namespace relay::observer

@@ -1,0 +1,77 @@
+/// One agent that was started without us, as its hooks and its transcript show it: a session of the workspace it works in.
+///
+///     captured lines ─▶ state, transcript, end ┐
+///     transcript ─▶ item.*, tokens.used, …     ├─▶ Link ─▶ daemon
+///     its process ─▶ end                       ┘
+///
+/// Nothing is typed, delivered or answered: the agent does not know that it is observed.
+/// Invariants: events come from lines written while it is observed. It ends once: with its `session_end`, its process, or the
+///   link's refusal of its name; `on_gone` is posted then, never called from inside another call.
+/// Ownership: owns its link; borrows loop, network and random, which outlive it. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "adapters/transcript_follower.h"
+#include "base/random.h"
+#include "base/unique_fd.h"
+#include "capture/record.h"
+#include "client/link.h"
+#include "host/teller.h"
+#include "net/readable_watch.h"
+
+namespace relay::observer {
+
+/// The reader of that agent's transcript; null for an agent whose transcript we cannot read.
+adapters::TranscriptFollower::MakeReader transcript_reader(std::string_view agent);
+
+/// `claude-4f2a`: the agent CLI and the beginning of its session's id.
+std::string observed_name(const capture::Source& source);
+
+class ObservedAgent final : private client::LinkListener, private adapters::TranscriptListener {
+ public:
+  ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
+                const capture::Source& source, std::move_only_function<void()> on_gone);
+  ~ObservedAgent() override;
+  ObservedAgent(const ObservedAgent&) = delete;
+  ObservedAgent& operator=(const ObservedAgent&) = delete;
+
+  /// The next captured line of its session.
+  void take(const capture::KeptRecord& line);
+
+ private:
+  void tell_state(std::string_view state, std::string_view reason);
+  void watch_process(pid_t pid);
+  void end();
+
+  void on_entry(const transcripts::Entry&) override {}
+  void on_activity(const events::Event& event, WallMs at) override;
+  void on_transcript_problem(const std::string& sentence) override;
+
+  void on_ready(const client::Session& session) override;
+  void on_lost(const std::string&, Millis) override {}
+  void on_stopped(const Error& why) override;
+  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Later; }
+  void on_sent(const std::string&) override {}
+  void on_refused(const std::string&, const protocol::NackView&) override {}
+  void on_told() override;
+  void on_frame(const protocol::Envelope&) override {}
+
+  net::AsioLoop& loop_;
+  std::string name_;
+  std::move_only_function<void()> on_gone_;
+  std::string state_ = "active", reason_;
+  bool ended_ = false;
+  client::Outbox outbox_;
+  client::Link link_;
+  host::Teller teller_;
+  std::unique_ptr<adapters::TranscriptFollower> transcript_;
+  pid_t pid_ = 0;
+  UniqueFd process_;
+  std::unique_ptr<net::ReadableWatch> process_ended_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::observer

@@ -1,0 +1,137 @@
+#include "observer/observer.h"
+
+#include <exception>
+#include <map>
+
+#include "api/daemon_call.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/signals_blocked.h"
+#include "capture/event_log.h"
+#include "net/asio_loop.h"
+#include "net/unix_network.h"
+#include "observer/capture_tail.h"
+#include "observer/observed_agent.h"
+
+namespace relay::observer {
+namespace {
+
+constexpr std::size_t kMaxHeldLines = 64;  // of an agent whose workspace is being opened
+constexpr Millis kOpenTimeout{10'000};
+
+std::string socket_in(const json::object& response, const std::string& root) {
+  if (const auto* workspaces = array_member(response, "workspaces"))
+    for (const auto& each : *workspaces)
+      if (const auto* workspace = each.if_object(); workspace != nullptr && string_member(*workspace, "root") == root)
+        return string_member(*workspace, "socket").value_or("");
+  return {};
+}
+
+}  // namespace
+
+struct Observer::Parts {
+  explicit Parts(ObserverOptions made) : options{std::move(made)} {}
+
+  /// From its first line to its end.
+  struct Session {
+    std::unique_ptr<api::DaemonCall> opening;
+    std::vector<capture::KeptRecord> held;  // lines that came while its workspace was opened
+    std::unique_ptr<ObservedAgent> agent;
+  };
+
+  Result<void> begin() {
+    (void)RELAY_TRY(capture::EventLog::open(options.capture_home));  // makes the directories
+    tail = RELAY_TRY(
+        CaptureTail::follow(loop, options.capture_home + "/events", [this](std::string_view line) { on_line(line); }));
+    return {};
+  }
+
+  void on_line(std::string_view text) {
+    auto line = capture::parse_record(text);
+    if (!line) return;
+    const auto& source = line->record.source;
+    if (!source.name.empty() || source.session.empty() || transcript_reader(source.agent) == nullptr) return;
+    auto session = sessions.find(source.session);
+    if (session == sessions.end()) {
+      if (line->record.kind == capture::Kind::SessionEnd || !source.working_directory.starts_with('/')) return;
+      if (sessions.size() >= kMaxObserved)
+        return log::warn("too many agents are observed already", {{"most", format("{}", kMaxObserved)}});
+      session = sessions.try_emplace(source.session).first;
+      open(source);
+    }
+    if (session->second.agent)
+      session->second.agent->take(*line);
+    else if (session->second.held.size() < kMaxHeldLines)
+      session->second.held.push_back(*std::move(line));
+  }
+
+  void open(const capture::Source& source) {
+    const auto root = options.project_root(source.working_directory);
+    sessions[source.session].opening = std::make_unique<api::DaemonCall>(
+        loop, network, options.control_socket,
+        api::DaemonOrder{.type = protocol::MessageType::WorkspaceOpen,
+                         .id = random.hex(8),
+                         .payload = json::serialize(json::object{{"root", root}}),
+                         .patience = kOpenTimeout},
+        [this, source, root](Result<api::DaemonAnswer> answer) {
+          const auto socket = answer ? socket_in(answer->payload, root) : std::string{};
+          loop.post(
+              [this, source, socket] { start_agent(source, socket); });  // the call is not destroyed inside itself
+        });
+  }
+
+  void start_agent(const capture::Source& source, const std::string& socket) {
+    auto& session = sessions[source.session];
+    session.opening.reset();
+    if (socket.empty()) {
+      log::info("an agent is not observed: its workspace cannot be opened", {{"cwd", source.working_directory}});
+      sessions.erase(source.session);
+      return;
+    }
+    session.agent = std::make_unique<ObservedAgent>(loop, network, random, socket, source,
+                                                    [this, id = source.session] { sessions.erase(id); });
+    for (const auto& line : std::exchange(session.held, {})) session.agent->take(line);
+  }
+
+  void run() {
+    for (bool again = true; again;) {
+      again = false;
+      try {
+        loop.run();
+      } catch (const std::exception& problem) {
+        log::error("an exception ended a task of the observer", {{"error", problem.what()}});
+        again = true;
+      }
+    }
+  }
+
+  ObserverOptions options;
+  SystemRandom random;
+  net::AsioLoop loop;
+  net::UnixNetwork network{loop};
+  std::map<std::string, Session> sessions;  // by the agent's own id of its session
+  std::unique_ptr<CaptureTail> tail;
+};
+
+Result<std::unique_ptr<Observer>> Observer::start(ObserverOptions options) {
+  auto parts = std::make_unique<Parts>(std::move(options));
+  RELAY_TRY(parts->begin());
+  return std::unique_ptr<Observer>{new Observer{std::move(parts)}};
+}
+
+Observer::Observer(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
+  const AllSignalsBlocked while_it_begins;  // they are for the daemon's own thread
+  thread_ = std::thread{[this] { parts_->run(); }};
+}
+
+Observer::~Observer() {
+  parts_->loop.post([parts = parts_.get()] {
+    parts->tail.reset();
+    parts->sessions.clear();
+    parts->loop.stop();
+  });
+  thread_.join();
+}
+
+}  // namespace relay::observer
