@@ -106,13 +106,14 @@ std::string said_once(const std::string& body) {
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   std::string out;
   for (std::size_t i = 0; i < lines.size();) {
-    out += (i == 0 ? "" : "\n") + lines[i];
-    const auto said = squeezed(lines[i++]);
-    std::string again;
+    const auto& title = lines[i++];
+    out += (i == 1 ? "" : "\n") + title;
+    const auto gap = title.find("  ");
+    const auto subject = gap == std::string::npos ? std::string{} : squeezed(title.substr(gap));
+    std::string repeated;
     std::size_t end = i;
-    while (end < lines.size() && again.size() < said.size() && !(end > i && said.ends_with(again)))
-      again += squeezed(lines[end++]);
-    if (!again.empty() && said.size() > again.size() && said.ends_with(again)) i = end;
+    while (end < lines.size() && repeated.size() < subject.size()) repeated += squeezed(lines[end++]);
+    if (!subject.empty() && repeated == subject) i = end;
   }
   return out;
 }

@@ -41,7 +41,8 @@ bool can_press(const Dialog& dialog, profiles::Press press);
 /// Which choice says that; the error is for whoever answers.
 Result<std::size_t> choice_for(const Dialog& dialog, const adapters::Reply& reply);
 
-/// What a dialog says without the lines that only repeat the end of the one above: `? Shell  ls`, and in a frame `ls`.
+/// The body without the lines that repeat the subject of a title: `? Shell  ls`, and below it `ls` in a frame. Two blanks
+/// divide a title from its subject.
 std::string said_once(const std::string& body);
 
 /// Is this, as one line or several that were wrapped, what the dialog says it is about?

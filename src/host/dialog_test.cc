@@ -98,6 +98,9 @@ TEST(Dialog, SaysOnceWhatItsFrameRepeats) {
             "? WriteFile  Writing to notes.md\n1 # Notes\nApply this change?");
   EXPECT_EQ(said_once("Bash command\nls\nls"), "Bash command\nls\nls")
       << "a line that is the same is no repetition of its end";
+  EXPECT_EQ(said_once("> look at other.py\nother.py\nAdd file to the chat?"),
+            "> look at other.py\nother.py\nAdd file to the chat?")
+      << "a prompt that ends in the subject is no title";
   EXPECT_EQ(said_once(""), "");
 }
 
