@@ -402,6 +402,7 @@ void Core::on_answer(Connection& connection, const protocol::Envelope& envelope)
 
 std::optional<Core::Objection> Core::objection_to_answer(const Connection& connection,
                                                          const protocol::AnswerRequest& answer) {
+  if (auto refused = require_user(connection, "answer what an agent asks")) return refused;
   AgentState* agent = find_agent(answer.agent);
   if (agent == nullptr) return Objection{Refusal::UnknownRecipient, unknown_recipient(answer.agent)};
   const OpenRequest* open = agent->requests.find(answer.request);
@@ -409,7 +410,7 @@ std::optional<Core::Objection> Core::objection_to_answer(const Connection& conne
     return Objection{Refusal::Stale,
                      format("{} does not ask {} (any more); it may have been answered", answer.agent, answer.request)};
   if (!connection.query_only && connection.agent == agent->name())
-    return Objection{Refusal::BadRequest, "an agent does not answer itself; a person or another agent does"};
+    return Objection{Refusal::BadRequest, "an agent does not answer itself; the user does"};
   if (open->permission() != nullptr && !answer.decision)
     return Objection{Refusal::BadRequest, "a permission is approved or denied: say \"decision\""};
   if (open->permission() == nullptr && answer.decision != PromptDecision::Deny && answer.answers.empty())

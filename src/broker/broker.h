@@ -24,6 +24,7 @@
 #include "broker/effects.h"
 #include "permissions/policy.h"
 #include "protocol/limits.h"
+#include "protocol/peer_origin.h"
 #include "records/queries.h"
 
 namespace relay::broker {
@@ -32,6 +33,7 @@ namespace relay::broker {
 struct PeerProcess {
   std::uint32_t uid = 0;
   std::int32_t pid = 0;
+  protocol::PeerOrigin origin = {};  // as the daemon classified it when it accepted the connection
 };
 
 struct BrokerLimits {

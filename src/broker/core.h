@@ -3,6 +3,7 @@
 ///   core.cc        connections, frames find their handler, timers
 ///   commits.cc     changes gathered into one commit, and what waits for it
 ///   handshake.cc   HELLO, RESUME, names and their owners, leaving
+///   authority.cc   what only the user may do
 ///   routing.cc     SEND: limits, audience, commit
 ///   answering.cc   what a SEND is told, and what is remembered of it
 ///   delivery.cc    DELIVER: windows, resending, expiry, what was put off
@@ -189,6 +190,15 @@ class Core {
   void update_record(AgentState& agent, const protocol::Hello& hello);
   AgentState& add_agent(const std::string& name);
 
+  // --- authority.cc
+  struct Objection {
+    protocol::Refusal refusal;
+    std::string sentence;
+    std::int64_t retry_after_ms = 0;
+  };
+  /// Why this connection may not do what only the user may; `action` follows "only the user may". None: it may.
+  [[nodiscard]] static std::optional<Objection> require_user(const Connection& connection, std::string_view action);
+
   // --- routing.cc
   void on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
   /// What the parts of one SEND need to know of it.
@@ -204,11 +214,6 @@ class Core {
     std::string_view to = envelope.to;    // a name, `*`, a channel
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
-  struct Objection {
-    protocol::Refusal refusal;
-    std::string sentence;
-    std::int64_t retry_after_ms = 0;
-  };
   /// May somebody without a session of his own speak under this name?
   std::optional<Objection> objection_to_guest(std::string_view name, std::string_view claim_token);
   /// Known from now on, so that answers find their way back.

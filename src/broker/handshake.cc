@@ -313,11 +313,9 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
       !equal_in_constant_time(agent->session->id.value(), wanted->session_id)) {
     return stale("this session is not known any more; say HELLO");
   }
-  if (wanted->resume_token.empty() && !agent->record.claim_hash.empty()) {
-    return stale("a claimed name is resumed with its token only; say HELLO");
-  }
-  if (!wanted->resume_token.empty() &&
-      !equal_in_constant_time(sha256_hex(wanted->resume_token), agent->session->token_hash)) {
+  // A session's id is listed for everyone to read; only its token proves whose it is.
+  if (wanted->resume_token.empty()) return stale("a session is resumed with its resume_token; say HELLO");
+  if (!equal_in_constant_time(sha256_hex(wanted->resume_token), agent->session->token_hash)) {
     return stale("the resume token does not fit; say HELLO");
   }
   const auto streams = streams_.towards(agent->name());
@@ -342,7 +340,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   if (!take_name(connection, *agent, true)) return;
   connection.agent = agent->name();
   connection.capabilities = agent->session->capabilities;
-  if (!wanted->resume_token.empty()) agent->resume_token = wanted->resume_token;
+  agent->resume_token = wanted->resume_token;
   // Positions hold for what exists now; a stream that begins later begins at 1 whatever was said here.
   agent->resume_positions.clear();
   for (const auto& stream : streams) {

@@ -136,16 +136,17 @@ TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
   World world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
-  const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
+  const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
+  const auto session = text(welcome, "session_id"), token = text(welcome, "resume_token");
   for (int i = 1; i <= 3; ++i) world.send(alice, format("{}", i), "Bob", format("{}", i), R"("topic":"chat")");
   world.ack(bob, world.heard(bob, "DELIVER").at(0));
   world.leave(bob);
   bob = world.connect();
   const auto resume = [&](int last) {
-    world.request(
-        bob, "RESUME",
-        format(R"({{"session_id":"{}","agent":"Bob","streams":[{{"topic":"chat","peer":"Alice","last_seq":{}}}]}})",
-               session, last));
+    world.request(bob, "RESUME",
+                  format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob",)"
+                         R"("streams":[{{"topic":"chat","peer":"Alice","last_seq":{}}}]}})",
+                         session, token, last));
   };
   resume(0);
   EXPECT_EQ(text(payload(world.heard(bob, "NACK").at(0)), "code"), "STALE");
@@ -207,11 +208,13 @@ TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
   World world;
   const auto alice = world.join_ours("Alice");
   auto bob = world.join_ours("Bob");
-  const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
+  const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
   world.leave(bob);
   bob = world.connect();
   world.request(bob, "RESUME",
-                format(R"({{"session_id":"{}","agent":"Bob","streams":{{"default":{{"last_seq":40}}}}}})", session));
+                format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob",)"
+                       R"("streams":{{"default":{{"last_seq":40}}}}}})",
+                       text(welcome, "session_id"), text(welcome, "resume_token")));
   world.heard(bob);
   world.send(alice, "1", "Bob", "first ever");
   EXPECT_EQ(world.bodies(bob).size(), 1u);

@@ -24,6 +24,12 @@ bool ended_undelivered(DeliveryState state) {
          state == DeliveryState::InDoubt;
 }
 
+/// What the user set to hold agents back: an agent may add to it, never take it away.
+bool changes_user_settings(const protocol::ControlRequest& request) {
+  return (request.action == ControlAction::Policy && request.rules) || request.action == ControlAction::Unpause ||
+         request.action == ControlAction::ResetLoop;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- CONTROL
@@ -43,6 +49,9 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
   AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
   if (agent == nullptr && !steering.request.agent.empty())
     return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(steering.request.agent)}});
+  if (changes_user_settings(steering.request))
+    if (auto refused = require_user(connection, "change policies, pauses and loop stops"))
+      return answer_control(steering, refused);
   switch (steering.request.action) {
     case ControlAction::Flush: return ask_held(std::move(steering));
     case ControlAction::Retry:

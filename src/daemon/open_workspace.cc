@@ -10,6 +10,7 @@
 #include "daemon/prices.h"
 #include "daemon/project_files.h"
 #include "daemon/workspace_settings.h"
+#include "host/peer_classifier.h"
 #include "store/durable_queue.h"
 #include "store/inline_queue.h"
 
@@ -44,6 +45,9 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
 
   auto options = workspace_options(settings, around.version);
   options.price_of = price_by(around.home.root + "/cost-models.json");
+  options.origin_of = [classifier = std::make_shared<host::PeerClassifier>(
+                           self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](
+                          const net::Peer& peer) { return classifier->classify(peer.pid); };
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
   const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {

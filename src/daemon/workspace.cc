@@ -49,7 +49,8 @@ void Workspace::accept(std::unique_ptr<net::Stream> stream) {
   const net::Peer peer = stream->peer();
   ConnectionOwner& owner = *this;
   auto connection = std::make_unique<Connection>(id, std::move(stream), owner);
-  broker_.on_connect(id, {.uid = peer.uid, .pid = peer.pid}, now());
+  auto origin = options_.origin_of ? options_.origin_of(peer) : protocol::user_origin();
+  broker_.on_connect(id, {.uid = peer.uid, .pid = peer.pid, .origin = std::move(origin)}, now());
   connection->start();
   connections_.emplace(id, std::move(connection));
   settle();

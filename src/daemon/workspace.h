@@ -42,6 +42,8 @@ struct WorkspaceOptions {
   store::Retention retention;  // nothing is forgotten when both limits are 0
   std::size_t max_output_bytes = kMaxOutputBytes;
   records::PriceOf price_of = {};  // what usage costs, for the summary of a session
+  /// Classifies a peer when its connection is accepted. Empty (simulation): every peer is the user's.
+  std::function<protocol::PeerOrigin(const net::Peer& peer)> origin_of = {};
 };
 
 /// Makes the queue that will answer to this listener. Called once, from the constructor.

@@ -74,7 +74,7 @@ struct StreamPosition {
 struct Resume {
   std::string session_id;
   std::string agent;
-  std::string resume_token;             // optional in the specification; asked for when the session has one
+  std::string resume_token;             // optional in the specification; without it the session is not resumed
   std::vector<StreamPosition> streams;  // from `streams: {topic: {last_seq, peer?}}` or an array of the same
 };
 Result<Resume> parse_resume(std::string_view payload);

@@ -81,6 +81,17 @@ std::vector<Process> all_processes() {
   return all;
 }
 
+std::optional<std::string> find_variable(pid_t pid, std::string_view name) {
+  const auto environment = read_file(format("/proc/{}/environ", pid), kMaxEnvironmentBytes);
+  for (std::string_view left = environment; !left.empty();) {
+    const auto entry = left.substr(0, left.find('\0'));
+    left.remove_prefix(std::min(entry.size() + 1, left.size()));
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('='))
+      return std::string{entry.substr(name.size() + 1)};
+  }
+  return std::nullopt;
+}
+
 bool has_variable(pid_t pid, std::string_view entry) {
   const auto environment = read_file(format("/proc/{}/environ", pid), kMaxEnvironmentBytes);
   for (std::size_t at = 0; (at = environment.find(entry, at)) != std::string::npos; ++at) {

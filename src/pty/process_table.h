@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,9 @@ std::optional<Process> find_process(pid_t pid);
 
 /// Whoever runs now. Not a snapshot: what starts or ends meanwhile may be missed.
 std::vector<Process> all_processes();
+
+/// The value of a variable in the environment the process was started with; none also where we may not know it.
+std::optional<std::string> find_variable(pid_t pid, std::string_view name);
 
 /// True if the process was started with that NAME=value, and we may know it.
 bool has_variable(pid_t pid, std::string_view entry);

@@ -36,9 +36,10 @@ class World {
         std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
   }
 
-  ConnectionId connect() {
+  /// From the user's own shell, unless another origin is given.
+  ConnectionId connect(protocol::PeerOrigin origin = protocol::user_origin()) {
     const ConnectionId id{++last_connection_};
-    broker_->on_connect(id, {1000, 42}, now_);
+    broker_->on_connect(id, {1000, 42, std::move(origin)}, now_);
     settle();
     return id;
   }
@@ -51,6 +52,11 @@ class World {
   /// HELLO with the given members of the payload beside `agent`, e.g. `"session":{"resume_token":"…"}`.
   ConnectionId join(const std::string& name, const std::string& more = {}) {
     const ConnectionId id = connect();
+    hello(id, name, more);
+    return id;
+  }
+  ConnectionId join_from(protocol::PeerOrigin origin, const std::string& name, const std::string& more = {}) {
+    const ConnectionId id = connect(std::move(origin));
     hello(id, name, more);
     return id;
   }

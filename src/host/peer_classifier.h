@@ -1,0 +1,58 @@
+/// Classifies the process at the other end of a Unix socket: the user's shell, or a process inside an agent.
+///
+/// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
+///   this workspace among them makes it a process of that agent. A process that was orphaned on purpose is still known
+///   by AGENT_RELAY_DOOR in its environment, which can only lower its authority: nothing in an environment raises it.
+/// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
+/// Limits: all of this runs under one uid, so it stops words and careless tools, not a program that means harm
+///   (docs/security.md).
+/// Threading: one thread; a lookup costs a few reads of /proc, and of `hosts/` only when it has changed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/peer_origin.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxAncestors = 64;
+
+/// A process that is an agent, or the host of one.
+struct AgentProcess {
+  pid_t pid = 0;
+  std::string agent;
+};
+
+/// One process of a chain from the peer upwards, with what its environment says of an agent around it.
+struct Ancestor {
+  pid_t pid = 0;
+  std::string door = {};  // AGENT_RELAY_DOOR
+  std::string name = {};  // AGENT_RELAY_NAME
+};
+
+/// Pure: nearest first. A door counts when it lies below one of `door_roots`; others belong to another home.
+protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
+                               std::span<const std::string> door_roots);
+
+class PeerClassifier {
+ public:
+  /// `records` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen.
+  PeerClassifier(std::string records, std::vector<std::string> door_roots);
+
+  /// The calling process itself is the user's: the HTTP API checks its callers before it connects.
+  [[nodiscard]] protocol::PeerOrigin classify(pid_t peer);
+
+ private:
+  const std::vector<AgentProcess>& agents();
+
+  std::string records_;
+  std::vector<std::string> door_roots_;
+  std::vector<AgentProcess> agents_;
+  std::int64_t read_at_ = -1;  // modification time of `records_` in nanoseconds; -1: not to be relied on
+};
+
+}  // namespace relay::host

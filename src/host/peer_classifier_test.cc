@@ -1,0 +1,126 @@
+#include "host/peer_classifier.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/format.h"
+#include "host/record.h"
+
+namespace relay::host {
+namespace {
+
+using protocol::agent_origin;
+using protocol::PeerOrigin;
+using protocol::user_origin;
+
+const std::vector<AgentProcess> kAgents{{100, "Alice"}, {101, "Alice"}, {200, "Bob"}};
+const std::vector<std::string> kDoors{"/home/u/.agent-relay/projects"};
+
+PeerOrigin origin(const std::vector<Ancestor>& ancestors) { return origin_of(ancestors, kAgents, kDoors); }
+
+TEST(PeerOriginOf, ShellWithoutAgentAboveItIsTheUsers) { EXPECT_EQ(origin({{7}, {6}, {5}}), user_origin()); }
+
+TEST(PeerOriginOf, ProcessBelowAHostIsTheAgents) {
+  EXPECT_EQ(origin({{7}, {6}, {100}, {5}}), agent_origin("Alice"));
+  EXPECT_EQ(origin({{200}}), agent_origin("Bob")) << "the host itself";
+}
+
+TEST(PeerOriginOf, NearestAgentCounts) { EXPECT_EQ(origin({{7}, {200}, {6}, {100}}), agent_origin("Bob")); }
+
+TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
+  const Ancestor orphan{.pid = 7, .door = "/home/u/.agent-relay/projects/1/hosts/a.sock", .name = "Carol"};
+  EXPECT_EQ(origin({orphan}), agent_origin("Carol"));
+  EXPECT_EQ(origin({{9}, orphan}), agent_origin("Carol"));
+}
+
+TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {
+  EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock", .name = "Carol"}}), user_origin());
+  EXPECT_EQ(origin({{.pid = 7, .door = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
+}
+
+TEST(PeerOriginOf, NameAloneDoesNotMakeAnAgent) {
+  EXPECT_EQ(origin({{.pid = 7, .name = "khaled"}}), user_origin()) << "a person may set AGENT_RELAY_NAME";
+}
+
+TEST(PeerOriginOf, VanishedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
+
+/// A child that waits until it is told to end.
+class WaitingChild {
+ public:
+  explicit WaitingChild(bool with_child = false) {
+    int ends[2];
+    int told[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    EXPECT_EQ(::pipe(told), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(ends[1]);
+      const pid_t below = with_child ? ::fork() : ::getpid();
+      if (below == 0) run(ends[0]);
+      (void)!::write(told[1], &below, sizeof below);
+      run(ends[0]);
+    }
+    ::close(ends[0]);
+    EXPECT_EQ(::read(told[0], &below_, sizeof below_), static_cast<ssize_t>(sizeof below_));
+    ::close(told[0]);
+    ::close(told[1]);
+    end_ = ends[1];
+  }
+  ~WaitingChild() {
+    ::close(end_);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t below() const { return below_; }
+
+ private:
+  [[noreturn]] static void run(int end) {
+    char byte = 0;
+    (void)!::read(end, &byte, 1);
+    ::_exit(0);
+  }
+  pid_t pid_ = 0, below_ = 0;
+  int end_ = -1;
+};
+
+struct PeerClassifierTest : ::testing::Test {
+  std::string folder = format("{}/peer-classifier-{}", ::testing::TempDir(), ::getpid());
+  PeerClassifierTest() { std::filesystem::create_directories(folder); }
+  ~PeerClassifierTest() override { std::filesystem::remove_all(folder); }
+};
+
+TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
+  PeerClassifier classifier{folder, {}};
+  const WaitingChild host{true};
+  EXPECT_EQ(classifier.classify(host.below()), user_origin());
+  {
+    const auto record = RecordFile::write(folder, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
+    ASSERT_TRUE(record);
+    EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice"));
+    EXPECT_EQ(classifier.classify(host.below()), agent_origin("Alice"));
+    EXPECT_EQ(classifier.classify(::getppid()), user_origin());
+  }
+  EXPECT_EQ(classifier.classify(host.below()), user_origin()) << "the host has ended";
+}
+
+TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {
+  PeerClassifier classifier{folder, {}};
+  EXPECT_EQ(classifier.classify(::getpid()), user_origin());
+}
+
+TEST_F(PeerClassifierTest, ProcessThatIsGoneIsUnknown) {
+  PeerClassifier classifier{folder, {}};
+  pid_t gone = 0;
+  {
+    const WaitingChild child;
+    gone = child.pid();
+  }
+  EXPECT_EQ(classifier.classify(gone), PeerOrigin{});
+  EXPECT_EQ(classifier.classify(0), PeerOrigin{}) << "a process of another pid namespace";
+}
+
+}  // namespace
+}  // namespace relay::host

@@ -1,0 +1,33 @@
+/// Where a connection comes from, as its acceptor classified it: the user's own shell, or a process inside an agent.
+///
+/// Why: every process of a user passes the kernel's check of the uid, an agent's tools too. Decisions that belong to the
+///   user (answering permissions, speaking as the user) need more than the uid. docs/security.md states what this
+///   classification enforces and what it does not.
+/// Invariants: `agent` is empty unless `kind` is Agent. Unknown never counts as the user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace relay::protocol {
+
+enum class OriginKind : std::uint8_t {
+  Unknown,  // the process was gone or hidden before it could be classified
+  User,     // no agent of ours is among its ancestors
+  Agent,    // a host, an agent, or a process below one
+};
+
+struct PeerOrigin {
+  OriginKind kind = OriginKind::Unknown;
+  std::string agent = {};  // the name of the agent, as far as it is known
+
+  [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
+  [[nodiscard]] bool is_agent() const { return kind == OriginKind::Agent; }
+  bool operator==(const PeerOrigin&) const = default;
+};
+
+inline PeerOrigin user_origin() { return {OriginKind::User, {}}; }
+inline PeerOrigin agent_origin(std::string name) { return {OriginKind::Agent, std::move(name)}; }
+
+}  // namespace relay::protocol
