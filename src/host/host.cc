@@ -408,6 +408,12 @@ class Host::Core final : public pty::ProgramListener,
   void interrupt() override { keyboard_.write(options_.profile.typing.interrupt); }
   void paste(std::string_view text) override { keyboard_.write(terminal::encode_paste(text, sight_.screen().modes())); }
   void press_enter() override { press({.name = terminal::NamedKey::Enter}); }
+  void erase(std::size_t characters) override {
+    const auto key = terminal::encode_key({.name = terminal::NamedKey::Backspace}, sight_.screen().modes());
+    std::string keys;
+    for (std::size_t i = 0; i < characters; ++i) keys += key;
+    keyboard_.write(keys);
+  }
   void press(const terminal::Key& key) { keyboard_.write(terminal::encode_key(key, sight_.screen().modes())); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     link_->report(place, std::move(receipt));

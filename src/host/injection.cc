@@ -21,6 +21,7 @@ Decision Injection::decide(const Situation& situation) {
     case Phase::Waiting: return while_waiting(situation);
     case Phase::Pasted: return after_paste(situation);
     case Phase::Entered: return after_enter(situation);
+    case Phase::Erased: return after_erase(situation);
     case Phase::Doubted: return while_doubted(situation);
   }
   return {};
@@ -103,7 +104,7 @@ Decision Injection::while_doubted(const Situation& situation) const {
 }
 
 bool Injection::after_us(SteadyTime typed) const {
-  const auto ours = phase_ == Phase::Entered ? entered_ : pasted_;
+  const auto ours = phase_ == Phase::Pasted ? pasted_ : std::max(entered_, erased_);
   return typed > std::max(ours, dialog_seen_.value_or(ours));
 }
 
@@ -119,13 +120,44 @@ Decision Injection::press_enter(const Situation& situation) {
   return {Step::Enter};
 }
 
+/// The turn may be another's: ours it is when the composer has let go of the text.
+Decision Injection::after_enter_working(const Situation& situation) {
+  // Keys after our Enter without another Enter have sent nothing.
+  if (after_us(situation.typing.edit) && after_us(situation.typing.enter)) return doubt(situation);
+  if (situation.text_stands) {
+    const auto until = entered_ + kEnterPatience;
+    return wait("the agent is working and the text stands unsent",
+                situation.now < until ? std::optional{until} : std::nullopt);
+  }
+  if (situation.composer_seen)
+    unseen_since_.reset();
+  else if (!unseen_since_)
+    unseen_since_ = situation.now;
+  if (unseen_since_ && situation.now < *unseen_since_ + kUnseen)
+    return wait("the composer is not seen", *unseen_since_ + kUnseen);
+  worked_ = true;
+  return {Step::Delivered, "the agent began to work", {}, kWorking};
+}
+
+Decision Injection::erase(const Situation& situation) {
+  phase_ = Phase::Erased;
+  erased_ = situation.now;
+  return {Step::Erase};
+}
+
+/// A turn or an empty composer may also mean that a slow program has taken Enter after all.
+Decision Injection::after_erase(const Situation& situation) {
+  const bool settled = situation.state == State::Idle && situation.now >= situation.since + kIdleSettle;
+  if (!settled && situation.now < erased_ + kErasePatience)
+    return wait("its text is being erased", erased_ + kErasePatience);
+  return {Step::InDoubt,
+          situation.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
+}
+
 Decision Injection::after_enter(const Situation& situation) {
   edited_ = after_us(situation.typing.edit) && after_us(situation.typing.enter);
   switch (situation.state) {
-    case State::Working:
-      // Keys after our Enter without another Enter have sent nothing.
-      if (after_us(situation.typing.edit) && after_us(situation.typing.enter)) return doubt(situation);
-      return {Step::Delivered, "the agent began to work", {}, kWorking};
+    case State::Working: return after_enter_working(situation);
     case State::Idle:
       if (situation.since < entered_) return wait("Enter was just pressed", entered_ + kEnterPatience);
       if (situation.now < situation.since + kIdleSettle)
@@ -140,6 +172,7 @@ Decision Injection::after_enter(const Situation& situation) {
   if (situation.now < entered_ + kEnterPatience) return wait("Enter was just pressed", entered_ + kEnterPatience);
   if (const auto over = dialog_over_at(situation); over && situation.now < *over)
     return wait("a dialog has just closed", over);
+  if (enters_ >= kMaxEnters && situation.text_stands) return erase(situation);
   if (enters_ >= kMaxEnters) return {Step::InDoubt, "Enter was not taken"};
   return press_enter(situation);
 }

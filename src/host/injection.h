@@ -1,11 +1,12 @@
 /// One message on its way into a composer: when to write, when to press Enter, when it is done. Decides, never acts.
 ///
-///     Waiting ──idle, nobody typing──▶ Pasted ──gap, text visible──▶ Entered ──working or composer empty──▶ Delivered
+///     Waiting ──idle, nobody typing──▶ Pasted ──gap, text visible──▶ Entered ──text gone, working or idle──▶ Delivered
 ///        ▲ any dialog, draft, work:       │ a dialog, a person:         │ still there after kEnterPatience:
-///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then InDoubt
+///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then erased and InDoubt
 ///
 /// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
-///   and nothing else is open; a turn is interrupted at most once, and not while a person has a draft; a person's keys
+///   and nothing else is open; a working agent has taken the text only when the composer does not hold it any more: the
+///   turn may be another's; text of ours that Enter does not send is erased, unless something else stands with it; a turn is interrupted at most once, and not while a person has a draft; a person's keys
 ///   after the paste take the message out of our hands, but for those that answered a dialog meanwhile: they went to the
 ///   dialog. What a person sent after editing is not known to be our text: it is in doubt unless the agent's record
 ///   shows it.
@@ -31,6 +32,8 @@ inline constexpr Millis kEnterPatience{1'000};  // for Enter to be taken
 inline constexpr Millis kGonePatience{1'000};   // an empty composer must hold that long to mean "gone"
 
 inline constexpr Millis kShownPatience{3'000};  // for the agent's record to show what a person sent
+inline constexpr Millis kErasePatience{1'000};  // for the composer to be seen without it
+inline constexpr Millis kUnseen{500};           // a composer that long not seen is not there; a frame is drawn faster
 
 /// When the person typed last; long ago when never.
 struct Typing {
@@ -46,9 +49,11 @@ struct Situation {
   Typing typing = {};         // by the person
   bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
   bool composer_free = true;  // it is there and holds nothing, whatever the agent does
+  bool composer_seen = true;
+  bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text
 };
 
-enum class Step : std::uint8_t { Wait, Interrupt, Paste, Enter, Delivered, Failed, InDoubt };
+enum class Step : std::uint8_t { Wait, Interrupt, Paste, Enter, Erase, Delivered, Failed, InDoubt };
 
 struct Decision {
   Step step = Step::Wait;
@@ -64,7 +69,7 @@ class Injection {
   explicit Injection(const profiles::TypingRules& rules, Haste haste = Haste::Waits)
       : gap_{rules.submit_gap}, may_interrupt_{haste == Haste::Interrupts && !rules.interrupt.empty()} {}
 
-  /// After Interrupt, Paste and Enter the bytes count as written at `situation.now`.
+  /// After Interrupt, Paste, Enter and Erase the bytes count as written at `situation.now`.
   Decision decide(const Situation& situation);
 
   /// It was decided to paste, and that could not be done.
@@ -77,6 +82,8 @@ class Injection {
   [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
   /// A person may have changed it before it was sent: what shows a part of it does not show the rest.
   [[nodiscard]] bool edited() const { return edited_; }
+  /// Was the agent seen to work on it?
+  [[nodiscard]] bool worked() const { return worked_; }
   /// Was the text seen to stand in the composer?
   [[nodiscard]] bool seen() const { return was_visible_; }
   /// A turn was cut short for it, and no other has begun since.
@@ -85,15 +92,18 @@ class Injection {
   [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
 
  private:
-  enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Doubted };
+  enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
   [[nodiscard]] Decision while_waiting(const Situation& situation);
   [[nodiscard]] Decision while_working(const Situation& situation);
   [[nodiscard]] Decision after_paste(const Situation& situation);
   [[nodiscard]] Decision after_enter(const Situation& situation);
+  [[nodiscard]] Decision after_enter_working(const Situation& situation);
+  [[nodiscard]] Decision after_erase(const Situation& situation);
   [[nodiscard]] Decision while_doubted(const Situation& situation) const;
   Decision press_enter(const Situation& situation);
   Decision sent_by_a_person(const Situation& situation, std::string_view evidence);
+  Decision erase(const Situation& situation);
   Decision doubt(const Situation& situation);
   /// Did a person type that into the composer after our last step?
   [[nodiscard]] bool after_us(SteadyTime typed) const;
@@ -104,13 +114,16 @@ class Injection {
   Phase phase_ = Phase::Waiting;
   SteadyTime pasted_{};
   SteadyTime entered_{};
+  SteadyTime erased_{};
   SteadyTime doubted_{};
-  std::optional<SteadyTime> dialog_seen_{};  // last, after the paste
+  std::optional<SteadyTime> unseen_since_{};  // the composer, while the agent works
+  std::optional<SteadyTime> dialog_seen_{};   // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
   bool was_ours_ = false;  // all that was seen there last
   bool touched_ = false;   // by a person, after the paste
   bool edited_ = false;    // by a person, before it was sent
+  bool worked_ = false;    // after Enter, without the text in the composer
   bool may_interrupt_;     // a turn that is under way, once
   std::optional<SteadyTime> interrupted_;
 };

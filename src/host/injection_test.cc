@@ -109,6 +109,61 @@ TEST_F(InjectionTest, PressesEnterOnceMoreAndThenDoubts) {
   EXPECT_EQ(after(1s, State::Typing), Step::InDoubt);
 }
 
+TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.text_stands = true;
+  EXPECT_EQ(after(50ms, State::Working), Step::Wait) << "the turn of a prompt that was queued before";
+  EXPECT_TRUE(injection.decide(now).look_again) << "the frame may be older than Enter";
+  EXPECT_EQ(after(kEnterPatience, State::Working), Step::Wait);
+  EXPECT_EQ(injection.decide(now).reason, "the agent is working and the text stands unsent");
+  EXPECT_FALSE(injection.decide(now).look_again);
+  EXPECT_EQ(after(5s, State::Typing), Step::Enter) << "that turn is over";
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), Step::Delivered);
+}
+
+TEST_F(InjectionTest, AFrameWithoutAComposerDoesNotShowASubmission) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.composer_seen = false;
+  EXPECT_EQ(after(50ms, State::Working), Step::Wait) << "it may be half drawn";
+  now.composer_seen = now.text_stands = true;
+  EXPECT_EQ(after(50ms, State::Working), Step::Wait);
+  now.composer_seen = now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), Step::Wait);
+  EXPECT_EQ(after(kUnseen, State::Working), Step::Delivered) << "a program without a composer while it works";
+}
+
+TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.text_stands = true;
+  ASSERT_EQ(after(1s, State::Typing), Step::Enter);
+  EXPECT_EQ(after(1s, State::Typing), Step::Erase);
+  EXPECT_EQ(after(50ms, State::Typing), Step::Wait);
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Idle), Step::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), Step::InDoubt) << "a slow program may have taken Enter after all";
+}
+
+TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.text_stands = true;
+  ASSERT_EQ(after(1s, State::Typing), Step::Enter);
+  ASSERT_EQ(after(1s, State::Typing), Step::Erase);
+  EXPECT_EQ(after(kErasePatience, State::Typing), Step::InDoubt);
+}
+
+TEST_F(InjectionTest, TextWithAPersonsOwnIsNotErased) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.text_stands = true;
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(10s, State::Typing), Step::Wait);
+}
+
 TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   EXPECT_EQ(after(100ms, State::Typing), Step::Wait);

@@ -106,7 +106,8 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
                                         .composer = view.composer,
                                         .revision = view.revision,
                                         .drained = view.drained,
-                                        .takes_lines = view.takes_lines});
+                                        .takes_lines = view.takes_lines,
+                                        .has_record = !view.can.hear.empty()});
   if (typed) again = again ? std::min(*again, *typed) : *typed;
   return again;
 }

@@ -47,6 +47,7 @@ class MailDeskHands {
   virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
+  virtual void erase(std::size_t characters) = 0;  // before the cursor
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
   virtual void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) = 0;
   /// The daemon did not say again that the agent is paused: it is not.
@@ -121,6 +122,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   void interrupt() override { hands_.interrupt(); }
   void paste(std::string_view text) override { hands_.paste(text); }
   void press_enter() override { hands_.press_enter(); }
+  void erase(std::size_t characters) override { hands_.erase(characters); }
   std::vector<Letter> take_quiet(std::size_t max_bytes) override { return sorter_.take_quiet(max_bytes); }
   void report(const client::Place& place, protocol::Receipt receipt) override;  // of both
 

@@ -37,6 +37,7 @@ struct MailDeskTest : testing::Test, MailDeskHands {
   void interrupt() override { done.push_back("interrupt"); }
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
+  void erase(std::size_t) override { done.push_back("erase"); }
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded on_handed) override {
     done.push_back(format("hand {}", words.text));
     handed = std::move(on_handed);

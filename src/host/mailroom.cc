@@ -44,6 +44,15 @@ bool looks_same(std::string_view one, std::string_view other) {
   return one == other || (accented(one) && single(other)) || (single(one) && accented(other));
 }
 
+/// More than are there do no harm: a blank that `typable` adds, a line break that an Enter became.
+constexpr std::size_t kSpareErasures = 8;
+
+std::size_t characters_in(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); ++count) at += speech::character_bytes(text.substr(at));
+  return count;
+}
+
 /// A backslash before Enter is a line break to some composers. Agents cut the blank off again.
 std::string typable(std::string text) { return text.ends_with('\\') ? text + ' ' : text; }
 
@@ -154,6 +163,20 @@ bool Mailroom::holds(const View& view, const Letter& letter) {
          !std::ranges::search(ours, draft, looks_same).empty();
 }
 
+/// The composer is seen to hold our text or its beginning or its end, whatever else stands there.
+bool Mailroom::stands(const View& view, const Letter& letter) {
+  constexpr std::size_t kEnoughLetters = 12;
+  if (view.composer == nullptr || !*view.composer || (*view.composer)->draft.empty()) return false;
+  if (holds(view, letter)) return true;
+  const auto draft = without_blanks((*view.composer)->draft);
+  const auto ours = without_blanks(letter.pasted);
+  const auto size = static_cast<std::ptrdiff_t>(std::min(ours.size(), kEnoughLetters));
+  const auto found = [&](auto from, auto to) {
+    return !std::ranges::search(draft, std::ranges::subrange{from, to}, looks_same).empty();
+  };
+  return size > 0 && (found(ours.begin(), ours.begin() + size) || found(ours.end() - size, ours.end()));
+}
+
 bool Mailroom::is_free(const View& view) {
   return view.composer != nullptr && *view.composer && (*view.composer)->draft.empty();
 }
@@ -180,13 +203,19 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       tell_waiting(letter);
       return again(letter, std::nullopt, view);
     }
+    if (turn_is_due(view) && !letter.injection.begun() && view.state == profiles::State::Idle) {
+      letter.reason = "the turn of the message before it has not begun";
+      return again(letter, submitted_->until, view);
+    }
     if (letter.injection.begun() && view.drained) tell_written(letter);
     auto decision = letter.injection.decide({.now = view.now,
                                              .state = view.state,
                                              .since = std::max(view.since, settled_from_),
                                              .typing = view.typing,
                                              .draft_is_ours = holds(view, letter),
-                                             .composer_free = is_free(view) && view.since != own_turn_});
+                                             .composer_free = is_free(view) && view.since != own_turn_,
+                                             .composer_seen = view.composer == nullptr || *view.composer,
+                                             .text_stands = stands(view, letter)});
     const bool passing = decision.step == Step::Wait && decision.look_again && !letter.injection.doubted();
     if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
       decision = {Step::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
@@ -204,14 +233,36 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (decision.step == Step::Paste) pasted_on_ = view.revision;
     if (decision.step == Step::InDoubt && !letter.injection.seen() && view.revision == pasted_on_) deaf_ = true;
     carry_out(decision, letter, view);
-    if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt)
+    if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt ||
+        decision.step == Step::Erase)
       return view.now + rules_.submit_gap;
+    if (decision.step == Step::Delivered) expect_turn(letter, view);
     letters_.pop_front();
     settled_from_ = view.now;
     if (view.state == profiles::State::Working) own_turn_ = view.since;
   }
   // The gate has become free, and perhaps nothing will ever change on the screen: whoever waits elsewhere may come now.
   return had_one ? std::optional{view.now} : std::nullopt;
+}
+
+/// Two that are typed in a row would become one prompt, or the second would stand unsent, where the program queues.
+bool Mailroom::turn_is_due(const View& view) {
+  if (!submitted_) return false;
+  const bool working = view.state == profiles::State::Working;
+  if (working) own_turn_ = view.since;
+  submitted_->worked = submitted_->worked || working;
+  const bool seen = !submitted_->note.empty() &&
+                    std::ranges::none_of(typed_, [&](const Typed& typed) { return typed.note == submitted_->note; });
+  if (seen || view.now >= submitted_->until || (submitted_->worked && view.state == profiles::State::Idle))
+    submitted_.reset();
+  return submitted_.has_value();
+}
+
+void Mailroom::expect_turn(const Letter& letter, const View& view) {
+  submitted_.reset();
+  if (letter.injection.worked() || letter.seen || view.state == profiles::State::Working) return;
+  submitted_ = Submitted{.note = letter.place.id.empty() ? "" : note_of(letter),
+                         .until = view.now + (view.has_record ? kSeenPatience : kTurnPatience)};
 }
 
 /// What has not begun may run out of time, and a person who types from elsewhere does not wait for ever.
@@ -250,6 +301,7 @@ void Mailroom::carry_out(const Decision& decision, Letter& letter, const View& v
     case Step::Interrupt: hands_.interrupt(); break;
     case Step::Paste: hands_.paste(typable(text_of(letter, view))); break;
     case Step::Enter: hands_.press_enter(); break;
+    case Step::Erase: hands_.erase(characters_in(letter.pasted) + kSpareErasures); break;
     case Step::Delivered: end(ReceiptStatus::Delivered, "submitted"); break;
     case Step::Failed: end(ReceiptStatus::Failed, ""); break;
     case Step::InDoubt: end(ReceiptStatus::InDoubt, ""); break;

@@ -10,6 +10,8 @@
 ///   shown is never in doubt, nor is what went with it unless a person edited it; before Enter was pressed nothing can
 ///   show it.
 /// - A quiet letter is typed only in company: before the text of one that wakes the agent, each on its own line.
+/// - The next one is typed when the one before it was seen or its turn is over; after kTurnPatience without a turn, or
+///   kSeenPatience where the agent has a transcript, the turn was too short to be observed.
 /// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
 ///   only a message that was taken gives it another.
@@ -35,6 +37,8 @@ namespace relay::host {
 
 inline constexpr int kMaxExplanations = 3;
 inline constexpr std::size_t kMaxTyped = 32;  // delivered ones that the agent's record may still show
+inline constexpr Millis kTurnPatience{1'000};
+inline constexpr Millis kSeenPatience{10'000};
 inline constexpr Millis kSayPatience{4'000};  // of a person who types from elsewhere
 
 /// What the mailroom wants done.
@@ -44,6 +48,8 @@ class MailroomHands {
   virtual void interrupt() = 0;  // the agent's turn
   virtual void paste(std::string_view text) = 0;
   virtual void press_enter() = 0;
+  /// Removes so many characters before the cursor, and nothing where there are none.
+  virtual void erase(std::size_t characters) = 0;
   /// Quiet letters, noted, whose texts and line breaks fit so many bytes.
   virtual std::vector<Letter> take_quiet(std::size_t max_bytes) = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
@@ -87,6 +93,7 @@ class Mailroom {
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
+    bool has_record = false;     // the agent's transcript shows what its model is given
   };
   /// Does what can be done now. When to be asked again without any change; at once when the gate has become free.
   std::optional<SteadyTime> deliver(const View& view);
@@ -99,14 +106,24 @@ class Mailroom {
  private:
   [[nodiscard]] static bool holds(const View& view, const Letter& letter);
   [[nodiscard]] static bool is_free(const View& view);
+  [[nodiscard]] static bool stands(const View& view, const Letter& letter);
   struct Typed {
     client::Place place;
     std::string note;
     std::string text;
   };
 
+  /// The last one was submitted, and neither its turn nor its text in the transcript was seen yet.
+  struct Submitted {
+    std::string note;
+    SteadyTime until{};
+    bool worked = false;
+  };
+
   [[nodiscard]] static const protocol::Receipt* shown_of(const Letter& letter);
   bool noted(const Letter& letter);
+  [[nodiscard]] bool turn_is_due(const View& view);
+  void expect_turn(const Letter& letter, const View& view);
   std::string text_of(Letter& letter, const View& view);
   void tell_written(Letter& letter);
   void finish(Letter& letter, protocol::Receipt receipt);
@@ -120,6 +137,7 @@ class Mailroom {
   MailroomHands& hands_;
   std::deque<Letter> letters_;
   std::deque<Typed> typed_;  // delivered and not seen
+  std::optional<Submitted> submitted_;
   int explanations_ = 0;
   std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
   bool deaf_ = false;            // nothing at all happened there since

@@ -21,11 +21,13 @@ struct MailroomTest : testing::Test, MailroomHands {
   Mailroom::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   std::vector<std::string> done;
   std::vector<Letter> quiet;
+  std::optional<profiles::Composer>* drafted = nullptr;  // emptied when the agent takes what stands there
   protocol::Receipt last;
 
   void interrupt() override { done.push_back("interrupt"); }
   void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
   void press_enter() override { done.push_back("enter"); }
+  void erase(std::size_t characters) override { done.push_back(format("erase {}", characters)); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
     done.push_back(format("{} {}{}{}{}", place.id, name_of(receipt.status),
                           receipt.proof == "written" ? " written" : "", receipt.reason.empty() ? "" : ": ",
@@ -55,8 +57,10 @@ struct MailroomTest : testing::Test, MailroomHands {
     after(1s, State::Idle);
     after(50ms, State::Typing);
     after(300ms, State::Typing);
+    if (drafted != nullptr) (*drafted)->draft.clear();
     after(50ms, State::Working);
   }
+  void show(std::optional<profiles::Composer>& composer) { view.composer = drafted = &composer; }
   void given(std::string_view text, std::string_view way, std::string_view id) {
     Shown shown{text};
     mailroom.on_given(shown, way, id);
@@ -89,6 +93,103 @@ TEST_F(MailroomTest, AGateThatHasBecomeFreeIsToldEvenIfTheScreenNeverChangesAgai
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of a", "a accepted written", "enter",
                                                "a delivered: the composer emptied"}));
   EXPECT_FALSE(mailroom.deliver(view));
+}
+
+TEST_F(MailroomTest, TheNextIsNotTypedBeforeTheTurnOfTheOneBefore) {
+  for (const bool seen : {false, true}) {
+    const std::string first = seen ? "c" : "a", second = seen ? "d" : "b";
+    mailroom.add(letter(first));
+    mailroom.add(letter(second));
+    view.has_record = true;
+    after(1s, State::Idle);
+    after(kIdleSettle, State::Idle);
+    after(50ms, State::Typing);
+    after(300ms, State::Typing);
+    after(50ms, State::Idle);  // the program queues it
+    after(kIdleSettle, State::Idle);
+    EXPECT_EQ(heard().back(), first + " delivered: the composer emptied");
+    after(1s, State::Idle);
+    EXPECT_TRUE(heard().empty());
+    EXPECT_EQ(mailroom.waiting().front().reason, "the turn of the message before it has not begun");
+    if (seen) {
+      given("text of " + first, "transcript", "u-1");
+    } else {
+      after(1s, State::Working);
+      after(1s, State::Idle);
+    }
+    (void)heard();
+    after(kIdleSettle, State::Idle);
+    EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of " + second}));
+    after(50ms, State::Typing);
+    after(300ms, State::Typing);
+    after(50ms, State::Working);
+    (void)heard();
+    view.typing = {};
+  }
+}
+
+TEST_F(MailroomTest, ATurnThatIsNeverSeenHoldsTheNextForAMomentOnly) {
+  for (const bool has_record : {false, true}) {
+    view.has_record = has_record;
+    mailroom.add(letter(has_record ? "c" : "a"));
+    mailroom.add(letter(has_record ? "d" : "b"));
+    after(1s, State::Idle);
+    after(kIdleSettle, State::Idle);
+    after(50ms, State::Typing);
+    after(300ms, State::Typing);
+    after(50ms, State::Idle);
+    view.now += kIdleSettle;
+    EXPECT_EQ(mailroom.deliver(view), view.now + (has_record ? kSeenPatience : kTurnPatience));
+    (void)heard();
+    after(has_record ? kSeenPatience : kTurnPatience, State::Idle);
+    EXPECT_EQ(heard(), (std::vector<std::string>{format("paste text of {}", has_record ? "d" : "b")}));
+    after(50ms, State::Typing);
+    after(300ms, State::Typing);
+    after(50ms, State::Working);
+  }
+}
+
+TEST_F(MailroomTest, AMessageThatStandsUnsentIsNotDeliveredByTheTurnOfAnother) {
+  mailroom.add(letter("a"));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  after(1s, State::Idle);
+  composer->draft = "text of a";
+  after(50ms, State::Typing);
+  after(300ms, State::Typing);
+  (void)heard();
+  after(50ms, State::Working);
+  EXPECT_TRUE(heard().empty());
+  after(kEnterPatience, State::Working);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the agent is working and the text stands unsent"}));
+  composer->draft = "text of a and a person's own";
+  after(1s, State::Working);
+  EXPECT_TRUE(heard().empty()) << "it stands there still";
+  composer->draft = "text of a";
+  after(5s, State::Typing);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"enter"}));
+  composer->draft = "";
+  after(50ms, State::Working);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a delivered: the agent began to work"}));
+}
+
+TEST_F(MailroomTest, TextThatEnterDoesNotSendMakesWayForTheNext) {
+  mailroom.add(letter("a"));
+  mailroom.add(letter("b"));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  after(1s, State::Idle);
+  composer->draft = "text of a";
+  for (int i = 0; i < 3; ++i) after(1s, State::Typing);
+  const auto told = heard();
+  EXPECT_EQ(std::ranges::count(told, "enter"), 2);
+  EXPECT_TRUE(told.back().starts_with("erase ")) << told.back();
+  composer->draft = "";
+  after(50ms, State::Idle);
+  after(kIdleSettle, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: Enter was not taken, and its text was erased"}));
+  after(kIdleSettle, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b"}));
 }
 
 TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {
@@ -264,7 +365,7 @@ TEST_F(MailroomTest, KnowsItsTextHoweverTheComposerShowsIt) {
     one.text = kLongText;
     mailroom.add(std::move(one));
     std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = draft};
-    view.composer = &composer;
+    show(composer);
     (void)heard();
     deliver_one();
     EXPECT_EQ(heard().back(), id + " delivered: the agent began to work") << draft;
@@ -291,7 +392,7 @@ TEST_F(MailroomTest, KnowsAccentsThatTheComposerJoinsToTheirLetters) {
   mailroom.add(std::move(one));
   std::optional<profiles::Composer> composer =
       profiles::Composer{.focused = true, .draft = "Relay message from Alice: caf\u00e9 and na\u00efve"};
-  view.composer = &composer;
+  show(composer);
   deliver_one();
   EXPECT_EQ(heard().back(), "a delivered: the agent began to work");
   auto other = letter("b");
@@ -388,6 +489,7 @@ TEST_F(MailroomTest, QuietOnesGoBeforeTheTextEachOnItsLine) {
       profiles::Composer{.focused = true, .draft = "text of q\ntext of r↵text of a"};
   view.composer = &composer;
   after(300ms, State::Typing);
+  composer->draft.clear();
   after(50ms, State::Working);
   EXPECT_EQ(heard(),
             (std::vector<std::string>{"q accepted written", "r accepted written", "a accepted written", "enter",

@@ -102,4 +102,9 @@ void Judge::not_understood(Verdict& verdict) {
   verdict.evidence.push_back({"screen", std::string{kNotUnderstood}});
 }
 
+void Judge::not_ready(Verdict& verdict) {
+  verdict.state = State::Unknown;
+  verdict.evidence.push_back({"screen", "the program is still starting"});
+}
+
 }  // namespace relay::profiles

@@ -49,6 +49,8 @@ class Judge {
   static void fall_silent(Verdict& verdict);
   /// Something has stood there for long and no composer was ever seen: it wants something of a person.
   static void not_understood(Verdict& verdict);
+  /// The composer is drawn, and the program does not take prompts yet.
+  static void not_ready(Verdict& verdict);
 
  private:
   const Eyes& eyes_;

@@ -33,6 +33,7 @@ class Reader {
                {"dialogs", regexes(profile_.dialogs)},
                {"asks", regexes(profile_.asks)},
                {"runs", regexes(profile_.runs)},
+               {"ready", regexes(profile_.ready)},
                {"wraps", flag(profile_.wraps)},
                {"titles", [this](const TomlNode& node) { return titles(node); }},
                {"composer", [this](const TomlNode& node) { return composer(node, profile_.composer); }},

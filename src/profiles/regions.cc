@@ -63,7 +63,7 @@ struct Eyes::Parts {
   Profile profile;
   std::vector<Rule> rules;
   RegexSet row_patterns;  // of the rules, in their order
-  RegexSet working, dialogs, asks, runs;
+  RegexSet working, dialogs, asks, runs, ready;
   ComposerFinder composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
   Regex allows, denies, begins, ends;
@@ -109,7 +109,8 @@ Result<Eyes> Eyes::open(Profile profile) {
                                    {&profile.working, &parts->working},
                                    {&profile.dialogs, &parts->dialogs},
                                    {&profile.asks, &parts->asks},
-                                   {&profile.runs, &parts->runs}})
+                                   {&profile.runs, &parts->runs},
+                                   {&profile.ready, &parts->ready}})
     *into = RELAY_TRY(RegexSet::compile(*from));
   parts->composer = RELAY_TRY(ComposerFinder::compile(profile.composer));
   parts->flat_composer = RELAY_TRY(ComposerFinder::compile(profile.flat_composer));
@@ -131,6 +132,11 @@ Result<Eyes> Eyes::open(Profile profile) {
 const Profile& Eyes::profile() const { return parts_->profile; }
 
 bool Eyes::has_composer() const { return !parts_->profile.composer.first.empty(); }
+
+bool Eyes::is_ready(const Sight& sight) const {
+  return parts_->profile.ready.empty() ||
+         std::ranges::any_of(sight.rows, [this](const SeenRow& row) { return parts_->ready.matches(row.text); });
+}
 
 Eyes::TitleSays Eyes::title_says(const std::string& title) const {
   if (parts_->blocked_title.matches(title)) return TitleSays::Blocked;

@@ -42,6 +42,8 @@ class Eyes {
   [[nodiscard]] Picture read(const Sight& sight) const;
   /// Its profile says how the place looks where a person types.
   [[nodiscard]] bool has_composer() const;
+  /// Does a row show that the program takes prompts? True for a profile that names none.
+  [[nodiscard]] bool is_ready(const Sight& sight) const;
   /// What the title says; empty when it says nothing.
   enum class TitleSays : std::uint8_t { Nothing, Idle, Working, Blocked };
   [[nodiscard]] TitleSays title_says(const std::string& title) const;

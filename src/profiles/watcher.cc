@@ -38,7 +38,7 @@ Watcher::Watcher(const Eyes& eyes, speech::GrammarOptions grammar)
 
 std::optional<SteadyTime> Watcher::look_again_at() const {
   auto soonest = settled_at();
-  for (const auto& each : {silent_at(), strange_at(), frame_ends_})
+  for (const auto& each : {silent_at(), strange_at(), started_at(), frame_ends_})
     if (each) soonest = soonest ? std::min(*soonest, *each) : *each;
   return soonest;
 }
@@ -58,6 +58,20 @@ std::optional<SteadyTime> Watcher::silent_at() const {
 std::optional<SteadyTime> Watcher::strange_at() const {
   if (strange_ || !strange_since_) return std::nullopt;
   return std::min(std::max(drawn_at_, *strange_since_) + kStrange, *strange_since_ + kStrangeAtMost);
+}
+
+/// When a composer has stood there so long that the program counts as started.
+std::optional<SteadyTime> Watcher::started_at() const {
+  if (ready_ || !composer_since_) return std::nullopt;
+  return *composer_since_ + kStart;
+}
+
+/// A program may draw its composer before it takes prompts.
+void Watcher::notice_start(const Sight& sight, Verdict& verdict, SteadyTime now) {
+  if (ready_ || !picture_.composer) return;
+  if (!composer_since_) composer_since_ = now;
+  ready_ = verdict.state == State::Working || now >= *composer_since_ + kStart || eyes_.is_ready(sight);
+  if (!ready_ && verdict.state == State::Idle) Judge::not_ready(verdict);
 }
 
 /// It may be drawn anew, or the program may be ending: what was seen last counts until that is certain.
@@ -114,8 +128,8 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
                 .takes_pastes = screen.modes().bracketed_paste,
                 .title = screen.title(),
                 .status = screen.program_status()};
-  const auto strange = strange_at();
-  if (seen_ == glance && !(strange && now >= *strange)) return out;
+  const auto is_due = [now](std::optional<SteadyTime> at) { return at && now >= *at; };
+  if (seen_ == glance && !is_due(strange_at()) && !is_due(started_at())) return out;
   if (seen_ != glance) drawn_at_ = now;
   const Sight sight = look_at(screen);
   auto picture = eyes_.read(sight);
@@ -127,6 +141,7 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
   seen_ = std::move(glance);
   picture_ = std::move(picture);
   notice_strangeness(sight, verdict, now);
+  notice_start(sight, verdict, now);
   if (verdict.state == State::Working && !turn_open_) {
     turn_open_ = true;
     limits_.clear();

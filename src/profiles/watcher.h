@@ -23,6 +23,7 @@ inline constexpr Millis kVanished{
     1'000};  // a composer that long gone is covered by something; an agent that ends is faster
 inline constexpr Millis kStrange{8'000};         // a screen without a composer that long unchanged waits for a person
 inline constexpr Millis kStrangeAtMost{30'000};  // and so does one that is there that long, whatever moves on it
+inline constexpr Millis kStart{5'000};           // a composer that long there is used, whether `ready` was seen or not
 inline constexpr Millis kSilence{10'000};  // a line-mode program that long silent without its prompt may be asking
 
 struct StateChanged {
@@ -63,8 +64,10 @@ class Watcher {
   [[nodiscard]] std::optional<SteadyTime> settled_at() const;
   [[nodiscard]] std::optional<SteadyTime> silent_at() const;
   [[nodiscard]] std::optional<SteadyTime> strange_at() const;
+  [[nodiscard]] std::optional<SteadyTime> started_at() const;
   [[nodiscard]] bool has_just_vanished(const Verdict& verdict, SteadyTime now);
   void notice_strangeness(const Sight& sight, Verdict& verdict, SteadyTime now);
+  void notice_start(const Sight& sight, Verdict& verdict, SteadyTime now);
   void report_findings(std::vector<Observation>& out);
   void hear_turn(std::vector<Observation>& out);
 
@@ -82,6 +85,8 @@ class Watcher {
   std::optional<SteadyTime> vanished_since_;  // the composer is gone, and nothing shows why
   std::optional<SteadyTime> strange_since_;   // no composer has been seen yet, and something is on the screen
   bool strange_ = false;                      // for so long that it is told
+  std::optional<SteadyTime> composer_since_;  // the first composer was drawn then
+  bool ready_ = false;                        // the program takes prompts
   std::optional<SteadyTime> frame_ends_;      // mid_frame(): by then at the latest
   bool turn_open_ = false;                    // it has worked since its last turn ended
   bool rested_ = false;                       // and then come to rest

@@ -61,6 +61,39 @@ TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
   EXPECT_FALSE(watcher.mid_frame());
 }
 
+/// Gemini CLI draws its composer before it is initialized, its header afterwards.
+struct StartingTest : testing::Test {
+  State look(Millis at, const std::string& header) {
+    const std::string composer = "▄▄▄▄▄▄▄▄▄▄\r\n >   Type your message or @path/to/file\r\n▀▀▀▀▀▀▀▀▀▀\x1b[A\x1b[5G";
+    screen.feed("\x1b[H\x1b[2J" + header + composer);
+    (void)watcher.look(screen, SteadyTime{at});
+    return watcher.verdict().state;
+  }
+
+  Eyes eyes = Eyes::open(*profile_named("gemini")).value();
+  terminal::Screen screen{{60, 10}};
+  Watcher watcher{eyes};
+};
+
+TEST_F(StartingTest, AComposerBeforeTheProgramTakesPromptsIsNotIdle) {
+  EXPECT_EQ(look(1s, ""), State::Unknown);
+  EXPECT_EQ(look(3s, ""), State::Unknown);
+  EXPECT_EQ(look(4s, " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n"), State::Idle);
+  EXPECT_EQ(look(5s, ""), State::Idle) << "it scrolls away";
+}
+
+TEST_F(StartingTest, AHiddenHeaderDelaysTheStartOnly) {
+  EXPECT_EQ(look(1s, ""), State::Unknown);
+  ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStart});
+  (void)watcher.look(screen, SteadyTime{1s + kStart});
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+}
+
+TEST_F(StartingTest, QueuedPromptsCountAsWork) {
+  ASSERT_EQ(look(1s, " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n"), State::Idle);
+  EXPECT_EQ(look(2s, "  Queued (press ↑ to edit):\r\n    Relay message from Bob\r\n"), State::Working);
+}
+
 TEST_F(WatcherTest, AScreenNobodyDescribedIsBlockedOnceItHasStoodForSeconds) {
   draw(1s, "A question of a release to come\r\n\r\n > Accept   Refuse");
   EXPECT_EQ(watcher.verdict().state, State::Unknown);

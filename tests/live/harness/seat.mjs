@@ -39,32 +39,46 @@ export class Seat {
   }
 
   async open(script) {
+    await this.prepare(script);
+    await this.launch();
+    await this.ready();
+    await this.warm();
+  }
+
+  /// Everything but the agent: its home, the model, the daemon.
+  async prepare(script) {
     rmSync(this.project, { recursive: true, force: true });
     for (const directory of [this.relay.home, this.project]) mkdirSync(directory, { recursive: true });
     await promisify(execFile)(join(this.where.tools, 'prepare_home.sh'),
       [this.cli, this.home, this.project, `${this.where.port}`]);
     await this.model.start(script(this.agent, this.project));
     await this.relay.up();
+  }
+
+  async launch() {
     const words = [this.relay.program, '-n', 'Alice', this.cli, ...this.agent.arguments].map(quoted).join(' ');
     await this.pane.open(this.project, `source ${quoted(`${this.home}/env.sh`)}; ` +
       `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}; exec ${words}`);
+  }
+
+  async ready() {
     await must(async () => {
       const { state, composer } = await this.explain();
       return state === 'idle' && composer?.focused;  // a server may be idle before its screen is drawn
     }, kReadyMs,
       async () => `it never became ready:\n${await this.pane.glimpse()}`);
-    await this.warm();
   }
+
+  get isWarm() { return existsSync(join(this.home, '.warm')); }
 
   /// The first prompt in a new home may take a minute (OpenCode looks for packages it cannot get).
   async warm() {
-    const mark = join(this.home, '.warm');
-    if (existsSync(mark)) return;
+    if (this.isWarm) return;
     await this.typeDraft(kPrompts.say(0));
     await this.enterDraft(kPrompts.say(0), kReadyMs);
     await must(() => this.model.replied(ending(0)), kReadyMs, 'the first prompt was not answered');
     await this.state(['idle']);
-    writeFileSync(mark, '');
+    writeFileSync(join(this.home, '.warm'), '');
   }
 
   async close() {
