@@ -105,6 +105,7 @@ TEST(DocsPage, ANameNobodyWouldPasteIsNotRepeated) {
 TEST(DocsWords, TypesAreSaidInWords) {
   const auto type = [](std::string_view schema) { return type_html(parse_json_object(schema).value()); };
   EXPECT_EQ(type(R"({"type":"string","minLength":1,"maxLength":9})"), "text, 1 to 9");
+  EXPECT_EQ(type(R"({"type":["string","null"]})"), "text, or null");
   EXPECT_EQ(type(R"({"type":"array","items":{"type":"boolean"}})"), "list of true or false");
   EXPECT_EQ(type(R"({"type":"object","additionalProperties":{"type":"integer"}})"), "map to whole number");
   EXPECT_EQ(type(R"({"enum":["a","b"]})"), "<code>a</code>, <code>b</code>");

@@ -31,6 +31,11 @@ std::string bounds_in(const json::object& schema, std::string_view least_name, s
 }
 
 std::string plain_type_html(const json::object& schema) {
+  if (const auto* types = array_member(schema, "type")) {  // a type, or null
+    auto one = schema;
+    one["type"] = types->at(0);
+    return plain_type_html(one) + ", or null";
+  }
   const auto type = text_in(schema, "type");
   if (type == "string") return "text" + bounds_in(schema, "minLength", "maxLength");
   if (type == "integer") return "whole number" + bounds_in(schema, "minimum", "maximum");

@@ -105,7 +105,7 @@ json::object describe(const Route& route, schema::Components& components) {
   if (route.takes_body()) {
     auto content = in_json(route.body.describe(components));
     content["application/json"].as_object()["example"] = parse_json(route.example).value();
-    operation["requestBody"] = json::object{{"content", std::move(content)}};
+    operation["requestBody"] = json::object{{"required", route.needs_body()}, {"content", std::move(content)}};
   }
   json::object responses;
   responses[format("{}", route.status)] = answer_of_success(route, components);

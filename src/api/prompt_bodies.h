@@ -16,8 +16,8 @@ struct PermissionBody {
   std::string agent = {};
   std::string session_id = {};
   std::string tool = {};
-  std::optional<std::string> command = {};
-  std::optional<std::string> file_path = {};
+  schema::Nullable<std::string> command = {};
+  schema::Nullable<std::string> file_path = {};
   std::optional<std::string> directory = {};
   std::string description = {};
   events::RiskLevel risk_level = events::RiskLevel::Medium;
@@ -54,6 +54,11 @@ struct QuestionAnswer {
   std::optional<std::string> answer = {};
   std::optional<std::vector<std::string>> answers = {};
   std::optional<std::string> by = {};
+
+  [[nodiscard]] Result<void> check() const {
+    if (answer.has_value() == answers.has_value()) return fail("give one of \"answer\" and \"answers\"");
+    return {};
+  }
 };
 
 }  // namespace relay::api
@@ -67,8 +72,8 @@ inline constexpr auto kObject<api::PermissionBody> =
            member<&api::PermissionBody::agent>("agent", "who asks"),
            member<&api::PermissionBody::session_id>("sessionId", "in which life"),
            member<&api::PermissionBody::tool>("tool", "what it wants to use"),
-           member<&api::PermissionBody::command>("command", "what it wants to run"),
-           member<&api::PermissionBody::file_path>("filePath", "what it wants to touch"),
+           member<&api::PermissionBody::command>("command", "what it wants to run, if anything"),
+           member<&api::PermissionBody::file_path>("filePath", "what it wants to touch, if anything"),
            member<&api::PermissionBody::directory>("directory", "where the agent is; absent where that is not told"),
            member<&api::PermissionBody::description>("description", "in words"),
            member<&api::PermissionBody::risk_level>("riskLevel", "how much could be lost"),

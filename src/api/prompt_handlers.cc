@@ -58,8 +58,7 @@ void list_all_questions(Api&, Workspace workspace, Call call) {
 void answer_question(Api&, Workspace workspace, Call call) {
   const auto said = call.body_as<QuestionAnswer>();
   if (!said) return call.refuse(said.error());
-  if (said->answer.has_value() == said->answers.has_value())
-    return call.refuse(bad_request("give one of \"answer\" and \"answers\""));
+  if (const auto fits = said->check(); !fits) return call.refuse(bad_request(fits.error().message()));
   json::object payload;
   payload["answers"] = said->answers ? json::array(said->answers->begin(), said->answers->end())
                                      : json::array{json::value(*said->answer)};

@@ -63,6 +63,8 @@ struct Route {
   WorkspaceHandler in_workspace = nullptr;
 
   [[nodiscard]] bool takes_body() const { return body.describe != nullptr; }
+  /// Without a body the request is refused: an empty object is not enough.
+  [[nodiscard]] bool needs_body() const { return takes_body() && (body.check == nullptr || !body.check({})); }
 };
 
 /// Every route there is.

@@ -22,6 +22,10 @@ constexpr Shape kAddressedMessage = {
     },
     nullptr};
 
+constexpr Shape kQuestionAnswer = {kShape<QuestionAnswer>.describe, [](const json::object& object) -> Result<void> {
+                                     return RELAY_TRY(schema::read<QuestionAnswer>(object)).check();
+                                   }};
+
 constexpr Shape kEventPage = {
     [](schema::Components& components) {
       const json::object number = {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
@@ -84,7 +88,8 @@ constexpr std::string_view kStreamed =
     "one says where to go on, and ends it.";
 constexpr std::string_view kEndsOnlyOurs = "Those that a person started are ended by that person.";
 constexpr std::string_view kAnsweredOnce =
-    "Success means that the agent was told. What it does not ask any more is never answered: 409 `STALE`.";
+    "Success means that the agent was told. What it does not ask any more is never answered: 409 `STALE`; what it "
+    "never asked is 404.";
 
 constexpr Route kRoutes[] = {
     // system
@@ -422,7 +427,7 @@ constexpr Route kRoutes[] = {
      .tag = "prompts",
      .summary = "Answer a question",
      .details = kAnsweredOnce,
-     .body = kShape<QuestionAnswer>,
+     .body = kQuestionAnswer,
      .example = R"({"answer":"the second one"})",
      .answer = kShape<DoneBody>,
      .in_workspace = answer_question},

@@ -198,5 +198,33 @@ TEST(OpenApi, NamesEveryRouteItsParametersAndItsErrors) {
   check_references(whole, whole);
 }
 
+TEST(OpenApi, ABodyThatCannotBeLeftOutIsRequired) {
+  const auto document = openapi_document("1");
+  const auto required = [&](std::string_view path) {
+    const auto& operation = document.at("paths").as_object().at(path).as_object().at("post").as_object();
+    return operation.at("requestBody").as_object().at("required").as_bool();
+  };
+  for (const auto* path :
+       {"/workspaces", "/workspaces/{id}/agents", "/agents/{id}/input", "/api/v1/sessions",
+        "/api/v1/sessions/{sessionId}/messages", "/api/v1/agents/{name}/messages", "/api/v1/agents/{name}/input",
+        "/api/v1/messages", "/api/v1/agents/{name}/questions/{requestId}/answer"})
+    EXPECT_TRUE(required(path)) << path;
+  for (const auto* path :
+       {"/api/v1/agents/{name}/pause", "/api/v1/agents/{name}/resume", "/api/v1/agents/{name}/stop",
+        "/api/v1/agents/{name}/permissions/{requestId}/approve", "/api/v1/agents/{name}/permissions/{requestId}/deny"})
+    EXPECT_FALSE(required(path)) << path;
+}
+
+TEST(OpenApi, MembersThatMayBeNullAreRequiredAndSaySo) {
+  const auto document = openapi_document("1");
+  const auto& permission = document.at("components").as_object().at("schemas").as_object().at("Permission").as_object();
+  for (const auto* name : {"command", "filePath"}) {
+    const auto& required = permission.at("required").as_array();
+    EXPECT_NE(std::ranges::find(required, json::value(name)), required.end()) << name;
+    const auto& type = permission.at("properties").as_object().at(name).as_object().at("type");
+    EXPECT_EQ(json::serialize(type), R"(["string","null"])") << name;
+  }
+}
+
 }  // namespace
 }  // namespace relay::api

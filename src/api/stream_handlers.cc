@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "api/handlers.h"
 #include "api/live.h"
+#include "base/format.h"
 
 namespace relay::api {
 namespace {
@@ -9,6 +12,15 @@ bool is_deaf(const Workspace& workspace, Call& call) {
   if (workspace.live != nullptr) return false;
   call.refuse({409, "UNSUPPORTED", "nothing can be followed here", {}});
   return true;
+}
+
+using protocol::MessageType;
+
+bool lists(const json::object& listing, std::string_view name) {
+  const auto* rows = array_member(listing, "agents");
+  return rows != nullptr && std::ranges::any_of(*rows, [&](const json::value& row) {
+           return row.is_object() && string_member(row.as_object(), "name") == name;
+         });
 }
 
 void stream(const Workspace& workspace, Call call, void (*narrow)(EventWish& wish, const Call& call)) {
@@ -25,13 +37,24 @@ void stream_events(Api&, Workspace workspace, Call call) {
   stream(workspace, std::move(call), [](EventWish&, const Call&) {});
 }
 
+/// A stream of an agent or a session that does not exist would be silent for ever, so the daemon is asked first.
 void stream_agent_events(Api&, Workspace workspace, Call call) {
-  stream(workspace, std::move(call), [](EventWish& wish, const Call& asked) { wish.agents = {asked.value("name")}; });
+  const auto name = call.value("name");
+  ask(workspace.relay, MessageType::ListAgents, {{"includeIdle", true}, {"agent", name}}, std::move(call),
+      [workspace, name](Call asked, const json::object& listing) {
+        if (!lists(listing, name))
+          return asked.refuse(not_found(format("there is no agent {}; GET /agents lists all", name)));
+        stream(workspace, std::move(asked), [](EventWish& wish, const Call& of) { wish.agents = {of.value("name")}; });
+      });
 }
 
 void stream_session_events(Api&, Workspace workspace, Call call) {
-  stream(workspace, std::move(call),
-         [](EventWish& wish, const Call& asked) { wish.sessions = {asked.value("sessionId")}; });
+  json::object question = {{"id", call.value("sessionId")}};
+  ask(workspace.relay, MessageType::SessionQuery, std::move(question), std::move(call),
+      [workspace](Call asked, const json::object&) {
+        stream(workspace, std::move(asked),
+               [](EventWish& wish, const Call& of) { wish.sessions = {of.value("sessionId")}; });
+      });
 }
 
 void open_live_socket(Api&, Workspace workspace, Call call) {

@@ -19,9 +19,9 @@ struct StreamHandlersTest : net::HttpServerTest {
   testing::FakeRelay relay{loop};
   testing::PlayedApi played;
   Live live{loop, network, relay, {.readers = 2}, {.sockets = 1}};
+  testing::PlayedRelay& asked = played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
 
   StreamHandlersTest() {
-    played.workspaces.add("aaaaaaaaaaaa", "/home/me/project");
     played.workspaces.live = &live;
     relay.answers["LIST_AGENTS"] = {{"agents", json::array{}}};
     respond = [this](net::ServerRequest& request, net::HttpReply& reply) {
@@ -71,6 +71,26 @@ TEST_F(StreamHandlersTest, AFilterThatMeansNothingIsABadRequest) {
 TEST_F(StreamHandlersTest, AWorkspaceThatDoesNotAnswerIsUnavailable) {
   relay.trouble = "the daemon went away";
   expect_refused("streamEvents", "/api/v1/events/sse", 503);
+}
+
+TEST_F(StreamHandlersTest, AnUnknownAgentOrSessionHasNoStream) {
+  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{}}}};
+  asked.answers["SESSION_QUERY"] = {json::object{{"error", "there is no session s-9"}, {"code", "NOT_FOUND"}}};
+  expect_refused("streamAgentEvents", "/api/v1/agents/Nobody/events/sse", 404);
+  expect_refused("streamSessionEvents", "/api/v1/sessions/s-9/events/sse", 404);
+  asked.answers["LIST_AGENTS"] = {json::object{{"agents", json::array{json::object{{"name", "Bob"}}}}}};
+  asked.answers["SESSION_QUERY"] = {json::object{{"id", "s-1"}, {"agent", "Bob"}}};
+  head_of("/api/v1/agents/Bob/events/sse", 200);
+  head_of("/api/v1/sessions/s-1/events/sse", 200);
+}
+
+TEST_F(StreamHandlersTest, AForeignOriginGetsNoStreamAndNoCorsHeader) {
+  auto asking = client();
+  asking.say("GET /api/v1/events/sse HTTP/1.1\r\nHost: 127.0.0.1:3888\r\nOrigin: https://example.org\r\n\r\n");
+  ASSERT_TRUE(asking.hears("}}"));
+  EXPECT_TRUE(asking.heard().starts_with("HTTP/1.1 403 ")) << asking.heard();
+  EXPECT_FALSE(asking.heard().contains("Access-Control-Allow-Origin")) << asking.heard();
+  EXPECT_EQ(counted("streamEvents", 200), 0u);
 }
 
 TEST_F(StreamHandlersTest, AReaderWithoutTheTokenIsUnauthorized) {

@@ -15,7 +15,8 @@ constexpr std::size_t kMaxWatchedMessages = 4'096;
 
 ErrorCode error_code_of(Refusal refusal) {
   switch (refusal) {
-    case Refusal::UnknownRecipient: return ErrorCode::NotFound;
+    case Refusal::UnknownRecipient:
+    case Refusal::NotFound: return ErrorCode::NotFound;
     case Refusal::Busy: return ErrorCode::Busy;
     case Refusal::RateLimited: return ErrorCode::RateLimited;
     case Refusal::NotOwner:

@@ -59,8 +59,11 @@ void leave_to_person(permissions::Decision& decision, std::string_view why) {
 void write_permission(JsonWriter& out, const OpenRequest& open) {
   const auto& asked = *open.permission();
   out.field("tool", asked.tool);
-  if (asked.command) out.field("command", *asked.command);
-  if (asked.file_path) out.field("filePath", *asked.file_path);
+  const auto nullable = [&out](std::string_view name, const std::optional<std::string>& value) {
+    value ? out.field(name, *value) : out.raw(name, "null");
+  };
+  nullable("command", asked.command);
+  nullable("filePath", asked.file_path);
   if (asked.directory) out.field("directory", *asked.directory);
   out.field("description", asked.description).field("riskLevel", schema::name_of(asked.risk_level));
   out.optional("danger", open.decision.danger).optional("rule", open.decision.rule);
@@ -142,7 +145,21 @@ OpenRequest* Requests::add(OpenRequest request) {
 }
 
 bool Requests::remove(std::string_view id) {
-  return std::erase_if(open_, [&](const OpenRequest& open) { return open.id == id; }) > 0;
+  const auto found = std::ranges::find(open_, id, &OpenRequest::id);
+  if (found == open_.end()) return false;
+  remember_closed(found->id);
+  open_.erase(found);
+  return true;
+}
+
+std::deque<OpenRequest> Requests::take_all() {
+  for (const auto& open : open_) remember_closed(open.id);
+  return std::exchange(open_, {});
+}
+
+void Requests::remember_closed(const std::string& id) {
+  closed_.push_back(id);
+  if (closed_.size() > kMaxClosedRequests) closed_.pop_front();
 }
 
 /// The log has a request once for each session, however often it is told; what is known of it may grow.
@@ -406,9 +423,13 @@ std::optional<Core::Objection> Core::objection_to_answer(const Connection& conne
   AgentState* agent = find_agent(answer.agent);
   if (agent == nullptr) return Objection{Refusal::UnknownRecipient, unknown_recipient(answer.agent)};
   const OpenRequest* open = agent->requests.find(answer.request);
-  if (open == nullptr)
+  if (open == nullptr && agent->requests.was_open(answer.request))
     return Objection{Refusal::Stale,
-                     format("{} does not ask {} (any more); it may have been answered", answer.agent, answer.request)};
+                     format("{} does not ask {} any more: it was answered or withdrawn", answer.agent, answer.request)};
+  if (open == nullptr)
+    return Objection{Refusal::NotFound,
+                     format("{} has no request {}; list the pending ones with: agent-relay permissions", answer.agent,
+                            answer.request)};
   if (!connection.query_only && connection.agent == agent->name())
     return Objection{Refusal::BadRequest, "an agent does not answer itself; the user does"};
   if (open->permission() != nullptr && !answer.decision)

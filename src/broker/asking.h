@@ -1,7 +1,8 @@
 /// What one agent asks a person and nobody has answered yet.
 ///
 /// Invariants: at most kMaxRequests are kept, oldest first; an id is there once; a request is here only while its session
-///   lasts and once its event is stored.
+///   lasts and once its event is stored. The ids of the newest kMaxClosedRequests closed requests are remembered until the
+///   daemon ends, so that a late answer is told apart from an answer to a request that never existed.
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -20,7 +21,8 @@
 
 namespace relay::broker {
 
-inline constexpr std::size_t kMaxRequests = 128;  // of one agent; a host has half of that
+inline constexpr std::size_t kMaxRequests = 128;        // of one agent; a host has half of that
+inline constexpr std::size_t kMaxClosedRequests = 256;  // whose ids are remembered, of one agent
 
 struct OpenRequest {
   std::string id;                       // requestId, questionId
@@ -61,13 +63,18 @@ class Requests {
   void end_ending(std::string_view id);
   [[nodiscard]] bool is_ending(std::string_view id) const { return std::ranges::find(ending_, id) != ending_.end(); }
   /// Nothing is open any more; what is being stored goes on.
-  std::deque<OpenRequest> take_all() { return std::exchange(open_, {}); }
+  std::deque<OpenRequest> take_all();
+  /// It was open once and is closed now.
+  [[nodiscard]] bool was_open(std::string_view id) const { return std::ranges::find(closed_, id) != closed_.end(); }
 
   [[nodiscard]] std::deque<OpenRequest>& all() { return open_; }
   [[nodiscard]] const std::deque<OpenRequest>& all() const { return open_; }
 
  private:
+  void remember_closed(const std::string& id);
+
   std::deque<OpenRequest> open_;
+  std::deque<std::string> closed_;   // ids, oldest first
   std::vector<std::string> ending_;  // bounded likewise
   std::deque<OpenRequest> storing_;  // in the order they were told; bounded by what may wait for a commit
 };

@@ -404,6 +404,22 @@ TEST_F(Asking, APersonApproves) {
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve")"), "STALE");
 }
 
+TEST_F(Asking, ARequestThatNeverExistedIsNotFoundAndAClosedOneIsStale) {
+  ask("r1", "make deploy");
+  EXPECT_EQ(answer(person, R"("request":"r2","decision":"approve")"), "NOT_FOUND");
+  resolved("r1");
+  EXPECT_EQ(answer(person, R"("request":"r1","decision":"approve")"), "STALE");
+  ask("r3", "make deploy");
+  world.say(bob, R"({"v":1,"type":"BYE","id":"bye","ts":1,"payload":{"reason":"ended"}})");
+  EXPECT_EQ(answer(person, R"("request":"r3","decision":"approve")"), "STALE") << "its session ended";
+}
+
+TEST_F(Asking, ARequestWithoutCommandOrFileSaysNull) {
+  ask("r1", "make deploy");
+  EXPECT_EQ(string_member(first_open(), "command"), "make deploy");
+  EXPECT_TRUE(first_open().at("filePath").is_null());
+}
+
 TEST_F(Asking, WhoAnswersIsKnownByHisConnection) {
   ask("r1", "make deploy");
   const auto alice = world.join_ours("Alice");
@@ -469,7 +485,7 @@ TEST_F(Asking, AnAnswerFitsWhatIsAsked) {
   question("q1");
   EXPECT_EQ(answer(person, R"("request":"r1","answers":["yes"])"), "BAD_REQUEST");
   EXPECT_EQ(answer(person, R"("request":"q1","decision":"approve")"), "BAD_REQUEST");
-  EXPECT_EQ(answer(person, R"("request":"r2","decision":"approve")"), "STALE");
+  EXPECT_EQ(answer(person, R"("request":"r2","decision":"approve")"), "NOT_FOUND");
   EXPECT_EQ(answer(person, R"("request":"r1","decision":"perhaps")"), "BAD_REQUEST");
   world.request(person, "ANSWER", R"({"agent":"Nobody","request":"r1","decision":"deny"})");
   EXPECT_EQ(outcome(person), "UNKNOWN_RECIPIENT");

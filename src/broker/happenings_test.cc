@@ -299,13 +299,20 @@ TEST_F(Happenings, OneThatWasReleasedAndWentWithoutAWordHasEndedToo) {
   const auto alice = world.join_ours("Alice");
   for (const bool early : {true, false}) {
     const auto worker = world.join_ours("Worker");
-    world.request(alice, "RELEASE", R"({"name":"Worker"})");
+    world.request(alice, "RELEASE", R"({"name":"Worker","reason":"enough"})");
     const auto end = world.asked_of_hosts<EndHost>().at(0).id;
     if (early) world.leave(worker);
     world.host_done(end, {});
     if (!early) world.leave(worker);
     EXPECT_EQ(text(last("session.ended"), "reason"), "released");
+    EXPECT_EQ(text(last("session.ended"), "_agentName"), "Worker");
+    const auto released = last("agent.released");
+    EXPECT_EQ(text(released, "agentName"), "Worker");
+    EXPECT_EQ(text(released, "releasedBy"), "Alice");
+    EXPECT_EQ(text(released, "reason"), "enough");
   }
+  EXPECT_EQ(log("agent.released").size(), 2u) << "one for each release";
+  EXPECT_EQ(log("session.ended").size(), 2u);
   const auto worker = world.join_ours("Worker");
   world.request(worker, "BYE");
   EXPECT_EQ(text(last("session.ended"), "reason"), "completed");

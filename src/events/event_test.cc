@@ -11,15 +11,62 @@
 namespace relay::events {
 namespace {
 
+/// What the specification names; an event may tell more.
+struct SpecifiedEvent {
+  std::string_view type;
+  std::vector<std::string_view> required;
+  std::vector<std::string_view> optional = {};
+};
+
 TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
-  for (const auto* type : {"session.started", "session.ended", "item.started", "item.delta", "item.completed",
-                           "permission.requested", "permission.resolved", "question.requested", "question.resolved",
-                           "message.exchanged", "agent.spawned", "agent.released", "consensus.proposed",
-                           "consensus.resolved", "tokens.used", "file.operation", "command.executed"})
-    EXPECT_NE(kind_named(type), nullptr) << type;
+  const std::vector<SpecifiedEvent> specified = {
+      {"session.started", {"agent", "startedAt", "config"}},
+      {"session.ended", {"endedAt", "reason", "summary"}},
+      {"item.started", {"itemId", "itemType", "startedAt"}, {"metadata"}},
+      {"item.delta", {"itemId", "delta"}},
+      {"item.completed", {"itemId", "completedAt", "duration"}, {"result"}},
+      {"permission.requested", {"requestId", "tool", "description", "riskLevel"}, {"command", "filePath"}},
+      {"permission.resolved", {"requestId", "resolution", "resolvedBy", "resolvedAt"}, {"reason"}},
+      {"question.requested", {"questionId", "question"}, {"options", "defaultAnswer"}},
+      {"question.resolved", {"questionId", "resolvedBy"}, {"answer"}},
+      {"message.exchanged", {"from", "to", "body", "kind"}, {"thread", "channel"}},
+      {"agent.spawned", {"agentName", "cli", "spawnedBy"}, {"task", "role"}},
+      {"agent.released", {"agentName", "releasedBy"}, {"reason"}},
+      {"consensus.proposed", {"proposalId", "title", "proposedBy", "participants", "consensusType"}},
+      {"consensus.resolved", {"proposalId", "outcome", "votes"}},
+      {"tokens.used",
+       {"agentName", "model", "inputTokens", "outputTokens"},
+       {"cacheReadTokens", "cacheWriteTokens", "estimatedCostUsd"}},
+      {"file.operation", {"operation", "filePath"}, {"linesChanged", "diff"}},
+      {"command.executed", {"command", "duration"}, {"exitCode", "stdout", "stderr"}},
+  };
+  EXPECT_EQ(specified.size(), 17u);
+  for (const auto& event : specified) {
+    const auto* kind = kind_named(event.type);
+    ASSERT_NE(kind, nullptr) << event.type;
+    const auto may_be_absent = [&](std::string_view name) -> std::optional<bool> {
+      for (const auto& member : kind->object.members)
+        if (member.name == name) return member.type().may_be_absent();
+      return std::nullopt;
+    };
+    for (const auto name : event.required) EXPECT_EQ(may_be_absent(name), false) << event.type << " " << name;
+    for (const auto name : event.optional) EXPECT_EQ(may_be_absent(name), true) << event.type << " " << name;
+  }
   EXPECT_EQ(kind_named("no.such"), nullptr);
   std::set<std::string_view> types;
   for (const auto& kind : kinds()) EXPECT_TRUE(types.insert(kind.type).second) << kind.type;
+}
+
+TEST(Events, EveryOneCarriesTheEnvelope) {
+  schema::Components components;
+  (void)describe_events(components);
+  const auto all = components.take();
+  for (const auto& one : all.at("AgentEvent").as_object().at("oneOf").as_array()) {
+    const std::string reference{one.as_object().at("$ref").as_string()};
+    const auto& schema = all.at(reference.substr(reference.rfind('/') + 1)).as_object();
+    for (const auto* name : {"type", "_seq", "_ts", "_sessionId", "_agentName"})
+      EXPECT_TRUE(schema.at("properties").as_object().contains(name)) << reference << " " << name;
+  }
 }
 
 TEST(Events, AreReadAsTheyAreWritten) {

@@ -12,9 +12,9 @@ namespace relay::protocol {
 namespace {
 
 constexpr std::array kRefusals = {
-    Refusal::UnknownRecipient, Refusal::Busy,        Refusal::RateLimited, Refusal::Loop,
-    Refusal::TooLarge,         Refusal::Expired,     Refusal::BadRequest,  Refusal::Stale,
-    Refusal::NotOwner,         Refusal::Unsupported, Refusal::Refused,     Refusal::Storage};
+    Refusal::UnknownRecipient, Refusal::NotFound, Refusal::Busy,       Refusal::RateLimited, Refusal::Loop,
+    Refusal::TooLarge,         Refusal::Expired,  Refusal::BadRequest, Refusal::Stale,       Refusal::NotOwner,
+    Refusal::Unsupported,      Refusal::Refused,  Refusal::Storage};
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
                                   ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
@@ -76,6 +76,7 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq) {
 std::string_view name_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::UnknownRecipient: return "UNKNOWN_RECIPIENT";
+    case Refusal::NotFound: return "NOT_FOUND";
     case Refusal::Busy: return "BUSY";
     case Refusal::RateLimited: return "RATE_LIMITED";
     case Refusal::Loop: return "LOOP";
@@ -112,6 +113,7 @@ bool is_retryable(Refusal refusal) {
     case Refusal::RateLimited:
     case Refusal::Storage: return true;
     case Refusal::UnknownRecipient:
+    case Refusal::NotFound:
     case Refusal::Loop:  // retrying by itself is what a loop does
     case Refusal::TooLarge:
     case Refusal::Expired:

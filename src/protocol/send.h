@@ -76,6 +76,7 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq = 0);
 /// Why a SEND was refused. `name_of` gives the code on the wire.
 enum class Refusal : std::uint8_t {
   UnknownRecipient,
+  NotFound,  // what an answer names was never there
   Busy,
   RateLimited,
   Loop,

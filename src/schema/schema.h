@@ -12,7 +12,8 @@
 ///         schema::member<&Place::label>("label", "what is there", {.most = 80}));
 ///
 /// Members may be text, Named text, bool, numbers, enums with `kChoices`, other such structs, json::object as it is,
-///   and optionals, vectors and maps of these. An optional member may be absent; all others must be there.
+///   and optionals, vectors and maps of these. An optional member may be absent; all others must be there. A Nullable member
+///   is there always, as a value or as null.
 /// Invariants: `read(write(value))` is the value; what `read` accepts the schema accepts, and the other way round, but
 ///   for lengths, which are bytes here and letters there.
 /// Threading: any; the tables are constants.

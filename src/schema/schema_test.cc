@@ -5,6 +5,10 @@
 namespace relay {
 namespace {
 
+struct Maybe {
+  schema::Nullable<std::string> value = {};
+};
+
 enum class Colour : std::uint8_t { Red, DarkBlue };
 struct Inner {
   std::string name = {};
@@ -29,6 +33,9 @@ struct Outer {
 template <>
 inline constexpr auto schema::kChoices<Colour> =
     std::array{schema::Choice{Colour::Red, "red"}, schema::Choice{Colour::DarkBlue, "dark_blue"}};
+template <>
+inline constexpr auto schema::kObject<Maybe> =
+    schema::object("Maybe", "Perhaps.", schema::member<&Maybe::value>("value", "text, if any"));
 template <>
 inline constexpr auto schema::kObject<Inner> =
     schema::object("Inner", "Inside.", schema::member<&Inner::name>("name", "who", {.least = 1, .most = 5}),
@@ -110,6 +117,19 @@ TEST(Schema, IsAPageForPeople) {
   EXPECT_EQ(
       schema::explain(schema::object_of<Inner>()),
       "| member | type | meaning |\n|---|---|---|\n| `name` | text | who |\n| `size`? | whole number | how large |\n");
+}
+
+TEST(Schema, ANullableMemberIsAlwaysWritten) {
+  EXPECT_EQ(json::serialize(schema::write(Maybe{})), R"({"value":null})");
+  EXPECT_EQ(json::serialize(schema::write(Maybe{.value = "text"})), R"({"value":"text"})");
+  EXPECT_FALSE(schema::read<Maybe>({{"value", nullptr}}).value().value.has_value());
+  EXPECT_EQ(schema::read<Maybe>({{"value", "text"}}).value().value, "text");
+  EXPECT_EQ(schema::read<Maybe>({}).error().message(), R"("value" is missing)");
+  schema::Components components;
+  const auto described = schema::describe(schema::object_of<Maybe>(), components);
+  EXPECT_EQ(json::serialize(described.at("properties").as_object().at("value").as_object().at("type")),
+            R"(["string","null"])");
+  EXPECT_EQ(json::serialize(described.at("required")), R"(["value"])");
 }
 
 }  // namespace

@@ -8,6 +8,12 @@
 
 namespace relay::schema {
 
+/// A value or null: unlike an optional member it is always written, and must be there to be read.
+template <class T>
+struct Nullable : std::optional<T> {
+  using std::optional<T>::optional;
+};
+
 /// Specialised for each struct that has a table.
 template <class T>
 inline constexpr int kObject = 0;

@@ -90,6 +90,12 @@ json::object describe_map(json::object values) {
   return {{"type", "object"}, {"additionalProperties", std::move(values)}};
 }
 
+json::object describe_nullable(json::object inner) {
+  RELAY_ASSERT(inner.contains("type"));  // a reference would need `anyOf`
+  inner["type"] = json::array{inner["type"], "null"};
+  return inner;
+}
+
 json::object describe_choices(std::span<const std::string_view> names) {
   json::array choices;
   for (const auto name : names) choices.emplace_back(name);

@@ -29,6 +29,7 @@ json::object describe_text(const Bounds& bounds);
 json::object describe_integer(const Bounds& bounds);
 json::object describe_list(json::object items, const Bounds& bounds);
 json::object describe_map(json::object values);
+json::object describe_nullable(json::object inner);
 json::object describe_choices(std::span<const std::string_view> names);
 std::string words_of(std::span<const std::string_view> names);
 
@@ -40,6 +41,10 @@ template <class T>
 constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+constexpr bool is_nullable = false;
+template <class T>
+constexpr bool is_nullable<Nullable<T>> = true;
 template <class T>
 constexpr bool is_list = false;
 template <class T>
@@ -61,9 +66,9 @@ class TypeFor final : public Type {
  public:
   Result<void> read(const json::value& from, void* into, const Bounds& bounds, const Path& path) const override {
     T& value = *static_cast<T*>(into);
-    if constexpr (is_optional<T>) {
+    if constexpr (is_optional<T> || is_nullable<T>) {
       using Inner = T::value_type;
-      if (from.is_null()) {  // as good as absent
+      if (from.is_null()) {  // of an optional: as good as absent
         value.reset();
         return {};
       }
@@ -110,7 +115,7 @@ class TypeFor final : public Type {
 
   json::value write(const void* from) const override {
     const T& value = *static_cast<const T*>(from);
-    if constexpr (is_optional<T>) {
+    if constexpr (is_optional<T> || is_nullable<T>) {
       return value ? type_of<typename T::value_type>().write(&*value) : json::value{};
     } else if constexpr (is_list<T>) {
       json::array list;
@@ -139,6 +144,8 @@ class TypeFor final : public Type {
   json::object describe(const Bounds& bounds, Components& components) const override {
     if constexpr (is_optional<T>)
       return type_of<typename T::value_type>().describe(bounds, components);
+    else if constexpr (is_nullable<T>)
+      return describe_nullable(type_of<typename T::value_type>().describe(bounds, components));
     else if constexpr (is_list<T>)
       return describe_list(type_of<typename T::value_type>().describe({}, components), bounds);
     else if constexpr (is_map<T>)
@@ -163,6 +170,8 @@ class TypeFor final : public Type {
   std::string word() const override {
     if constexpr (is_optional<T>)
       return type_of<typename T::value_type>().word();
+    else if constexpr (is_nullable<T>)
+      return type_of<typename T::value_type>().word() + " or null";
     else if constexpr (is_list<T>)
       return "list of " + type_of<typename T::value_type>().word();
     else if constexpr (is_map<T>)

@@ -152,10 +152,27 @@ TEST_F(Served, PauseQueuesMessagesAndResumeFlushesThem) {
 }
 
 TEST_F(Served, StopGracefullyReleasesTheAgent) {
-  session("Bob");
+  const auto script = box.write(box.project() + "/agent.sh",
+                                "trap 'echo saved > work; exit 0' TERM HUP; echo ready > ready; "
+                                "while :; do sleep 0.05; done\n");
+  const auto started =
+      expect(201, "POST", "/api/v1/sessions", json::serialize(json::object{{"agent", "Bob"}, {"cli", "sh " + script}}));
+  const auto id = string_member(started, "sessionId").value_or("");
+  ASSERT_TRUE(eventually([&] { return text_of(box.project() + "/ready") == "ready\n"; }));
   const auto pid = static_cast<pid_t>(*integer_member(expect(200, "GET", "/agents/Bob"), "pid"));
   expect(200, "POST", "/api/v1/agents/Bob/stop", R"({"reason":"done"})");
   EXPECT_FALSE(cli_tests::is_running(pid));
+  EXPECT_EQ(text_of(box.project() + "/work"), "saved\n") << "the agent had time to save its work";
+  const auto newest = [&](std::string_view type) {
+    const auto page = expect(200, "GET", format("/api/v1/events?types={}&agent=Bob", type));
+    const auto& events = page.at("events").as_array();
+    return events.empty() ? json::object{} : events.back().as_object();
+  };
+  EXPECT_TRUE(eventually([&] { return string_member(newest("session.ended"), "reason") == "released"; }))
+      << json::serialize(newest("session.ended"));
+  EXPECT_EQ(string_member(newest("session.ended"), "_sessionId"), id);
+  EXPECT_EQ(string_member(newest("agent.released"), "agentName"), "Bob");
+  EXPECT_EQ(string_member(newest("agent.released"), "reason"), "done");
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Bob/stop").status, 404);
 }
 

@@ -47,13 +47,20 @@ struct Prompts : cli_tests::Agents {
     EXPECT_TRUE(until([&] { return (list = listed<PermissionList>("permissions")).permissions.size() == 1; }));
     return list.permissions.empty() ? PermissionBody{} : list.permissions.front();
   }
+  /// The newest event of that type; empty when there is none.
+  json::object newest(const std::string& type) {
+    const auto page = http->ask("GET", format("/api/v1/events?types={}&agent=Bob", type)).object();
+    const auto* events = array_member(page, "events");
+    return events == nullptr || events->empty() ? json::object{} : events->back().as_object();
+  }
+  /// What the agent was answered, as it saw it.
+  json::object decision_of(const std::string& name) {
+    for (const auto& event : events(name))
+      if (string_member(event, "event") == "answer") return event;
+    return {};
+  }
   bool ends_as(const std::string& resolution) {
-    return until([&] {
-      const auto page = http->ask("GET", "/api/v1/events?types=permission.resolved&agent=Bob").object();
-      const auto* events = array_member(page, "events");
-      return events != nullptr && !events->empty() &&
-             string_member(events->back().as_object(), "resolution") == resolution;
-    });
+    return until([&] { return string_member(newest("permission.resolved"), "resolution") == resolution; });
   }
 };
 
@@ -63,6 +70,9 @@ TEST_F(Prompts, GetPermissionsListsWhatIsAskedAndApproveLetsItGoOn) {
   bob.type("deploy\r");
   const auto asked = permission();
   EXPECT_EQ(asked.command, "make deploy");
+  EXPECT_FALSE(asked.file_path.has_value());
+  const auto listing = http->ask("GET", target("permissions")).object();
+  EXPECT_TRUE(listing.at("permissions").at(0).at("filePath").is_null()) << json::serialize(listing);
   EXPECT_EQ(asked.agent, "Bob");
   EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
   const auto answer =
@@ -84,7 +94,12 @@ TEST_F(Prompts, DenyIsToldToTheAgent) {
       200);
   EXPECT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "it went on";
   EXPECT_EQ(count("Bob", "ran"), 0U);
+  const auto answer = decision_of("Bob");
+  EXPECT_EQ(string_member(answer, "decision"), "denied");
+  EXPECT_EQ(string_member(answer, "by"), "hook") << "the agent was told by its own hook, not by keys";
+  EXPECT_TRUE(string_member(answer, "text").value_or("").contains("not today")) << json::serialize(answer);
   EXPECT_TRUE(ends_as("denied"));
+  EXPECT_EQ(string_member(newest("permission.resolved"), "reason"), "not today");
 }
 
 TEST_F(Prompts, QuestionsWorkTheSameWay) {
@@ -97,11 +112,23 @@ TEST_F(Prompts, QuestionsWorkTheSameWay) {
       http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)), R"({"answer":"SQLite"})");
   EXPECT_EQ(answer.status, 200) << answer.body;
   EXPECT_TRUE(until([&] { return listed<QuestionList>("questions").questions.empty(); }));
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
+  EXPECT_EQ(string_member(decision_of("Bob"), "text"), R"({"Which one?":"SQLite"})") << "what the agent was told";
+  EXPECT_TRUE(until([&] { return string_member(newest("question.resolved"), "answer") == "SQLite"; }));
+  EXPECT_EQ(string_member(newest("question.resolved"), "questionId"), list.questions[0].question_id);
+  const auto again = http->ask("POST", target(format("questions/{}/answer", list.questions[0].question_id)),
+                               R"({"answer":"PostgreSQL"})");
+  EXPECT_EQ(again.code(), "STALE") << again.body;
 }
 
 TEST_F(Prompts, WhatNobodyAsksCannotBeAnswered) {
   start_claude();
-  EXPECT_EQ(http->ask("POST", target("permissions/nothing/approve")).code(), "STALE");
+  for (const auto* path : {"permissions/nothing/approve", "permissions/nothing/deny"}) {
+    const auto answer = http->ask("POST", target(path));
+    EXPECT_EQ(answer.status, 404) << path << answer.body;
+    EXPECT_EQ(answer.code(), "NOT_FOUND") << path;
+  }
+  EXPECT_EQ(http->ask("POST", target("questions/nothing/answer"), R"({"answer":"x"})").status, 404);
   EXPECT_EQ(http->ask("POST", "/api/v1/agents/Nobody/permissions/nothing/approve").status, 404);
   EXPECT_EQ(http->ask("GET", "/api/v1/agents/Nobody/permissions").status, 404);
 }
