@@ -138,6 +138,7 @@ void Core::settle(Pending& pending, Saving saving, std::string_view why) {
 }
 
 void Core::committed(records::Ticket up_to, records::EventNumber newest) {
+  store_trouble_.clear();
   if (store_ != StoreState::Works) store_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = pending_.take_front();
@@ -155,7 +156,7 @@ void Core::commit_failed(records::Ticket from, records::Ticket to, std::string_v
   note(Note::Level::Warn, format("a commit failed: {}", why));
   if (store_ != StoreState::Failing) timers_.arm(now_.steady + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
   store_ = StoreState::Failing;
-  store_trouble_ = why;
+  store_trouble_ = why.empty() ? "the store gave no reason" : why;
   // Answers to what failed are gathered first: running one may append to the list.
   std::vector<Pending> failed;
   while (!pending_.empty() && pending_.front().ticket <= to) { failed.push_back(pending_.take_front()); }

@@ -568,7 +568,7 @@ class Core {
   bool released_ = false;         // something that was uncommitted, since those were looked at
   std::vector<Waiting> unsaved_;  // nobody asks for it again, and its commit failed; with what waits for that, in order
   StoreState store_ = StoreState::Works;
-  std::string store_trouble_;  // why the last commit failed
+  std::string store_trouble_;  // why the last commit failed; empty: it succeeded
   bool shutting_down_ = false;
 
   std::unordered_map<std::uint64_t, Connection> connections_;

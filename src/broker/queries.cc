@@ -246,10 +246,11 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.begin_object("storage");
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
   payload.optional("durability", info_.durability);
-  payload.field("canWrite", store_ == StoreState::Works).field("canRead", stats.has_value());
-  if (stats)
-    payload.field("messages", stats->messages).field("bytes", stats->bytes);
-  else
+  payload.field("canWrite", store_trouble_.empty()).field("canRead", stats.has_value());
+  if (stats) payload.field("messages", stats->messages).field("bytes", stats->bytes);
+  if (!store_trouble_.empty())
+    payload.field("error", store_trouble_);
+  else if (!stats)
     payload.field("error", stats.error().message());
   payload.end();
   respond(*connection, asked->answer, asked->request_id, payload.take());

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "base/json.h"
 #include "cli/connection.h"
 #include "cli/control.h"
+#include "cli/disk.h"
 #include "cli/message.h"
 #include "cli/times.h"
 #include "cli/version.h"
@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLittleSpaceBytes = 100'000'000;
 constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of ours can be earlier
 constexpr WallMs kClockTolerance = 60'000;
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
@@ -58,16 +57,19 @@ Finding check_config(const Context& context) {
                                                                             : "defaults; no config.toml");
 }
 
+/// The home, and the store where that is elsewhere.
 Finding check_disk(const Context& context) {
-  fs::path at = context.home.root;
-  while (!fs::exists(at) && at.has_relative_path()) at = at.parent_path();
-  struct statvfs info{};
-  if (::statvfs(at.c_str(), &info) != 0)
-    return problem("disk", Error::from_errno("cannot look at " + at.string()).message(), "");
-  const std::uint64_t free = info.f_bavail * info.f_frsize;
-  if (free < kLittleSpaceBytes)
-    return problem("disk", short_size(free) + " free", "make room: without it messages are refused");
-  return ok("disk", short_size(free) + " free");
+  std::vector<std::string> places = {context.home.root};
+  if (const auto settings = config::load_settings(context.home, context.environment);
+      settings && settings->storage_type() == config::StorageType::Sqlite)
+    places.push_back(config::database_path(*settings, context.project));
+  DiskState least;
+  for (const auto& place : places) {
+    auto state = look_at_disk(place);
+    if (!state.problem.empty()) return problem("disk", std::move(state.problem), std::move(state.advice));
+    if (least.free_bytes == 0 || state.free_bytes < least.free_bytes) least = std::move(state);
+  }
+  return ok("disk", short_size(least.free_bytes) + " free");
 }
 
 Finding check_clock(const Context& context) {
@@ -169,8 +171,9 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
                                    "restart the daemon: agent-relay down --all, agent-relay up"));
   if (const auto* storage = object_member(*status, "storage"))
     if (const auto error = string_member(*storage, "error"); error || !bool_member(*storage, "canWrite").value_or(true))
-      findings.push_back(
-          problem("storage", error.value_or("the store cannot be written"), "look at the disk and the log"));
+      findings.push_back(problem(
+          "storage", "the last write failed: " + error.value_or("no reason given"),
+          relay::format("see the disk and {}; messages are refused until it can be written", context.home.daemon_log)));
   if (const auto newest = newest_messages(*connection, protocol::MessageType::MessagesQuery, {}, 1);
       newest && !newest->empty())
     if (newest->front().timestamp > context.now() + kClockTolerance)
@@ -195,6 +198,10 @@ void check_daemon(const Context& context, std::vector<Finding>& findings) {
   findings.push_back(
       ok("daemon", relay::format("running, pid {}, {} open", peer_of(*daemon).value_or(0),
                                  open->size() == 1 ? "1 workspace" : relay::format("{} workspaces", open->size()))));
+  if (const auto http = http_service(context, peer_of(*daemon).value_or(0)); !http.error.empty())
+    findings.push_back(problem("http", "the HTTP API is not served: " + http.error, std::string{kHttpAdvice}));
+  else
+    findings.push_back(ok("http", http.url.empty() ? "switched off" : http.url));
   for (const auto& workspace : *open)
     if (!workspace.warning.empty()) findings.push_back(problem("daemon", workspace.warning, ""));
   check_workspace(context, findings);

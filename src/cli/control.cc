@@ -59,6 +59,34 @@ Result<std::vector<OpenWorkspace>> list_workspaces(Connection& daemon) {
       RELAY_TRY(ask_object(daemon, protocol::MessageType::WorkspaceList, json::object(), kAnswerTimeout)));
 }
 
+Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root) {
+  const auto answer =
+      RELAY_TRY(ask_object(daemon, protocol::MessageType::Status, json::object({{"root", root}}), kAnswerTimeout));
+  DaemonState state;
+  if (const auto* http = object_member(answer, "http")) {
+    state.http_url = string_member(*http, "url").value_or("");
+    state.http_error = string_member(*http, "error").value_or("");
+  }
+  if (const auto* settings = object_member(answer, "settings"))
+    for (const auto& [name, value] : *settings)
+      if (const auto* text = value.if_string()) state.settings.emplace(name, *text);
+  return state;
+}
+
+Result<std::vector<ReloadedSetting>> reload_daemon(Connection& daemon, const std::string& root) {
+  const auto answer = RELAY_TRY(ask_object(daemon, protocol::MessageType::Control,
+                                           json::object({{"action", "reload"}, {"root", root}}), kAnswerTimeout));
+  std::vector<ReloadedSetting> changes;
+  const auto text = [](const json::object& entry, std::string_view name) {
+    return string_member(entry, name).value_or("");
+  };
+  if (const auto* changed = array_member(answer, "changed"))
+    for (const auto& value : *changed)
+      if (const auto* entry = value.if_object())
+        changes.push_back({text(*entry, "setting"), text(*entry, "from"), text(*entry, "to"), text(*entry, "applies")});
+  return changes;
+}
+
 Result<pid_t> peer_of(const Connection& connection) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);

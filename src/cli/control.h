@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,21 @@ Result<std::vector<OpenWorkspace>> open_workspace(Connection& daemon, const std:
                                                   const std::string& socket);
 Result<void> close_workspace(Connection& daemon, const std::string& root);
 Result<std::vector<OpenWorkspace>> list_workspaces(Connection& daemon);
+
+/// What the daemon says of itself.
+struct DaemonState {
+  std::string http_url = {};                         // empty: HTTP is not served
+  std::string http_error = {};                       // why not; empty when it is switched off
+  std::map<std::string, std::string> settings = {};  // the values in force for the workspace of that root
+};
+Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root);
+
+struct ReloadedSetting {
+  std::string setting, from, to;
+  std::string applies;  // config::describe(Applies)
+};
+/// Has it load config.toml again; what changed. An error leaves everything as it was.
+Result<std::vector<ReloadedSetting>> reload_daemon(Connection& daemon, const std::string& root);
 
 /// Asks it to end and waits until the process is gone.
 Result<void> shut_down_daemon(Connection& daemon);

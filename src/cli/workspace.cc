@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/control.h"
 #include "config/places.h"
 #include "daemon/private_file.h"
 
@@ -11,12 +12,25 @@ Result<Connection> reach_daemon(const Context& context) {
   return Connection::open(config::socket_to_connect(context.home.daemon_socket));
 }
 
-std::string http_address(const Context& context, pid_t daemon_pid) {
+namespace {
+
+/// The file is left behind by a daemon that was killed, so its pid is compared.
+std::string url_in_file(const Context& context, pid_t daemon_pid) {
   bool exists = false;
   const auto text = daemon::read_small_file(context.home.http_file, exists);
   const auto told = parse_json_object(text.value_or(""));
-  const bool lives = told && integer_member(*told, "pid") == daemon_pid;  // else a daemon that was killed left it
+  const bool lives = told && integer_member(*told, "pid") == daemon_pid;
   return lives ? string_member(*told, "url").value_or("") : "";
+}
+
+}  // namespace
+
+HttpService http_service(const Context& context, pid_t daemon_pid) {
+  auto daemon = reach_daemon(context);
+  if (daemon && peer_of(*daemon).value_or(0) == daemon_pid)
+    if (auto state = ask_daemon_state(*daemon, context.project.root))
+      return {std::move(state->http_url), std::move(state->http_error)};
+  return {.url = url_in_file(context, daemon_pid)};
 }
 
 Result<Connection> reach_workspace(const Context& context) {

@@ -15,8 +15,16 @@ namespace relay::cli {
 Result<Connection> reach_workspace(const Context& context);
 /// Connected and introduced: for questions.
 Result<Connection> join_workspace(const Context& context);
-/// Where the daemon of that pid serves its HTTP API; empty when it does not.
-std::string http_address(const Context& context, pid_t daemon_pid);
+/// Where the daemon of that pid serves its HTTP API, or why it does not; both empty when it is switched off.
+struct HttpService {
+  std::string url = {};
+  std::string error = {};
+};
+HttpService http_service(const Context& context, pid_t daemon_pid);
+/// What to do when it is not served.
+inline constexpr std::string_view kHttpAdvice =
+    "choose another port with dashboard_port in config.toml or AGENT_RELAY_DASHBOARD_PORT (0 switches it off), then: "
+    "agent-relay down --all, agent-relay up";
 /// The daemon's own socket.
 Result<Connection> reach_daemon(const Context& context);
 

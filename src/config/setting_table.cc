@@ -14,50 +14,51 @@ using enum SettingKind;
 
 constexpr SettingRow kTable[] = {
     {Setting::DashboardPort, "dashboard_port", "AGENT_RELAY_DASHBOARD_PORT", Integer, "3888", 0, kMaxPort, "",
-     "port of the HTTP API, or the next free one; 0 switches it off"},
+     "port of the HTTP API, or the next free one; 0 switches it off", Applies::OnRestart},
     {Setting::HttpAddress, "http.address", "AGENT_RELAY_HTTP_ADDRESS", Text, "127.0.0.1", 0, 0, "",
-     "where the HTTP API listens; beyond this machine only with AGENT_RELAY_API_TOKEN"},
+     "where the HTTP API listens; beyond this machine only with AGENT_RELAY_API_TOKEN", Applies::OnRestart},
     {Setting::HttpOrigins, "http.origins", "AGENT_RELAY_API_ALLOWED_ORIGINS", Text, "", 0, 0, "",
-     "web sites whose pages may use the HTTP API, with commas between"},
+     "web sites whose pages may use the HTTP API, with commas between", Applies::OnRestart},
     {Setting::StorageType, "storage.type", "AGENT_RELAY_STORAGE_TYPE", Choice, "sqlite", 0, 0, "sqlite|memory",
-     "where messages are kept; in memory, only the newest 64 MiB beside what still waits"},
+     "where messages are kept; in memory, only the newest 64 MiB beside what still waits", Applies::NewWorkspaces},
     {Setting::StoragePath, "storage.path", "AGENT_RELAY_STORAGE_PATH", Text, "", 0, 0, "",
-     "database file or directory; empty: in the project's own directory"},
+     "database file or directory; empty: in the project's own directory", Applies::NewWorkspaces},
     {Setting::StorageUrl, "storage.url", "AGENT_RELAY_STORAGE_URL", Text, "", 0, 0, "",
-     "PostgreSQL address; not usable yet"},
-    {Setting::Debug, "debug", "AGENT_RELAY_DEBUG", Flag, "false", 0, 0, "", "write debug lines to the daemon's log"},
+     "PostgreSQL address; not usable yet", Applies::NewWorkspaces},
+    {Setting::Debug, "debug", "AGENT_RELAY_DEBUG", Flag, "false", 0, 0, "", "write debug lines to the daemon's log",
+     Applies::OnReload},
     {Setting::Socket, "socket", "AGENT_RELAY_SOCKET", Text, "", 0, 0, "",
-     "a further socket path where the project's workspace listens"},
+     "a further socket path where the project's workspace listens", Applies::NewWorkspaces},
     {Setting::Durability, "durability", "AGENT_RELAY_DURABILITY", Choice, "power", 0, 0, "power|process",
-     "what an accepted message survives: a power cut, or any crash of a process"},
+     "what an accepted message survives: a power cut, or any crash of a process", Applies::NewWorkspaces},
     {Setting::RetentionMaxAgeDays, "retention.max_age_days", "AGENT_RELAY_RETENTION_MAX_AGE_DAYS", Integer, "30", 1,
-     kTenYearsInDays, "", "messages older than this are removed"},
+     kTenYearsInDays, "", "messages older than this are removed", Applies::OnReload},
     {Setting::RetentionMaxBytes, "retention.max_bytes", "AGENT_RELAY_RETENTION_MAX_BYTES", Integer, "1073741824",
-     1'048'576, kNoLimit, "", "the oldest messages are removed beyond this size"},
+     1'048'576, kNoLimit, "", "the oldest messages are removed beyond this size", Applies::OnReload},
     {Setting::RetentionEventsDays, "retention.events_days", "AGENT_RELAY_RETENTION_EVENTS_DAYS", Integer, "7", 1,
-     kTenYearsInDays, "", "events older than this are removed"},
+     kTenYearsInDays, "", "events older than this are removed", Applies::OnReload},
     {Setting::HeartbeatMs, "heartbeat_ms", "AGENT_RELAY_HEARTBEAT_MS", Integer, "5000", 100, 3'600'000, "",
-     "a silent connection is asked for a sign of life after this time"},
+     "a silent connection is asked for a sign of life after this time", Applies::NewWorkspaces},
     {Setting::MaxBacklog, "max_backlog", "AGENT_RELAY_MAX_BACKLOG", Integer, "1000000", 1, 1'000'000'000, "",
-     "messages that may wait for one recipient"},
+     "messages that may wait for one recipient", Applies::NewWorkspaces},
     {Setting::RatePerSecond, "rate_per_second", "AGENT_RELAY_RATE_PER_SECOND", Integer, "100000", 0, 1'000'000'000, "",
-     "messages one sender may send each second; 0: no limit"},
+     "messages one sender may send each second; 0: no limit", Applies::NewWorkspaces},
     {Setting::RateBurst, "rate_burst", "AGENT_RELAY_RATE_BURST", Integer, "200000", 1, 1'000'000'000, "",
-     "messages one sender may send at once"},
+     "messages one sender may send at once", Applies::NewWorkspaces},
     {Setting::SessionGraceMs, "session_grace_ms", "AGENT_RELAY_SESSION_GRACE_MS", Integer, "60000", 0, 86'400'000, "",
-     "a lost agent still counts as present for this time"},
+     "a lost agent still counts as present for this time", Applies::NewWorkspaces},
     {Setting::DefaultTtlDays, "default_ttl_days", "AGENT_RELAY_DEFAULT_TTL_DAYS", Integer, "7", 1, kMaxTtlDays, "",
-     "an undelivered message expires after this time"},
+     "an undelivered message expires after this time", Applies::NewWorkspaces},
     {Setting::BreakLoops, "break_loops", "AGENT_RELAY_BREAK_LOOPS", Flag, "true", 0, 0, "",
-     "stop agents that answer each other without saying anything new"},
+     "stop agents that answer each other without saying anything new", Applies::NewWorkspaces},
     {Setting::NotifyTerminal, "notify.terminal", "AGENT_RELAY_NOTIFY_TERMINAL", Choice, "off", 0, 0, "off|osc9|osc777",
-     "how your terminal is told that the agent in it waits for you"},
+     "how your terminal is told that the agent in it waits for you", Applies::NewSessions},
     {Setting::NotifyCommand, "notify.command", "AGENT_RELAY_NOTIFY_COMMAND", Text, "", 0, 0, "",
-     "program with arguments that is run when an agent waits for you; cut at blanks, no shell"},
+     "program with arguments that is run when an agent waits for you; cut at blanks, no shell", Applies::OnReload},
     {Setting::NotifyDesktop, "notify.desktop", "AGENT_RELAY_NOTIFY_DESKTOP", Flag, "false", 0, 0, "",
-     "tell the desktop with notify-send when an agent waits for you"},
+     "tell the desktop with notify-send when an agent waits for you", Applies::OnReload},
     {Setting::TrustedProjects, "trusted_projects", "AGENT_RELAY_TRUSTED_PROJECTS", Text, "", 0, 0, "",
-     "projects of other users that may be used all the same: paths with commas between, or *"},
+     "projects of other users that may be used all the same: paths with commas between, or *", Applies::OnReload},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(
@@ -73,6 +74,16 @@ static_assert(
 std::span<const SettingRow> setting_table() { return kTable; }
 
 const SettingRow& row_of(Setting setting) { return kTable[static_cast<std::size_t>(setting)]; }
+
+std::string_view describe(Applies applies) {
+  switch (applies) {
+    case Applies::OnReload: return "now";
+    case Applies::NewSessions: return "for new sessions";
+    case Applies::NewWorkspaces: return "for workspaces opened from now on";
+    case Applies::OnRestart: return "after a restart";
+  }
+  return "";
+}
 
 std::string_view name_of(Source source) {
   switch (source) {

@@ -44,6 +44,25 @@ Settings::Settings() {
   }
 }
 
+Settings Settings::in_force(const Settings& at_start, const Settings& at_open, const Settings& now) {
+  Settings all;
+  for (const auto& row : setting_table()) {
+    const auto& from = row.applies == Applies::OnRestart       ? at_start
+                       : row.applies == Applies::NewWorkspaces ? at_open
+                                                               : now;
+    all.slots_[static_cast<std::size_t>(row.setting)] = from.slot(row.setting);
+  }
+  return all;
+}
+
+std::vector<SettingChange> changes_between(const Settings& before, const Settings& after) {
+  std::vector<SettingChange> changes;
+  for (const auto& row : setting_table())
+    if (auto from = before.text(row.setting), to = after.text(row.setting); from != to)
+      changes.push_back({&row, std::move(from), std::move(to)});
+  return changes;
+}
+
 Result<void> Settings::apply_environment(const Environment& environment) {
   for (const auto& row : setting_table())
     if (const auto text = environment(row.variable))

@@ -53,6 +53,16 @@ enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
 std::string_view name_of(Source source);
 
+/// From when on a changed value counts, once config.toml was loaded again.
+enum class Applies : std::uint8_t {
+  OnReload,       // at once
+  NewSessions,    // for agents started afterwards; their hosts read it
+  NewWorkspaces,  // for workspaces opened afterwards
+  OnRestart,      // for the next daemon
+};
+/// `now`, `for new sessions`, `for workspaces opened from now on`, `after a restart`.
+std::string_view describe(Applies applies);
+
 struct SettingRow {
   Setting setting;
   std::string_view name;      // dotted, as in config.toml: `retention.max_bytes`
@@ -63,6 +73,7 @@ struct SettingRow {
   std::int64_t most;
   std::string_view choices;  // Choice only: `sqlite|memory`
   std::string_view description;
+  Applies applies = Applies::OnRestart;
 };
 std::span<const SettingRow> setting_table();
 const SettingRow& row_of(Setting setting);
@@ -81,6 +92,10 @@ class Settings {
   Result<void> apply_file(std::string_view text, std::string_view path);
   Result<void> apply_environment(const Environment& environment);
   Result<void> apply_flag(Setting setting, std::string_view text);
+
+  /// The values a daemon runs with: each setting as it was at the start, when the workspace was opened, or when config.toml
+  /// was loaded last, by the time from which it applies.
+  static Settings in_force(const Settings& at_start, const Settings& at_open, const Settings& now);
 
   /// Whether a daemon can run with these; what is accepted but not possible yet is refused here, in one sentence.
   [[nodiscard]] Result<void> check_usable() const;
@@ -133,6 +148,13 @@ class Settings {
 
   std::array<Slot, kSettingCount> slots_;
 };
+
+struct SettingChange {
+  const SettingRow* row;
+  std::string from, to;
+};
+/// Settings whose values differ, in the order of the table.
+std::vector<SettingChange> changes_between(const Settings& before, const Settings& after);
 
 /// The text of a config.toml; nothing when there is none.
 Result<std::string> read_config(const std::string& path);

@@ -160,5 +160,23 @@ TEST(Settings, EachProjectHasADatabaseOfItsOwn) {
   EXPECT_EQ(database_path(settings, project), "/srv/app/here.sqlite");
 }
 
+TEST(Settings, EachCountsFromTheTimeAtWhichItApplies) {
+  Settings at_start, at_open, now;
+  for (auto* settings : {&at_start, &at_open, &now}) {
+    const auto number = settings == &at_start ? "4001" : settings == &at_open ? "4002" : "4003";
+    ASSERT_TRUE(settings->apply_flag(Setting::DashboardPort, number));
+    ASSERT_TRUE(settings->apply_flag(Setting::HeartbeatMs, number));
+    ASSERT_TRUE(settings->apply_flag(Setting::RetentionMaxAgeDays, settings == &now ? "3" : "1"));
+  }
+  const auto used = Settings::in_force(at_start, at_open, now);
+  EXPECT_EQ(used.dashboard_port(), 4001) << "only the next daemon takes another port";
+  EXPECT_EQ(used.heartbeat_ms(), 4002) << "a workspace keeps what it was opened with";
+  EXPECT_EQ(used.retention_max_age_days(), 3);
+  std::vector<std::string> changed;
+  for (const auto& change : changes_between(used, now))
+    changed.push_back(std::string{change.row->name} + " " + change.from + " " + change.to);
+  EXPECT_EQ(changed, (std::vector<std::string>{"dashboard_port 4001 4003", "heartbeat_ms 4002 4003"}));
+}
+
 }  // namespace
 }  // namespace relay::config

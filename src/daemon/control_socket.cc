@@ -1,12 +1,22 @@
 #include "daemon/control_socket.h"
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "protocol/send.h"
 
 namespace relay::daemon {
 
 using protocol::MessageType;
+
+namespace {
+
+std::string text_in(std::string_view payload, std::string_view name) {
+  const auto object = parse_json_object(payload);
+  return object ? string_member(*object, name).value_or("") : std::string{};
+}
+
+}  // namespace
 
 ControlSocket::~ControlSocket() { *alive_ = false; }
 
@@ -49,6 +59,14 @@ void ControlSocket::on_frame(ConnectionId from, std::string_view body) {
 void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope) {
   switch (envelope.type) {
     case MessageType::WorkspaceList: return respond(from, std::string{envelope.id}, {});
+    case MessageType::Status:
+      return respond_with(from, MessageType::StatusResponse, envelope.id,
+                          handler_.describe_daemon(text_in(envelope.payload, "root")));
+    case MessageType::Control:
+      if (text_in(envelope.payload, "action") != "reload")
+        return complain(from, "the daemon's own socket knows one action: reload", net::Drain::No);
+      return respond_with(from, MessageType::ControlResult, envelope.id,
+                          handler_.reload(text_in(envelope.payload, "root")));
     case MessageType::Shutdown: respond(from, std::string{envelope.id}, {}); return handler_.begin_shutdown();
     case MessageType::WorkspaceOpen:
     case MessageType::WorkspaceClose: {
@@ -75,10 +93,13 @@ Answered ControlSocket::answer_later(ConnectionId to, std::string_view request_i
 
 void ControlSocket::respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome) {
   if (!outcome) log::warn("a request was refused", {{"reason", outcome.error().message()}});
-  send(to, protocol::write_envelope({.type = MessageType::WorkspaceResponse,
-                                     .id = request_id,
-                                     .ts = loop_.now().wall,
-                                     .payload = handler_.describe_workspaces(outcome)}));
+  respond_with(to, MessageType::WorkspaceResponse, request_id, handler_.describe_workspaces(outcome));
+}
+
+void ControlSocket::respond_with(ConnectionId to, MessageType type, std::string_view request_id,
+                                 std::string_view payload) {
+  send(to, protocol::write_envelope(
+               {.type = type, .id = std::string{request_id}, .ts = loop_.now().wall, .payload = std::string{payload}}));
 }
 
 /// `end` is Yes when the conversation cannot go on.

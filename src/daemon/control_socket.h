@@ -1,6 +1,8 @@
-/// The daemon's own socket: open, close and list workspaces, shut down. Same framing as everywhere, no handshake.
+/// The daemon's own socket: open, close and list workspaces, tell the daemon's state, load the configuration again, shut
+/// down. Same framing as everywhere, no handshake.
 ///
-/// Every request gets one WORKSPACE_RESPONSE with the request's envelope id. A conversation here is short: a
+/// Every request gets one response with the request's envelope id: STATUS_RESPONSE to STATUS, CONTROL_RESULT to CONTROL,
+/// else WORKSPACE_RESPONSE. A conversation here is short: a
 /// connection that stays silent is closed, so that half a frame cannot be held here for ever.
 /// Ownership: owns its listener and connections; borrows the handler, which outlives it. Threading: loop thread only.
 #pragma once
@@ -32,6 +34,10 @@ class ControlHandler {
   virtual void begin_shutdown() = 0;
   /// The payload of a WORKSPACE_RESPONSE that tells the outcome and what is open now.
   virtual std::string describe_workspaces(const Result<void>& outcome) = 0;
+  /// The payload of a STATUS_RESPONSE: HTTP and the settings in force, for the workspace of `root` where that is open.
+  virtual std::string describe_daemon(const std::string& root) = 0;
+  /// Loads config.toml again; the payload of a CONTROL_RESULT that tells what changed.
+  virtual std::string reload(const std::string& root) = 0;
 };
 
 class ControlSocket final : private ConnectionOwner {
@@ -58,6 +64,7 @@ class ControlSocket final : private ConnectionOwner {
   void handle(ConnectionId from, const protocol::Envelope& envelope);
   Answered answer_later(ConnectionId to, std::string_view request_id);
   void respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome);
+  void respond_with(ConnectionId to, protocol::MessageType type, std::string_view request_id, std::string_view payload);
   void complain(ConnectionId to, std::string_view sentence, net::Drain end);
   void send(ConnectionId to, std::string_view body);
   void expect_silence_to_end(ConnectionId id);

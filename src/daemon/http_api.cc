@@ -39,6 +39,7 @@ std::unique_ptr<HttpApi> HttpApi::start(const DaemonOptions& options) {
   auto server = api::Server::start(options_for(options));
   if (!server) {
     log::warn("the HTTP API is not served", {{"reason", server.error().message()}});
+    http->error_ = server.error().message();
     return http;
   }
   http->server_ = *std::move(server);
@@ -49,6 +50,8 @@ std::unique_ptr<HttpApi> HttpApi::start(const DaemonOptions& options) {
   log::info("the HTTP API is served", {{"url", http->server_->url()}});
   return http;
 }
+
+std::string HttpApi::url() const { return server_ ? server_->url() : std::string{}; }
 
 HttpApi::~HttpApi() {
   if (!file_.empty()) ::unlink(file_.c_str());

@@ -25,6 +25,11 @@ class HttpApi {
   HttpApi(const HttpApi&) = delete;
   HttpApi& operator=(const HttpApi&) = delete;
 
+  /// Where it is served; empty when it is not.
+  [[nodiscard]] std::string url() const;
+  /// Why it is not served although it should be; empty when it is served or switched off.
+  [[nodiscard]] const std::string& error() const { return error_; }
+
   /// Streams are ended, no new requests are taken. Returns at once.
   void begin_stop();
 
@@ -32,6 +37,7 @@ class HttpApi {
   HttpApi() = default;
 
   std::string file_;
+  std::string error_;
   std::unique_ptr<api::Server> server_;  // null: switched off, or no port
 };
 

@@ -16,9 +16,10 @@
 
 namespace relay::daemon {
 
-OpenWorkspace::OpenWorkspace(const Surroundings& around, config::Project project)
+OpenWorkspace::OpenWorkspace(const Surroundings& around, config::Project project, const config::Settings& settings)
     : around_{around},
       project_{std::move(project)},
+      opened_with_{settings},
       roster_files_{project_.directory},
       hosts_{around.home, project_, around.loop, around.network, around.launcher} {}
 
@@ -34,7 +35,8 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
     return fail(Errc::NoSuchRoot, format("cannot open the workspace {}: there is no such directory", root));
   }
   const WallMs now = around.loop.now().wall;
-  auto self = std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, config::project_at(root, around.home)}};
+  auto self =
+      std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, config::project_at(root, around.home), settings}};
   self->socket_ = RELAY_TRY(prepare_project(self->project_, now));
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));

@@ -54,6 +54,7 @@ class OpenWorkspace {
   void tell_person(PersonSink sink) { workspace_->tell_person(std::move(sink)); }
 
   [[nodiscard]] const config::Project& project() const { return project_; }
+  [[nodiscard]] const config::Settings& opened_with() const { return opened_with_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] std::vector<std::string> further_sockets() const;
   [[nodiscard]] const std::string& storage() const { return storage_; }
@@ -61,12 +62,13 @@ class OpenWorkspace {
   [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return workspace_->roster(); }
 
  private:
-  OpenWorkspace(const Surroundings& around, config::Project project);
+  OpenWorkspace(const Surroundings& around, config::Project project, const config::Settings& settings);
 
   Result<void> listen_at(const std::string& path);
 
   Surroundings around_;
   config::Project project_;
+  config::Settings opened_with_;
   std::string socket_;
   std::string storage_;
   std::string warning_;

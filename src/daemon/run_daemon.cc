@@ -56,22 +56,26 @@ struct Followers {
   std::optional<RulesFile> rules;
 };
 
-void reload(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
-  notify_reloading();
+/// An error leaves the old configuration in force.
+Result<void> load_again(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
   if (followers.rules) followers.rules->read();
-  if (options.reload_settings) {
-    auto settings = options.reload_settings();
-    if (settings) {
-      if (auto reopened = open_log(options, *settings); !reopened) log::warn(reopened.error().message());
-      if (followers.notifier) followers.notifier->use_settings(*settings);
-      supervisor.use_settings(*std::move(settings));
-      log::info("configuration read again");
-    } else {
-      log::error("the configuration was not read again; the old one stays in force",
-                 {{"reason", settings.error().message()}});
-    }
-  }
+  if (!options.reload_settings) return {};
+  auto settings = RELAY_TRY(options.reload_settings());
+  if (auto reopened = open_log(options, settings); !reopened) log::warn(reopened.error().message());
+  if (followers.notifier) followers.notifier->use_settings(settings);
+  supervisor.use_settings(std::move(settings));
+  log::info("configuration read again");
+  return {};
+}
+
+Result<void> reload(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
+  notify_reloading();
+  auto loaded = load_again(options, supervisor, followers);
+  if (!loaded)
+    log::error("the configuration was not read again; the old one stays in force",
+               {{"reason", loaded.error().message()}});
   notify_ready();
+  return loaded;
 }
 
 /// Agents that were started without us; a failure costs only that.
@@ -113,7 +117,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
                         }};
   bool asked_to_end = false;
   signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [&](int number) {
-    if (number == SIGHUP) return reload(options, supervisor, followers);
+    if (number == SIGHUP) return static_cast<void>(reload(options, supervisor, followers));
     if (asked_to_end) return loop.stop();  // asked twice: the person does not want to wait
     asked_to_end = true;
     supervisor.begin_shutdown();
@@ -125,9 +129,12 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   });
   followers.rules.emplace(loop, options.home, [&](auto policy) { supervisor.use_policy(std::move(policy)); });
 
+  supervisor.on_reload([&] { return reload(options, supervisor, followers); });
+
   RELAY_TRY(HttpApi::check(options));
   RELAY_TRY(supervisor.start());
   http = HttpApi::start(options);
+  supervisor.tell_http(http->url(), http->error());
   observer = start_observer(options);
   log::info("listening",
             {{"version", options.version}, {"pid", format("{}", ::getpid())}, {"home", options.home.root}});

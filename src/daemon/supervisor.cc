@@ -206,4 +206,46 @@ std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
   return json.take();
 }
 
+void Supervisor::tell_http(std::string url, std::string error) {
+  http_url_ = std::move(url);
+  http_error_ = std::move(error);
+}
+
+config::Settings Supervisor::settings_in_force(const std::string& root) const {
+  const auto found = workspaces_.find(settled(root));
+  return config::Settings::in_force(options_.settings,
+                                    found == workspaces_.end() ? settings_ : found->second->opened_with(), settings_);
+}
+
+std::string Supervisor::describe_daemon(const std::string& root) {
+  protocol::JsonWriter json;
+  json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
+  json.begin_object("http").optional("url", http_url_).optional("error", http_error_).end();
+  json.begin_object("settings");
+  const auto settings = settings_in_force(root);
+  for (const auto& row : config::setting_table()) json.field(row.name, settings.text(row.setting));
+  json.end();
+  return json.take();
+}
+
+std::string Supervisor::reload(const std::string& root) {
+  const auto before = settings_in_force(root);
+  const auto loaded = load_ ? load_() : Result<void>{fail("this daemon has no configuration to load")};
+  protocol::JsonWriter json;
+  json.field("success", loaded.has_value());
+  if (!loaded) json.field("error", loaded.error().message());
+  json.begin_array("changed");
+  if (loaded) {
+    for (const auto& [row, from, to] : config::changes_between(before, settings_))
+      json.begin_element()
+          .field("setting", row->name)
+          .field("from", from)
+          .field("to", to)
+          .field("applies", describe(row->applies))
+          .end();
+  }
+  json.end();
+  return json.take();
+}
+
 }  // namespace relay::daemon

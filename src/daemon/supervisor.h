@@ -31,6 +31,10 @@ class Supervisor final : private ControlHandler {
 
   /// New settings: retention at once, limits for workspaces opened from now on.
   void use_settings(config::Settings settings);
+  /// Loads config.toml again, on request; an error leaves everything as it was.
+  void on_reload(std::function<Result<void>()> load) { load_ = std::move(load); }
+  /// Where HTTP is served, or why not; both empty when it is switched off.
+  void tell_http(std::string url, std::string error);
 
   /// What is approved without a person, in every workspace.
   void use_policy(std::shared_ptr<const permissions::Policy> policy);
@@ -48,6 +52,9 @@ class Supervisor final : private ControlHandler {
   void open_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
   void close_workspace(const protocol::WorkspaceRequest& request, Answered answered) override;
   std::string describe_workspaces(const Result<void>& outcome) override;
+  std::string describe_daemon(const std::string& root) override;
+  std::string reload(const std::string& root) override;
+  [[nodiscard]] config::Settings settings_in_force(const std::string& root) const;
 
   [[nodiscard]] std::string settled(const std::string& root) const;
   Result<OpenWorkspace*> open(const std::string& wanted, const std::string& socket);
@@ -58,7 +65,9 @@ class Supervisor final : private ControlHandler {
   void end_if_empty();
 
   const DaemonOptions& options_;
-  config::Settings settings_;
+  config::Settings settings_;  // as loaded last; what was in force at the start is in the options
+  std::function<Result<void>()> load_;
+  std::string http_url_, http_error_;
   net::EventLoop& loop_;
   net::Network& network_;
   Random& random_;

@@ -402,8 +402,16 @@ TEST_F(Served, ADaemonThatEndsFinishesWhatIsUnderWayAndABadPortHurtsNobody) {
   box.ok({"down", "--all"});
   EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "its port may be another's already";
   box.set("AGENT_RELAY_HTTP_ADDRESS", "127.99.99.999");
-  box.ok({"up"});
-  EXPECT_FALSE(box.ok_json({"status"}).contains("http"));
+  const auto up = box.run({"up"});
+  EXPECT_EQ(up.code, 0);
+  EXPECT_NE(up.err.find("the HTTP API is not served"), std::string::npos) << up.err;
+  const auto status = box.ok_json({"status"});
+  EXPECT_FALSE(status.contains("http"));
+  EXPECT_FALSE(string_member(status, "httpError").value_or("").empty()) << json::serialize(status);
+  EXPECT_NE(box.ok({"status"}).find("not served"), std::string::npos);
+  const auto doctor = box.run({"doctor"});
+  EXPECT_EQ(doctor.code, 1);
+  EXPECT_NE(doctor.out.find("AGENT_RELAY_DASHBOARD_PORT"), std::string::npos) << doctor.out;
   EXPECT_NE(text_of(box.home() + "/daemon.log").find("the HTTP API is not served"), std::string::npos);
 }
 

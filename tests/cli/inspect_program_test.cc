@@ -23,6 +23,41 @@ TEST(Config, SaysWhereEachValueCameFrom) {
   EXPECT_EQ(string_member(*object_member(*settings, "dashboard_port"), "source"), "default");
 }
 
+TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
+  Sandbox box;
+  box.ok({"up", "--no-http"});
+  EXPECT_EQ(box.ok({"reload"}), "the daemon loaded its configuration again; nothing changed\n");
+  box.write(box.home() + "/config.toml", "debug = true\nheartbeat_ms = 7000\nhttp.address = '127.0.0.2'\n");
+  const auto entry = [&](std::string_view name) {
+    return box.ok_json({"config"}).at("settings").as_object().at(name).as_object();
+  };
+  EXPECT_EQ(string_member(entry("debug"), "inUse"), "false");
+  EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000");
+  EXPECT_EQ(string_member(entry("dashboard_port"), "inUse"), "0") << "a flag of `up`";
+  EXPECT_FALSE(entry("durability").contains("inUse"));
+  EXPECT_NE(box.ok({"config"}).find("* debug: the daemon uses false; it changes with: agent-relay reload\n"),
+            std::string::npos);
+
+  const auto changed = box.ok_json({"reload"}).at("changed").as_array();
+  ASSERT_EQ(changed.size(), 3u) << json::serialize(changed);
+  EXPECT_EQ(string_member(changed[0].as_object(), "setting"), "http.address");
+  EXPECT_EQ(string_member(changed[0].as_object(), "applies"), "after a restart");
+  EXPECT_EQ(string_member(changed[1].as_object(), "setting"), "debug");
+  EXPECT_EQ(string_member(changed[1].as_object(), "applies"), "now");
+  EXPECT_EQ(string_member(changed[2].as_object(), "applies"), "for workspaces opened from now on");
+  EXPECT_FALSE(entry("debug").contains("inUse"));
+  EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000") << "this workspace is open";
+  box.ok({"down"});
+  box.ok({"up"});
+  EXPECT_FALSE(entry("heartbeat_ms").contains("inUse"));
+  EXPECT_EQ(string_member(entry("http.address"), "inUse"), "127.0.0.1");
+
+  box.write(box.home() + "/config.toml", "heartbeat_ms = 'often'\n");
+  const auto refused = box.run({"reload"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("heartbeat_ms"), std::string::npos) << refused.err;
+}
+
 TEST(Config, ABadFileIsOneSentenceWithItsPlace) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "[storage]\nkind = 'sqlite'\n");

@@ -64,11 +64,16 @@ class TinyDisk {
     mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=2m,mode=0700") == 0;
   }
   ~TinyDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+    while (mounted_ && ::umount2(path_.c_str(), MNT_DETACH) == 0) {}  // what covers it too
   }
   TinyDisk(const TinyDisk&) = delete;
   TinyDisk& operator=(const TinyDisk&) = delete;
   [[nodiscard]] bool is_mounted() const { return mounted_; }
+  /// As after `mount -o remount,ro`, though whoever has a file open may still write it.
+  void cover_read_only() const {
+    ::mount(path_.c_str(), path_.c_str(), nullptr, MS_BIND, nullptr);
+    ::mount(nullptr, path_.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr);
+  }
   void grow() const { ::mount("tmpfs", path_.c_str(), "tmpfs", MS_REMOUNT, "size=64m"); }
 
  private:
@@ -105,9 +110,33 @@ TEST(Disk, WhenFullSendersAreToldAndItGoesOnOnceThereIsRoom) {
   expect_refused_in_one_sentence(fill(alice));
   innocent.say(envelope("STATUS", "s-1"));
   innocent.hear_type("STATUS_RESPONSE");
+  const auto full = daemon.command({"status"});
+  EXPECT_NE(full.text.find("the last write failed"), std::string::npos) << full.text;
+  EXPECT_NE(full.text.find("make room"), std::string::npos) << full.text;
+  EXPECT_NE(daemon.command({"status", "--json"}).text.find("\"canWrite\":false"), std::string::npos);
+  const auto doctor = daemon.command({"doctor"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_NE(doctor.text.find("free at " + daemon.path("tiny")), std::string::npos) << doctor.text;
 
   disk.grow();
   EXPECT_TRUE(is_taken_as_soon_as_promised(alice));
+  EXPECT_EQ(daemon.command({"status"}).text.find("the last write failed"), std::string::npos);
+  EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
+}
+
+TEST(Disk, StatusAndDoctorSayThatItBecameReadOnly) {
+  DaemonProcess daemon;
+  const TinyDisk disk{daemon.path("tiny")};
+  if (!disk.is_mounted()) GTEST_SKIP() << "only root can mount a small file system";
+  daemon.environment["AGENT_RELAY_STORAGE_PATH"] = daemon.path("tiny");
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  disk.grow();
+  disk.cover_read_only();
+  const auto status = daemon.command({"status"});
+  EXPECT_NE(status.text.find("is read-only"), std::string::npos) << status.text;
+  const auto doctor = daemon.command({"doctor"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_NE(doctor.text.find("is read-only"), std::string::npos) << doctor.text;
   EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
 }
 

@@ -38,6 +38,7 @@ extern const Command kSearch;
 extern const Command kDoctor;
 extern const Command kBench;
 extern const Command kConfig;
+extern const Command kReload;
 extern const Command kChannels;
 extern const Command kPolicy;
 extern const Command kLoops;

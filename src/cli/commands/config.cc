@@ -1,9 +1,14 @@
 /// `agent-relay config`
 #include "config/settings.h"
 
+#include <map>
+#include <optional>
+
+#include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
+#include "cli/control.h"
 #include "cli/invocation.h"
 #include "cli/workspace.h"
 
@@ -15,7 +20,34 @@ std::string shown_value(const config::Settings& settings, const config::SettingR
   return text.empty() ? "(none)" : text;
 }
 
-void print_json(const config::Settings& settings, const Context& context) {
+/// The values the running daemon uses; none when it does not run or does not tell.
+std::map<std::string, std::string> values_in_use(const Context& context) {
+  auto daemon = reach_daemon(context);
+  if (!daemon) return {};
+  auto state = ask_daemon_state(*daemon, context.project.root);
+  return state ? std::move(state->settings) : std::map<std::string, std::string>{};
+}
+
+/// What the daemon uses in place of that value; nothing when it uses that, or agents' hosts read it themselves.
+std::optional<std::string> other_value_in_use(const std::map<std::string, std::string>& in_use,
+                                              const config::Settings& settings, const config::SettingRow& row) {
+  const auto found = in_use.find(std::string{row.name});
+  if (found == in_use.end() || row.applies == config::Applies::NewSessions) return std::nullopt;
+  return found->second == settings.text(row.setting) ? std::nullopt : std::optional{found->second};
+}
+
+std::string advice_for(config::Applies applies) {
+  switch (applies) {
+    case config::Applies::OnReload:
+    case config::Applies::NewSessions: return "agent-relay reload";
+    case config::Applies::NewWorkspaces: return "agent-relay reload, agent-relay down, agent-relay up";
+    case config::Applies::OnRestart: return "agent-relay down --all, agent-relay up";
+  }
+  return "";
+}
+
+void print_json(const config::Settings& settings, const std::map<std::string, std::string>& in_use,
+                const Context& context) {
   json::object values;
   for (const auto& row : config::setting_table()) {
     json::object entry;
@@ -27,6 +59,8 @@ void print_json(const config::Settings& settings, const Context& context) {
     }
     entry["source"] = config::name_of(settings.source(row.setting));
     entry["origin"] = settings.origin(row.setting);
+    entry["applies"] = describe(row.applies);
+    if (const auto other = other_value_in_use(in_use, settings, row)) entry["inUse"] = *other;
     values[row.name] = std::move(entry);
   }
   const json::object all = {{"home", context.home.root},
@@ -38,17 +72,28 @@ void print_json(const config::Settings& settings, const Context& context) {
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto settings = RELAY_CLI_TRY(config::load_settings(context.home, context.environment));
+  const auto in_use = values_in_use(context);
   if (invocation.has("--json")) {
-    print_json(settings, context);
+    print_json(settings, in_use, context);
     return ExitCode::Yes;
   }
   const bool with_source = invocation.has("--show-source");
   Columns columns{with_source ? std::vector<std::string>{"SETTING", "VALUE", "FROM"}
                               : std::vector<std::string>{"SETTING", "VALUE", "MEANING"}};
-  for (const auto& row : config::setting_table())
-    columns.add({std::string{row.name}, shown_value(settings, row),
+  std::vector<std::string> pending;
+  for (const auto& row : config::setting_table()) {
+    auto value = shown_value(settings, row);
+    if (const auto other = other_value_in_use(in_use, settings, row)) {
+      value = context.paint(Colour::Yellow, value + " *");
+      pending.push_back(relay::format("* {}: the daemon uses {}; it changes with: {}\n", row.name,
+                                      other->empty() ? "(none)" : sanitised(*other, Lines::Join),
+                                      advice_for(row.applies)));
+    }
+    columns.add({std::string{row.name}, std::move(value),
                  with_source ? settings.origin(row.setting) : std::string{row.description}});
+  }
   print(columns.text(context.paint));
+  for (const auto& line : pending) print(line);
   return ExitCode::Yes;
 }
 
@@ -67,7 +112,10 @@ const Command kConfig = {
     .hint = "[--show-source]",
     .options = kOptions,
     .example = "agent-relay config --show-source",
-    .details = "Flags win over environment variables, those over config.toml, that over the defaults.",
+    .details =
+        "Flags win over environment variables, those over config.toml, that over the defaults. A * marks values that "
+        "the "
+        "running daemon does not use yet, with the command that changes it.",
     .run = run,
 };
 

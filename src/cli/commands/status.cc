@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/control.h"
+#include "cli/disk.h"
 #include "cli/invocation.h"
 #include "cli/steering.h"
 #include "cli/times.h"
@@ -35,14 +36,29 @@ Result<Presence> presence(Connection& connection) {
   return found;
 }
 
-std::string storage_line(const json::object& status) {
+std::string storage_line(const json::object& status, const Paint& paint) {
   const auto* storage = object_member(status, "storage");
   if (storage == nullptr) return "unknown";
   auto line = sanitised(string_member(*storage, "driver").value_or("unknown"), Lines::Join);
   line += bool_member(*storage, "persistent").value_or(false) ? ", durable" : ", forgotten when the daemon ends";
-  if (const auto error = string_member(*storage, "error"))
-    line += relay::format("; problem: {}", sanitised(*error, Lines::Join));
+  const auto error = string_member(*storage, "error");
+  if (!bool_member(*storage, "canWrite").value_or(true))
+    return relay::format("{}; {}: {}; messages are refused until it can be written", line,
+                         paint(Colour::Red, "the last write failed"),
+                         sanitised(error.value_or("unknown"), Lines::Join));
+  if (error) line += relay::format("; problem: {}", sanitised(*error, Lines::Join));
   return line;
+}
+
+/// Where messages are written: the store's directory, and with it the home.
+DiskState disk_state(const Context& context, const json::object& status) {
+  const auto* storage = object_member(status, "storage");
+  const bool durable = storage != nullptr && bool_member(*storage, "persistent").value_or(false);
+  const auto settings = config::load_settings(context.home, context.environment);
+  auto state = look_at_disk(context.home.root);
+  if (state.problem.empty() && durable && settings)
+    state = look_at_disk(config::database_path(*settings, context.project));
+  return state;
 }
 
 std::string joined(const json::array& names) {
@@ -73,11 +89,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto people = RELAY_CLI_TRY(presence(connection));
   const auto pid = peer_of(connection).value_or(0);
   const auto socket = config::socket_to_connect(context.project.socket);
-  const auto http = http_address(context, pid);
+  const auto http = http_service(context, pid);
+  const auto disk = disk_state(context, status);
   if (invocation.has("--json")) {
     status["pid"] = pid;
     status["socket"] = socket;
-    if (!http.empty()) status["http"] = http;
+    if (!http.url.empty()) status["http"] = http.url;
+    if (!http.error.empty()) status["httpError"] = http.error;
+    status["disk"] = json::object{{"free", disk.free_bytes}};
+    if (!disk.problem.empty()) status["disk"].as_object()["problem"] = disk.problem;
     status["project"] = json::object{{"root", context.project.root}, {"id", context.project.id}};
     status["agents"] = json::object{{"here", people.here}, {"away", people.away}, {"waiting", people.waiting}};
     print(json::serialize(status) + "\n");
@@ -91,8 +111,14 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                        short_duration(uptime))});
   columns.add({"workspace", relay::format("{} ({})", context.project.root, context.project.id)});
   columns.add({"socket", socket});
-  if (!http.empty()) columns.add({"http", http});
-  columns.add({"storage", storage_line(status)});
+  if (!http.url.empty()) columns.add({"http", http.url});
+  if (!http.error.empty())
+    columns.add({"http", relay::format("{}: {}; {}", paint(Colour::Red, "not served"),
+                                       sanitised(http.error, Lines::Join), kHttpAdvice)});
+  columns.add({"storage", storage_line(status, paint)});
+  if (!disk.problem.empty())
+    columns.add(
+        {"disk", relay::format("{}; {}", paint(Colour::Red, sanitised(disk.problem, Lines::Join)), disk.advice)});
   const auto oldest = integer_member(status, "oldestPendingMs");
   columns.add(
       {"agents",

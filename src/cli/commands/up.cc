@@ -79,8 +79,9 @@ void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) 
 }
 
 void tell_address(const Context& context, pid_t daemon) {
-  if (const auto url = http_address(context, daemon); !url.empty())
-    print(relay::format("the HTTP API is at {} (see {}/docs)\n", url, url));
+  const auto http = http_service(context, daemon);
+  if (!http.url.empty()) print(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
+  if (!http.error.empty()) remark(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpAdvice));
 }
 
 Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& context,

@@ -1,0 +1,63 @@
+/// `agent-relay reload`
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/control.h"
+#include "cli/invocation.h"
+#include "cli/workspace.h"
+
+namespace relay::cli {
+namespace {
+
+std::string shown(const std::string& value) { return value.empty() ? "(none)" : sanitised(value, Lines::Join); }
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto daemon = RELAY_CLI_TRY(reach_daemon(context));
+  const auto changes = RELAY_CLI_TRY(reload_daemon(daemon, context.project.root));
+  if (invocation.has("--json")) {
+    json::array changed;
+    for (const auto& change : changes)
+      changed.push_back(json::object{
+          {"setting", change.setting}, {"from", change.from}, {"to", change.to}, {"applies", change.applies}});
+    print(json::serialize(json::object{{"file", context.home.config_file}, {"changed", std::move(changed)}}) + "\n");
+    return ExitCode::Yes;
+  }
+  if (changes.empty()) {
+    print("the daemon loaded its configuration again; nothing changed\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"SETTING", "WAS", "IS", "APPLIES"}};
+  for (const auto& change : changes) {
+    const bool waits = change.applies != describe(config::Applies::OnReload);
+    columns.add({change.setting, shown(change.from), shown(change.to),
+                 context.paint(waits ? Colour::Yellow : Colour::Green, change.applies)});
+  }
+  print(columns.text(context.paint));
+  for (const auto& change : changes)
+    if (change.applies == describe(config::Applies::OnRestart)) {
+      remark("restart the daemon for the rest: agent-relay down --all, agent-relay up");
+      break;
+    }
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kReload = {
+    .name = "reload",
+    .group = Group::More,
+    .usage = "reload",
+    .summary = "have the daemon load config.toml again",
+    .hint = "[--json]",
+    .options = kOptions,
+    .example = "agent-relay reload",
+    .details =
+        "Says what changed, and what counts at once, for new sessions, for workspaces opened afterwards or after a "
+        "restart. With a mistake in the file everything stays as it was. Environment and flags are those the daemon "
+        "was started with.",
+    .run = run,
+};
+
+}  // namespace relay::cli
