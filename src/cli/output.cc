@@ -50,7 +50,7 @@ bool write_fully(int fd, std::string_view text) {
 void answer_in_json() { json_wanted = true; }
 
 void print(std::string_view text) {
-  if (write_all(STDOUT_FILENO, text)) return;
+  if (write_all(STDOUT_FILENO, json_wanted ? escaped_json(text) : text)) return;
   if (errno != EPIPE) remark(Error::from_errno("cannot write the output").message());
   std::_Exit(static_cast<int>(ExitCode::No));
 }

@@ -58,10 +58,10 @@ std::string meta_of(const Letter& letter, std::string_view correlation) {
 
 /// Handed over, and no answer: to send it anew might send it twice.
 Failure fate_unknown(const Error& why, const std::string& wire_id) {
-  return Failure{
-      Error{why.code(), relay::format("{}; whether it was stored is not known: the same command with --id {} "
-                                      "stores it once in any case",
-                                      why.message(), wire_id)}};
+  return Failure{Error{why.code(),
+                       relay::format("{}; whether it was stored is not known, and it may be stored later: repeat it as "
+                                     "agent-relay send --id {} ..., then it is stored once in any case",
+                                     why.message(), wire_id)}};
 }
 
 /// One message from its SEND to where its sender wanted it.

@@ -105,6 +105,24 @@ std::string sanitised(std::string_view text, Lines lines) {
   return out;
 }
 
+std::string escaped_json(std::string_view json) {
+  constexpr char kDelete = '\x7f', kLead = '\xc2';  // C1 in UTF-8: C2 80 to C2 9F
+  std::string out;
+  out.reserve(json.size());
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const auto next = at + 1 < json.size() ? static_cast<unsigned char>(json[at + 1]) : 0U;
+    if (json[at] == kDelete) {
+      out += "\\u007f";
+    } else if (json[at] == kLead && next >= 0x80U && next <= 0x9fU) {
+      out += relay::format("\\u{:04x}", next);
+      ++at;
+    } else {
+      out += json[at];
+    }
+  }
+  return out;
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));

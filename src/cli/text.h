@@ -12,6 +12,10 @@ namespace relay::cli {
 enum class Lines { Keep, Join };
 std::string sanitised(std::string_view text, Lines lines);
 
+/// JSON that a terminal may be shown: DEL and C1 control characters (U+0080 to U+009F), which JSON allows as they are,
+/// become escapes. It says the same.
+std::string escaped_json(std::string_view json);
+
 /// Columns the text takes on a terminal.
 std::size_t display_width(std::string_view text);
 

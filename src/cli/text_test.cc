@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+
 namespace relay::cli {
 namespace {
 
@@ -18,6 +20,13 @@ TEST(Sanitised, ShowsControlCharactersInsteadOfObeyingThem) {
                       Lines::Join),
             "abc\\u202efdp.exe")
       << "text is not turned around";
+}
+
+TEST(EscapedJson, HoldsNoControlCharacterThatATerminalObeys) {
+  const std::string json = "{\"text\":\"a\x7f\xc2\x9b[2Jb\xc2\xa0\u00fc\"}";
+  EXPECT_EQ(escaped_json(json), "{\"text\":\"a\\u007f\\u009b[2Jb\xc2\xa0\u00fc\"}");
+  EXPECT_EQ(escaped_json("{\"plain\":1}\n"), "{\"plain\":1}\n");
+  EXPECT_EQ(parse_json_object(escaped_json(json)).value(), parse_json_object(json).value()) << "it says the same";
 }
 
 TEST(Sanitised, KeepsOrJoinsLines) {

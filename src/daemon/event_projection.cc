@@ -19,6 +19,11 @@ constexpr int kNiceness = 10;  // whoever waits for an answer goes first
 
 }  // namespace
 
+Millis pause_after_page(Millis took, Millis since_last_commit) {
+  if (since_last_commit >= kQuiet) return Millis{0};
+  return std::max(kBurst, took * (kTimeShare - 1));
+}
+
 EventProjection::EventProjection(std::string directory, net::EventLoop& loop, Post post)
     : file_{std::move(directory)}, loop_{loop}, post_{std::move(post)} {}
 
@@ -56,7 +61,7 @@ void EventProjection::on_committed(records::EventNumber newest) {
 
 void EventProjection::look() {
   if (!ask_ || busy_ || timer_ || reached_ >= newest_) return;
-  timer_ = loop_.after(troubled_ ? kRetry : std::max(kBurst, pause_), [this] {
+  timer_ = loop_.after(troubled_ ? kRetry : pause_, [this] {
     timer_.reset();
     ask_or_wait();
   });
@@ -92,8 +97,11 @@ void EventProjection::written(records::EventNumber reached, const Result<void>& 
   if (!outcome) return look();
   troubled_ = false;
   reached_ = std::max(reached_, reached);
-  pause_ = std::chrono::duration_cast<Millis>(loop_.now().steady - asked_at_) * (kTimeShare - 1);
+  const auto now = loop_.now().steady;
+  pause_ = pause_after_page(std::chrono::duration_cast<Millis>(now - asked_at_),
+                            std::chrono::duration_cast<Millis>(now - committed_at_));
   look();
+  pause_ = std::max(pause_, kBurst);  // for what is committed next
 }
 
 void EventProjection::run() {

@@ -18,6 +18,11 @@
 
 namespace relay::daemon {
 
+/// How long to pause after a page of events that took so long to be written. While messages are committed, at most a tenth
+/// of the time goes into the file. Once nothing is committed there is nobody to disturb, and the rest is written at once:
+/// paced catching up would wake an idle daemon for minutes after a load.
+Millis pause_after_page(Millis took, Millis since_last_commit);
+
 class EventProjection {
  public:
   using Post = std::function<void(net::Task)>;                        // onto the loop thread, while the workspace lives
@@ -57,7 +62,7 @@ class EventProjection {
   bool troubled_ = false;
   SteadyTime asked_at_{};
   SteadyTime committed_at_{};
-  Millis pause_{0};  // before the next page
+  Millis pause_{200};  // before the next page; what happens within is written together
   std::unique_ptr<net::Timer> timer_;
 
   std::mutex mutex_;  // guards the two below

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "daemon/daemon.h"
+#include "daemon/home_watch.h"
 #include "daemon/host_launcher.h"
 #include "daemon/http_api.h"
 #include "daemon/instance_lock.h"
@@ -105,10 +106,12 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   std::unique_ptr<HttpApi> http;  // its streams have their time while the loop drains
   std::unique_ptr<observer::Observer> observer;
   std::unique_ptr<net::Signals> signals;
+  std::optional<HomeWatch> home_watch;
   Followers followers;
   Supervisor supervisor{options, loop, network, random, launcher, [&] {
                           observer.reset();
                           signals.reset();
+                          home_watch.reset();
                           followers.rules.reset();
                           followers.notifier.reset();
                           if (http) http->begin_stop();
@@ -133,6 +136,8 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
 
   RELAY_TRY(HttpApi::check(options));
   RELAY_TRY(supervisor.start());
+  home_watch.emplace(loop, std::vector{config::socket_to_connect(options.home.daemon_socket), options.home.daemon_lock},
+                     [&supervisor] { supervisor.begin_shutdown(); });
   http = HttpApi::start(options);
   supervisor.tell_http(http->url(), http->error());
   observer = start_observer(options);

@@ -1,5 +1,6 @@
 // How commands fail: the same cause ends every command alike, in one sentence, and in JSON for whoever asked for it.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "cli/sandbox.h"
 
@@ -28,6 +29,24 @@ TEST(Failures, TheSameCauseEndsSendAndChatAlike) {
   EXPECT_EQ(box.run({"send", "Bob", "-"}, large).code, 5);
   EXPECT_EQ(box.run({"send", "Bob", "-"}, large.substr(0, 1'047'000)).code, 5) << "the daemon's own limit";
   EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, large + "\n").code, 5);
+}
+
+TEST(Failures, ASendThatIsNotAnsweredSaysTheIdToRepeatItWith) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  ::kill(box.daemon_pid(), SIGSTOP);
+  const auto unknown = box.run({"send", "Bob", "only once"});
+  ::kill(box.daemon_pid(), SIGCONT);
+  EXPECT_EQ(unknown.code, 4) << unknown.err;
+  const std::string mark = "agent-relay send --id ";
+  const auto at = unknown.err.find(mark);
+  ASSERT_NE(at, std::string::npos) << unknown.err;
+  const auto id = unknown.err.substr(at + mark.size(), unknown.err.find(' ', at + mark.size()) - at - mark.size());
+  ASSERT_TRUE(eventually([&] { return box.ok({"log"}).find("only once") != std::string::npos; })) << "stored later";
+  box.ok({"send", "--id", id, "Bob", "only once"});
+  const auto log = box.ok({"log"});
+  EXPECT_EQ(log.find("only once"), log.rfind("only once")) << log;
 }
 
 TEST(Failures, ASecondChatUnderOneNameHearsWhoHasIt) {

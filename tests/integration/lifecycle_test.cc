@@ -124,6 +124,24 @@ TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
   alice.hello("Alice");
 }
 
+TEST(Lifecycle, ADaemonWhoseHomeWasRemovedEndsInOrder) {
+  DaemonProcess daemon;
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  RawClient alice{daemon.socket()};
+  alice.hello("Alice");
+  fs::remove_all(daemon.home());
+  const auto ended = daemon.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.signal;
+}
+
+TEST(Lifecycle, ADaemonWhoseHomeWasMovedEndsInOrder) {
+  DaemonProcess daemon;
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  fs::rename(daemon.home(), daemon.path("elsewhere"));
+  EXPECT_EQ(daemon.wait().exit_code, 0);
+  EXPECT_NE(content_of(daemon.path("elsewhere") + "/daemon.log").find("cannot be reached any more"), std::string::npos);
+}
+
 TEST(Lifecycle, StartsInAFewMillisecondsAndEndsPromptly) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
