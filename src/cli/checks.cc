@@ -9,9 +9,11 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/agent_checks.h"
 #include "cli/connection.h"
 #include "cli/control.h"
 #include "cli/disk.h"
+#include "cli/machine_checks.h"
 #include "cli/message.h"
 #include "cli/times.h"
 #include "cli/version.h"
@@ -26,14 +28,6 @@ constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of o
 constexpr WallMs kClockTolerance = 60'000;
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 
-Finding ok(std::string_view what, std::string says) { return {what, Verdict::Ok, std::move(says), ""}; }
-Finding note(std::string_view what, std::string says, std::string advice) {
-  return {what, Verdict::Note, std::move(says), std::move(advice)};
-}
-Finding problem(std::string_view what, std::string says, std::string advice) {
-  return {what, Verdict::Problem, std::move(says), std::move(advice)};
-}
-
 Finding check_home(const Context& context) {
   const auto& home = context.home.root;
   struct stat info{};
@@ -46,15 +40,15 @@ Finding check_home(const Context& context) {
     return problem("home", home + " can be entered by others", "close it with: chmod 700 " + home);
   if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0)
     return problem("home", home + " cannot be written", "mount it writable or set AGENT_RELAY_HOME");
-  return ok("home", home);
+  return fine("home", home);
 }
 
 Finding check_config(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
   if (!settings) return problem("config", settings.error().message(), "");
   if (const auto usable = settings->check_usable(); !usable) return problem("config", usable.error().message(), "");
-  return ok("config", ::access(context.home.config_file.c_str(), F_OK) == 0 ? context.home.config_file
-                                                                            : "defaults; no config.toml");
+  return fine("config", ::access(context.home.config_file.c_str(), F_OK) == 0 ? context.home.config_file
+                                                                              : "defaults; no config.toml");
 }
 
 /// The home, and the store where that is elsewhere.
@@ -69,14 +63,14 @@ Finding check_disk(const Context& context) {
     if (!state.problem.empty()) return problem("disk", std::move(state.problem), std::move(state.advice));
     if (least.free_bytes == 0 || state.free_bytes < least.free_bytes) least = std::move(state);
   }
-  return ok("disk", short_size(least.free_bytes) + " free");
+  return fine("disk", short_size(least.free_bytes) + " free");
 }
 
 Finding check_clock(const Context& context) {
   const auto now = context.now();
   if (now < kReleaseYear)
     return problem("clock", "it says " + short_time(now, now), "set it: expiry and order depend on it");
-  return ok("clock", short_time(now, 0));
+  return fine("clock", short_time(now, 0));
 }
 
 /// A socket or pid file whose owner is gone. Harmless (the next `up` clears it), but it explains what one sees.
@@ -96,7 +90,7 @@ std::vector<std::string> stale_files(const Context& context) {
 
 Finding check_stale(const Context& context) {
   const auto stale = stale_files(context);
-  if (stale.empty()) return ok("leftovers", "none");
+  if (stale.empty()) return fine("leftovers", "none");
   std::string list;
   for (const auto& path : stale) list += (list.empty() ? "" : ", ") + path;
   return note("leftovers", "a daemon that died left " + list, "the next agent-relay up clears them");
@@ -118,8 +112,8 @@ Finding check_sockets(const Context& context) {
   if (needs_runtime && ::access(runtime.c_str(), F_OK) == 0 && !config::is_private_directory(runtime))
     return problem("sockets", "the home's path is too long for them, and " + runtime + " is not yours alone",
                    "remove it, set XDG_RUNTIME_DIR, or set AGENT_RELAY_HOME to a shorter path");
-  if (needs_runtime) return ok("sockets", "the home's path is too long for them; they are in " + runtime);
-  return ok("sockets", config::socket_to_connect(context.project.socket));
+  if (needs_runtime) return fine("sockets", "the home's path is too long for them; they are in " + runtime);
+  return fine("sockets", config::socket_to_connect(context.project.socket));
 }
 
 Finding check_store(const Context& context) {
@@ -140,13 +134,13 @@ Finding check_store(const Context& context) {
                    "recover it with sqlite3 .recover, or remove it");
   }
   std::ifstream file{path, std::ios::binary};
-  if (!file) return ok("store", "no messages yet");
+  if (!file) return fine("store", "no messages yet");
   std::string magic(kSqliteMagic.size(), '\0');
   file.read(magic.data(), static_cast<std::streamsize>(magic.size()));
   if (file.gcount() > 0 && magic != kSqliteMagic)
     return problem("store", path + " is no SQLite database", "move it aside; the daemon makes a new one");
   const auto size = fs::file_size(path, ignored);
-  return ok("store", relay::format("{} ({})", path, short_size(ignored ? 0 : size)));
+  return fine("store", relay::format("{} ({})", path, short_size(ignored ? 0 : size)));
 }
 
 void check_workspace(const Context& context, std::vector<Finding>& findings) {
@@ -163,10 +157,10 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
     findings.push_back(problem("workspace", status.error().message(), "restart the daemon"));
     return;
   }
-  findings.push_back(ok("workspace", context.project.root));
+  findings.push_back(fine("workspace", context.project.root));
   const auto version = string_member(*status, "version").value_or("?");
   findings.push_back(version == kVersion
-                         ? ok("version", version)
+                         ? fine("version", version)
                          : problem("version", relay::format("the daemon is {}, this program is {}", version, kVersion),
                                    "restart the daemon: agent-relay down --all, agent-relay up"));
   if (const auto* storage = object_member(*status, "storage"))
@@ -196,12 +190,12 @@ void check_daemon(const Context& context, std::vector<Finding>& findings) {
     return;
   }
   findings.push_back(
-      ok("daemon", relay::format("running, pid {}, {} open", peer_of(*daemon).value_or(0),
-                                 open->size() == 1 ? "1 workspace" : relay::format("{} workspaces", open->size()))));
+      fine("daemon", relay::format("running, pid {}, {} open", peer_of(*daemon).value_or(0),
+                                   open->size() == 1 ? "1 workspace" : relay::format("{} workspaces", open->size()))));
   if (const auto http = http_service(context, peer_of(*daemon).value_or(0)); !http.error.empty())
     findings.push_back(problem("http", "the HTTP API is not served: " + http.error, std::string{kHttpAdvice}));
   else
-    findings.push_back(ok("http", http.url.empty() ? "switched off" : http.url));
+    findings.push_back(fine("http", http.url.empty() ? "switched off" : http.url));
   for (const auto& workspace : *open)
     if (!workspace.warning.empty()) findings.push_back(problem("daemon", workspace.warning, ""));
   check_workspace(context, findings);
@@ -214,6 +208,8 @@ std::vector<Finding> examine(const Context& context) {
                                    check_clock(context), check_sockets(context), check_stale(context),
                                    check_store(context)};
   check_daemon(context, findings);
+  for (auto examine_part : {examine_machine, examine_agents})
+    for (auto& finding : examine_part(context)) findings.push_back(std::move(finding));
   return findings;
 }
 

@@ -27,18 +27,6 @@ constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
 constexpr std::size_t kHostIdBytes = 4;
 constexpr std::size_t kShownTaskBytes = 200;
 
-std::vector<profiles::OwnProfile> own_profiles(const Context& context) {
-  std::vector<profiles::OwnProfile> own;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator{fs::path{context.home.root} / "profiles", none}) {
-    if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
-    std::ifstream file{entry.path(), std::ios::binary};
-    own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
-  }
-  std::ranges::sort(own, {}, &profiles::OwnProfile::path);
-  return own;
-}
-
 /// Who is known here; nobody when the daemon is away.
 std::vector<std::string> known_names(const Context& context) {
   std::vector<std::string> names;
@@ -95,6 +83,18 @@ Result<Furnished> furnish(const config::Project& project, const std::vector<std:
 }
 
 }  // namespace
+
+std::vector<profiles::OwnProfile> own_profiles(const Context& context) {
+  std::vector<profiles::OwnProfile> own;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{fs::path{context.home.root} / "profiles", none}) {
+    if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
+    std::ifstream file{entry.path(), std::ios::binary};
+    own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
+  }
+  std::ranges::sort(own, {}, &profiles::OwnProfile::path);
+  return own;
+}
 
 std::string fresh_name(const Context& context) {
   SystemRandom random;

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/own_outbox.h"
 #include "host/host.h"
+#include "profiles/shelf.h"
 
 namespace relay::cli {
 
@@ -28,6 +29,9 @@ struct Lodging {
   OwnOutbox outbox;
   std::unique_ptr<DiskDirectory> inbox;
 };
+
+/// The user's own profiles, by path.
+std::vector<profiles::OwnProfile> own_profiles(const Context& context);
 
 /// A friendly name that nobody here has.
 std::string fresh_name(const Context& context);

@@ -13,4 +13,16 @@ Result<std::string> own_program() {
   return path;
 }
 
+Result<std::string> program_along_path(std::string_view search) {
+  auto own = RELAY_TRY(own_program());
+  std::error_code failed;
+  for (std::size_t at = 0; at <= search.size();) {
+    const auto end = std::min(search.find(':', at), search.size());
+    const auto candidate = relay::format("{}/agent-relay", search.substr(at, end - at));
+    if (candidate.starts_with('/') && std::filesystem::equivalent(candidate, own, failed)) return candidate;
+    at = end + 1;
+  }
+  return own;
+}
+
 }  // namespace relay::cli

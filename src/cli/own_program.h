@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace relay::cli {
 
 Result<std::string> own_program();
+
+/// The path that will still be right after an update: `agent-relay` along that PATH, when that is this program.
+Result<std::string> program_along_path(std::string_view search);
 
 }  // namespace relay::cli

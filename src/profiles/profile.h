@@ -111,6 +111,7 @@ struct Profile {
   std::string name = {};
   std::string title = {};                  // for people
   std::vector<std::string> commands = {};  // programs it is for
+  std::vector<std::string> tested = {};    // versions of the program it was tested with
   bool reports_status = false;             // OSC 7501
   TitleRules titles = {};
   ComposerRule composer = {};

@@ -26,6 +26,7 @@ class Reader {
         root, {{"name", text(profile_.name)},
                {"title", text(profile_.title)},
                {"commands", texts(profile_.commands)},
+               {"tested", texts(profile_.tested)},
                {"reports_status", flag(profile_.reports_status)},
                {"indent", count(profile_.indent, 40)},
                {"margin", count(profile_.margin, 40)},

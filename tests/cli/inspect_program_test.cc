@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -27,7 +28,7 @@ TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
   Sandbox box;
   box.ok({"up", "--no-http"});
   EXPECT_EQ(box.ok({"reload"}), "the daemon loaded its configuration again; nothing changed\n");
-  box.write(box.home() + "/config.toml", "debug = true\nheartbeat_ms = 7000\nhttp.address = '127.0.0.2'\n");
+  box.write(box.home() + "/config.toml", "debug = true\nheartbeat_ms = 7000\n[http]\naddress = '127.0.0.2'\n");
   const auto entry = [&](std::string_view name) {
     return box.ok_json({"config"}).at("settings").as_object().at(name).as_object();
   };
@@ -94,6 +95,42 @@ TEST(Doctor, NamesProblemsAndWhatToDo) {
   const auto no_database = box.run({"doctor"});
   EXPECT_EQ(no_database.code, 1);
   EXPECT_NE(no_database.out.find("is no SQLite database"), std::string::npos) << no_database.out;
+}
+
+TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
+  Sandbox box;
+  const auto bin = box.project() + "/bin";
+  std::filesystem::create_directory(bin);
+  const auto agent = [&](const std::string& name, const std::string& says) {
+    const auto path = box.write(bin + "/" + name, "#!/bin/sh\necho '" + says + "'\n");
+    ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+  };
+  agent("claude", "2.1.325 (Claude Code)");
+  agent("codex", "codex-cli 9.0.0");
+  box.set("PATH", bin + ":/usr/bin:/bin");
+  box.set("HOME", box.project());
+  box.set("XDG_CONFIG_HOME", box.project() + "/config");
+  const auto first = box.run({"doctor"});
+  EXPECT_EQ(first.code, 0) << first.out;
+  EXPECT_NE(first.out.find("claude 2.1.325 at " + bin + "/claude\n"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("codex 9.0.0 at " + bin + "/codex, newer than 0.166.0"), std::string::npos) << first.out;
+  for (const auto* check : {"inotify", "descriptors", "service", "hooks", "mcp", "profiles"})
+    EXPECT_NE(first.out.find(check), std::string::npos) << check << first.out;
+
+  const auto finding = [&](std::string_view check) {
+    for (const auto& value : parse_json_object(box.run({"doctor", "--json"}).out).value().at("checks").as_array())
+      if (string_member(value.as_object(), "check") == check) return value.as_object();
+    return json::object{};
+  };
+  box.write(box.project() + "/.mcp.json", R"({"mcpServers":{"relay":{"command":"/gone/agent-relay","args":["mcp"]}}})");
+  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "problem");
+  std::filesystem::create_directories(box.project() + "/config/systemd/user");
+  box.write(box.project() + "/config/systemd/user/relay.service", "[Service]\nExecStart=/gone/agent-relay up\n");
+  EXPECT_EQ(string_member(finding("service"), "verdict"), "problem");
+  std::filesystem::create_directories(box.home() + "/profiles");
+  box.write(box.home() + "/profiles/mine.toml", "name = 3\n");
+  EXPECT_EQ(string_member(finding("profiles"), "verdict"), "problem");
+  EXPECT_FALSE(string_member(finding("profiles"), "advice").value_or("").empty());
 }
 
 TEST(Doctor, FindsWhatADeadDaemonLeft) {

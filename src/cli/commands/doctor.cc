@@ -45,7 +45,12 @@ const Command kDoctor = {
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay doctor",
-    .details = "Looks and changes nothing. Ends with 1 when there is a problem.",
+    .details =
+        "Looks at home, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors and inotify, "
+        "services, "
+        "agents and their versions, profiles, hooks and MCP, and changes nothing. Each agent found is asked for its "
+        "version. "
+        "Ends with 1 when there is a problem.",
     .run = run,
 };
 

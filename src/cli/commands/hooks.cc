@@ -1,6 +1,4 @@
 /// `agent-relay hooks`
-#include <filesystem>
-
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
@@ -19,21 +17,6 @@ using hooks::Agent;
 
 constexpr Agent kAgentsWithHooks[] = {Agent::Claude, Agent::Codex, Agent::Gemini};
 
-/// The path that will still be right after an update: the one along PATH, when that is this program.
-Result<std::string> program_path(const Context& context) {
-  namespace fs = std::filesystem;
-  const auto own = RELAY_TRY(own_program());
-  std::error_code failed;
-  const std::string search = context.environment("PATH").value_or("");
-  for (std::size_t at = 0; at <= search.size();) {
-    const auto end = std::min(search.find(':', at), search.size());
-    const auto candidate = relay::format("{}/agent-relay", search.substr(at, end - at));
-    if (candidate.starts_with('/') && fs::equivalent(candidate, own, failed)) return candidate;
-    at = end + 1;
-  }
-  return own;
-}
-
 /// What a person still has to know after it was written.
 void advise(Agent agent, const hooks::HooksFile& file, const hooks::Environment& environment) {
   if (file.target != file.path) remark(relay::format("{} is a link; {} was written", file.path, file.target));
@@ -47,7 +30,7 @@ void advise(Agent agent, const hooks::HooksFile& file, const hooks::Environment&
 
 ExitCode change(Agent agent, bool install, bool dry_run, Context& context) {
   const auto environment = pty::inherited_environment();
-  const auto program = RELAY_CLI_TRY(program_path(context));
+  const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
   const auto file = RELAY_CLI_TRY(hooks::read_hooks_file(agent, environment));
   const auto change =
       RELAY_CLI_TRY(install ? hooks::plan_install(agent, file, program) : hooks::plan_uninstall(agent, file));
@@ -106,7 +89,7 @@ std::string remarks_on(const Seen& seen) {
 
 ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
   const auto environment = pty::inherited_environment();
-  const auto program = RELAY_CLI_TRY(program_path(context));
+  const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
   json::array all;
   Columns columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
   bool complete = true;

@@ -1,0 +1,29 @@
+/// The part of `doctor` that looks at the machine: limits of descriptors and of inotify, and a service that starts us.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/finding.h"
+
+namespace relay::cli {
+
+std::vector<Finding> examine_machine(const Context& context);
+
+/// Every agent and every client is a descriptor of the daemon, which raises its own limit as far as it may. Pure.
+Finding judge_descriptors(std::uint64_t hard_limit);
+
+/// Hosts follow transcripts by inotify: an instance and a few watches for each agent. Pure.
+struct InotifyFacts {
+  std::int64_t instances = 0, watches = 0;  // what one user may have
+  bool available = true;                    // one more can be had now
+};
+Finding judge_inotify(const InotifyFacts& facts);
+
+/// The program that a unit of systemd starts: the first word of ExecStart; none when it starts something else.
+std::optional<std::string> program_of_unit(std::string_view unit);
+
+}  // namespace relay::cli
