@@ -186,6 +186,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
   if (saving == Saving::Failed) {
     forget_send(sent.from, sent.id, sent.epoch, sent.number);
     forget_wish(sent);
+    forget_request(*sent.message);
     for (const auto& delivery : sent.deliveries) {
       AgentState* to = find_agent(delivery.to.value());
       if (to == nullptr) continue;
@@ -243,6 +244,7 @@ std::string Core::answer_to(const PendingSend& sent) {
     if (to != nullptr && to->connected())
       ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
                                                      : why_closed(*to, only.lane, gate(*to, only.lane).closed);
+    if (const auto best = to != nullptr && sent.steps ? best_proof(*to) : std::nullopt) ack.proves = name_of(*best);
   }
   return protocol::write_ack(ack);
 }

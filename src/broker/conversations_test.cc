@@ -134,7 +134,7 @@ TEST_F(Conversations, AWishThatCouldNotBeStoredCountsForNothing) {
 TEST_F(Conversations, AMessageThatNamesTheQuestionAnswersIt) {
   ask("question-1");
   world.heard(alice);
-  world.send(bob, "message-1", "Alice", "something else");
+  world.send(bob, "message-1", "Alice", "something else", R"("payload_meta":{"replyTo":"another-message"})");
   EXPECT_TRUE(answer().empty());
   world.send(bob, "message-2", "Alice", "seven", R"("payload_meta":{"replyTo":"question-1"})");
   const auto answered = answer();
@@ -164,6 +164,132 @@ TEST_F(Conversations, TheShortIdOrTheThreadWillDo) {
   EXPECT_TRUE(answer().empty()) << "Carol was not asked";
   in_thread(bob, "message-3");
   EXPECT_EQ(text(answer(), "response"), "eight");
+}
+
+TEST_F(Conversations, NextPlainMessageAnswersTheOnlyRequest) {
+  ask("question-1", R"(,"thread":"ask-1")");
+  const auto id = text(payload(world.heard(alice, "ACK").at(0)), "short_id");
+  const auto say = [&](const std::string& sent, const std::string& kind, const std::string& body) {
+    world.say(bob,
+              format(R"({{"v":1,"type":"SEND","id":"{}","ts":1,"to":"Alice","payload":{{"kind":"{}","body":"{}"}},)"
+                     R"("payload_meta":{{"ttl_ms":60000}}}})",
+                     sent, kind, body));
+  };
+  say("message-1", "state", "I am busy");
+  say("message-2", "thinking", "let me count");
+  world.send(bob, "message-3", "Carol", "to somebody else");
+  EXPECT_TRUE(answer().empty());
+  /// The last of what Alice heard of that type.
+  const auto last = [](const std::vector<Frame>& frames, std::string_view type) {
+    Frame found;
+    for (const auto& frame : frames)
+      if (text(frame, "type") == type) found = frame;
+    return found;
+  };
+  say("message-4", "message", "seven");
+  const auto heard = world.heard(alice);
+  const auto answered = payload(last(heard, "ACK"));
+  EXPECT_EQ(text(answered, "response"), "seven");
+  EXPECT_EQ(text(answered, "matchedBy"), "only-request");
+  const auto mark = [&](const Frame& deliver) { return text(*object_member(deliver, "payload_meta"), "replyTo"); };
+  EXPECT_EQ(mark(last(heard, "DELIVER")), id) << "also for readers of the history";
+  say("message-5", "message", "and another thing");
+  const auto later = world.heard(alice);
+  EXPECT_TRUE(last(later, "ACK").empty());
+  EXPECT_EQ(mark(last(later, "DELIVER")), "");
+}
+
+TEST_F(Conversations, PlainMessageAnswersNoneOfSeveralRequests) {
+  const auto shell = world.connect();
+  const auto ask_as = [&](const std::string& from, const std::string& id) {
+    world.say(shell,
+              format(R"({{"v":1,"type":"SEND","id":"{0}","ts":1,"from":"{1}","to":"Bob","payload":{{"body":"?"}},)"
+                     R"("payload_meta":{{"sync":{{"correlationId":"c-{0}","blocking":true}}}}}})",
+                     id, from));
+  };
+  const auto answers = [&] {
+    std::size_t count = 0;
+    for (const auto& frame : world.heard(shell, "ACK")) count += payload(frame).contains("response") ? 1u : 0u;
+    return count;
+  };
+  ask_as("me", "q1");
+  ask_as("me", "q2");
+  ask_as("you", "q3");
+  world.send(bob, "message-1", "me", "three");
+  EXPECT_EQ(answers(), 0u) << "which of the two?";
+  world.send(bob, "message-2", "me", "three", R"("payload_meta":{"replyTo":"q2"})");
+  world.send(bob, "message-3", "me", "four");
+  EXPECT_EQ(answers(), 2u) << "one is left";
+  world.send(bob, "message-4", "you", "five");
+  EXPECT_EQ(answers(), 1u) << "another asker's requests do not count";
+}
+
+TEST_F(Conversations, MessageOfAnEarlierTurnIsNoAnswer) {
+  const auto host = join_host(world, "Carol");
+  world.request(host, "SESSION_STATE", R"({"state":"active"})");
+  world.say(alice, R"({"v":1,"type":"SEND","id":"q1","ts":1,"to":"Carol","payload":{"body":"how many?"},)"
+                   R"("payload_meta":{"sync":{"correlationId":"c1","blocking":true}}})");
+  const auto delivery = given(world, host).at(0);
+  world.receipt(host, delivery, R"("status":"accepted")");
+  world.send(host, "message-1", "Alice", "the earlier task is done");
+  EXPECT_TRUE(answer().empty()) << "it has not been given the question";
+  world.receipt(host, delivery, R"("status":"delivered","proof":"submitted")");
+  world.send(host, "message-2", "Alice", "seven");
+  EXPECT_EQ(text(answer(), "response"), "seven");
+}
+
+TEST_F(Conversations, RequestEndsWithItsAskersConnection) {
+  const auto shell = world.connect();
+  world.say(shell, R"({"v":1,"type":"SEND","id":"q1","ts":1,"from":"me","to":"Bob","payload":{"body":"?"},)"
+                   R"("payload_meta":{"sync":{"correlationId":"c7","timeoutMs":86400000,"blocking":true}}})");
+  world.leave(shell);
+  const auto again = world.connect();
+  world.say(again, R"({"v":1,"type":"SEND","id":"q2","ts":1,"from":"me","to":"Bob","payload":{"body":"?"},)"
+                   R"("payload_meta":{"sync":{"correlationId":"c7","blocking":true}}})");
+  EXPECT_TRUE(world.heard(again, "NACK").empty()) << "its correlation id is free";
+  world.send(bob, "message-1", "me", "three");
+  EXPECT_EQ(text(payload(world.heard(again, "ACK").back()), "response"), "three");
+}
+
+TEST_F(Conversations, PlainAnswerThatCouldNotBeStoredAnswersWhenItComesAgain) {
+  ask("question-1");
+  world.hold_commits();
+  world.fail_commits(true);
+  world.send(bob, "message-1", "Alice", "seven");
+  world.release_commits();
+  world.fail_commits(false);
+  EXPECT_TRUE(answer().empty());
+  world.pass(2s);
+  world.send(bob, "message-1", "Alice", "seven");
+  EXPECT_EQ(text(answer(), "response"), "seven");
+}
+
+TEST_F(Conversations, OneClientHasABoundedNumberOfRequests) {
+  world.heard(alice);
+  for (int n = 0; n <= 1'000; ++n)
+    world.say(alice, format(R"({{"v":1,"type":"SEND","id":"q{0}","ts":1,"to":"Bob","payload":{{"body":"? {0}"}},)"
+                            R"("payload_meta":{{"sync":{{"correlationId":"c{0}","blocking":true}}}}}})",
+                            n));
+  const auto refused = world.heard(alice, "NACK");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(text(payload(refused[0]), "code"), "BUSY");
+}
+
+TEST_F(Conversations, SenderIsToldTheBestProofOfTheRecipientsSession) {
+  const auto proves = [&](const std::string& id, const std::string& to) {
+    world.heard(alice);
+    world.send(alice, id, to, "hi");
+    return text(payload(world.heard(alice, "ACK").at(0)), "proves");
+  };
+  EXPECT_EQ(proves("message-1", "Bob"), "accepted") << "it is the agent itself and declares no more";
+  const auto host = join_host(world, "Carol");
+  EXPECT_EQ(proves("message-2", "Carol"), "") << "it has not told yet";
+  world.request(host, "SESSION_STATE", R"({"state":"idle","capabilities":{"proof":"submitted"}})");
+  EXPECT_EQ(proves("message-3", "Carol"), "submitted");
+  world.join("Dave", R"("capabilities":{"ack":true,"delivery":{"modes":["on-idle"],"proof":"seen"}})");
+  EXPECT_EQ(proves("message-4", "Dave"), "seen");
+  world.leave(bob);
+  EXPECT_EQ(proves("message-5", "Bob"), "") << "its next session may be another";
 }
 
 TEST_F(Conversations, AMemberOfAChannelHearsLaterWhatWasSaidMeanwhile) {

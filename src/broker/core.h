@@ -6,6 +6,7 @@
 ///   authority.cc   what only the user may do
 ///   routing.cc     SEND: limits, audience, commit
 ///   answering.cc   what a SEND is told, and what is remembered of it
+///   blocking.cc    senders that wait for an answer, and which message is one
 ///   delivery.cc    DELIVER: windows, resending, expiry, what was put off
 ///   gates.cc       which lanes of an agent are open
 ///   receipts.cc    ACK, RECEIPT: the ledger's lines, and who is told
@@ -219,8 +220,6 @@ class Core {
   /// Known from now on, so that answers find their way back.
   AgentState& admit_guest(std::string_view name);
   bool already_answered(Sending& sending);
-  /// Registers a blocking SEND; false when it was refused.
-  bool await_answer(Sending& sending);
   bool within_rate(Sending& sending);
   /// Will it still fit a frame once names, numbers and splices surround it?
   bool fits_a_frame(Sending& sending);
@@ -249,8 +248,6 @@ class Core {
   void add_delivery(PendingSend& pending, AgentState& to, const Travel& travel);
   [[nodiscard]] static std::string held_by_policy(const AgentName& name);
   void add_shadow_copies(PendingSend& pending, const std::vector<AgentState*>& audience, WallMs expires_at);
-  /// An ordinary message may be the answer somebody waits for.
-  std::optional<AgentName> answer_syncs(const records::Message& message);
   void remember(Sending& sending, PendingSend& pending);
   /// A SEND to us whose answer was lost with a failed commit comes again.
   [[nodiscard]] bool carried_out_before(const Sending& sending) const;
@@ -266,6 +263,21 @@ class Core {
   enum class Copies : std::uint8_t { None, ForShadows };
   Key post(records::Message message, const std::vector<AgentState*>& audience, Copies copies);
   [[nodiscard]] std::string unknown_recipient(std::string_view name) const;
+
+  // --- blocking.cc
+  /// Registers a blocking SEND; false when it was refused.
+  bool await_answer(Sending& sending);
+  /// An ordinary message may be the answer its recipient waits for.
+  std::optional<AgentName> answer_syncs(const records::Message& message);
+  /// A message without thread and `replyTo` gets the `replyTo` of the only open request that it can be the answer to.
+  void mark_plain_answer(const Sending& sending, records::Message& message);
+  /// The asked agent was given the message of a request.
+  void mark_request_given(const AgentName& asked, Key message);
+  /// The commit of a message failed: it is neither a request nor an answer.
+  void forget_request(const records::Message& message);
+  /// The asker is gone: nobody waits for its answers.
+  void end_requests_of(const Connection& asker);
+  [[nodiscard]] std::optional<records::Proof> best_proof(const AgentState& agent) const;
 
   // --- delivery.cc
   void pump(AgentState& agent);
@@ -593,6 +605,8 @@ class Core {
     std::string from;    // who asks
     std::string thread;  // may be empty
     Key key{};           // of the message
+    bool given = false;  // the asked agent has it
+    Key answer{};        // of the plain message that is taken as its answer, until that is committed
   };
   using Syncs = std::map<std::string, WaitingSync>;
   void end_sync(Syncs::iterator sync);

@@ -386,6 +386,7 @@ void Core::end_session(AgentState& agent) {
 
 void Core::detach(Connection& connection) {
   watchers_.erase(connection.id);
+  end_requests_of(connection);
   if (connection.watched_messages > 0)
     std::erase_if(receipts_, [&](const auto& entry) { return entry.second.connection == connection.id; });
   AgentState* agent =

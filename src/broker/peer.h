@@ -56,6 +56,7 @@ struct Connection {
   std::uint64_t spoke = 0;  // see Speakers
   std::uint8_t pauses = 0;
   std::size_t open_queries = 0;
+  std::size_t open_requests = 0;     // blocking messages that are not answered
   std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
   std::deque<Key> followed;          // of those, what was delivered and may still be seen; newest last, bounded
   std::deque<std::string> held;      // frames that came before HELLO was committed

@@ -247,6 +247,8 @@ void Core::enter(AgentState& agent, std::shared_ptr<const records::Message> mess
   line.at = now_.wall;
   if (agent.session) line.session = agent.session->id;
   if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
+  if (line.state == DeliveryState::Delivered || line.proof >= Proof::Written)
+    mark_request_given(agent.name(), message->key);
   save_eventually(std::move(line), News{std::move(message), agent.name(), code});
 }
 

@@ -17,8 +17,6 @@ using records::Carriage;
 
 namespace {
 
-constexpr std::size_t kMaxOpenSyncs = 10'000;
-
 /// Kinds that only tell how things stand: nobody answers them, and no agent is woken for them.
 bool wakes(std::string_view kind) { return kind != "state" && kind != "ack"; }
 
@@ -91,72 +89,6 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
 
   if (sending.meta.sync && sending.meta.sync->blocking && !await_answer(sending)) return;
   accept(sending, envelope.to, *audience, Carriage::Deliver);
-}
-
-bool Core::await_answer(Sending& sending) {
-  const auto& sync = *sending.meta.sync;
-  const auto refuse_sync = [&](Refusal refusal, const std::string& reason) {
-    if (sending.connection.wants_answers())
-      refuse(sending, refusal, reason, kBusyRetryMs);
-    else
-      error(sending.connection, ErrorCode::Internal, reason);
-    return false;
-  };
-  const auto timeout =
-      sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
-  if (const auto open = syncs_.find(sync.correlation_id); open != syncs_.end()) {
-    const bool same = open->second.asker == sending.connection.id && open->second.message == sending.envelope.id;
-    return same ||
-           refuse_sync(Refusal::BadRequest, format("the correlation id {} is in use already", sync.correlation_id));
-  }
-  if (syncs_.size() >= kMaxOpenSyncs)
-    return refuse_sync(Refusal::Busy, "too many blocking messages are open; try again later");
-  const std::string_view to = sending.envelope.to;
-  const bool direct = find_agent(to) != nullptr;
-  const SteadyTime due = now_.steady + Millis{timeout};
-  syncs_.emplace(sync.correlation_id, WaitingSync{.asker = sending.connection.id,
-                                                  .message = std::string{sending.envelope.id},
-                                                  .to = direct ? std::string{to} : std::string{},
-                                                  .due = due,
-                                                  .from = sending.from.value(),
-                                                  .thread = sending.view.thread});
-  if (direct) syncs_with_.emplace(std::string{to}, sync.correlation_id);
-  timers_.arm(due, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
-  return true;
-}
-
-void Core::end_sync(Syncs::iterator sync) {
-  const auto [first, last] = syncs_with_.equal_range(sync->second.to);
-  const auto asked = std::find_if(first, last, [&](const auto& entry) { return entry.second == sync->first; });
-  if (asked != last) syncs_with_.erase(asked);
-  syncs_.erase(sync);
-}
-
-std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
-  const auto [first, last] = syncs_with_.equal_range(message.from.value());
-  if (first == last) return std::nullopt;
-  const auto meta = protocol::parse_send_meta(message.payload_meta);
-  const auto view = protocol::parse_send(message.payload);
-  const auto answers = [&](const WaitingSync& sync) {
-    if (sync.from != message.to || sync.key == Key{}) return false;
-    const bool named = meta && !meta->reply_to.empty() &&
-                       (meta->reply_to == sync.message || meta->reply_to == records::short_id(sync.key));
-    return named || (!sync.thread.empty() && sync.thread == message.thread);
-  };
-  const auto found = std::find_if(first, last, [&](const auto& entry) { return answers(syncs_.at(entry.second)); });
-  if (found == last) return std::nullopt;
-  std::optional<AgentName> answered;
-  const auto sync = syncs_.find(found->second);
-  if (Connection* asker = find(sync->second.asker); asker != nullptr && asker->speaks()) {
-    protocol::JsonWriter payload;
-    payload.field("ack_id", sync->second.message).field("correlationId", sync->first);
-    payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
-    payload.field("messageId", records::short_id(message.key));
-    say(*asker, MessageType::Ack, payload.take(), message.from.value(), sync->second.from);
-    answered = AgentName{sync->second.from};
-  }
-  end_sync(sync);
-  return answered;
 }
 
 std::string_view Core::too_late(const Sending& sending) const {
@@ -314,6 +246,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .payload_meta = std::string{envelope.payload_meta},
       .session = sending.connection.session,
   });
+  mark_plain_answer(sending, *message);
   WallMs expires_at = now_.wall + std::min(sending.meta.ttl_ms.value_or(limits_.default_ttl_ms), protocol::kMaxTtlMs);
   if (wish.deadline != 0) expires_at = std::min(expires_at, wish.deadline);
   PendingSend pending{

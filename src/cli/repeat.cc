@@ -13,24 +13,33 @@ namespace {
 using Kind = Fate::Kind;
 using protocol::MessageType;
 
+constexpr int kAnswersPerPage = 100;
+
 /// What an asker waits for, looked up on a connection of its own: the one that watches must miss nothing.
 class Answers {
  public:
   Answers(Connection connection, std::string asked, std::string asker)
       : connection_{std::move(connection)}, asked_{std::move(asked)}, asker_{std::move(asker)} {}
 
-  /// The first message in the question's thread that came back from whom it was asked.
+  /// The first message back from the asked agent that is in the question's thread or replies to it. A plain answer has
+  /// a `replyTo` from the daemon.
   Result<std::optional<Message>> find(const std::string& question) {
-    if (thread_.empty()) {
+    if (after_ == 0) {
       const auto found = RELAY_TRY(ask({{"id", question}, {"limit", 1}}));
-      if (found.empty() || found.front().thread.empty()) return std::nullopt;
+      if (found.empty()) return std::nullopt;
       thread_ = found.front().thread;
       after_ = found.front().key;
     }
-    auto found = RELAY_TRY(ask(
-        {{"from", asked_}, {"to", asker_}, {"thread", thread_}, {"afterKey", after_}, {"order", "asc"}, {"limit", 1}}));
-    if (found.empty()) return std::nullopt;
-    return std::move(found.front());
+    for (;;) {
+      auto found = RELAY_TRY(
+          ask({{"from", asked_}, {"to", asker_}, {"afterKey", after_}, {"order", "asc"}, {"limit", kAnswersPerPage}}));
+      if (found.empty()) return std::nullopt;
+      for (auto& message : found) {
+        after_ = message.key;
+        const bool in_thread = !thread_.empty() && message.thread == thread_;
+        if (in_thread || string_member(message.raw, "replyTo") == question) return std::move(message);
+      }
+    }
   }
 
  private:

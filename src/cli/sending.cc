@@ -126,8 +126,10 @@ class HandOver {
     const auto ack = RELAY_TRY(protocol::parse_ack(payload));
     if (!correlation_.empty() && ack.correlation_id == correlation_) {
       fate_.answer = ack.response;
-      if (const auto object = parse_json_object(payload))
+      if (const auto object = parse_json_object(payload)) {
         fate_.answer_id = string_member(*object, "messageId").value_or("");
+        fate_.matched_by = string_member(*object, "matchedBy").value_or("");
+      }
       return true;
     }
     if (ack.ack_id != wire_id_) return false;
@@ -136,8 +138,10 @@ class HandOver {
     fate_.recipients = ack.recipients;
     fate_.offline_since = ack.offline_since;
     fate_.waits = ack.waits;
+    fate_.proves = ack.proves;
     if (ack.repeat || (own_id_ && ack.short_id.empty())) return end(Kind::Repeat);
     if (letter_.until == Until::Stored) return true;
+    if (letter_.until == Until::Seen && !fate_.proves.empty() && fate_.proves != "seen") return end(Kind::Unprovable);
     on_news_(fate_);
     return false;
   }

@@ -34,14 +34,17 @@ struct Letter {
 };
 
 struct Fate {
-  enum class Kind { Reached, Undelivered, NotYet, Refused, Repeat };  // Repeat: its ledger knows the rest (repeat.h)
+  /// Repeat: its ledger knows the rest (repeat.h). Unprovable: the recipient's session never proves what is waited for.
+  enum class Kind { Reached, Undelivered, NotYet, Refused, Repeat, Unprovable };
   Kind kind = Kind::Reached;
   std::string id = {};  // under which `trace` and `read` find it; empty when the daemon did not say
   std::optional<std::uint64_t> recipients = {};  // how many it goes to, when the daemon said so
   std::string waits = {};                        // why it does not go right now, though the one it goes to is here
   WallMs offline_since = 0;                      // the one it goes to is away; 0: it is here, or there are several
   std::vector<protocol::Receipt> steps = {};     // what the recipient's side told, in order
+  std::string proves = {};                       // the most its session can prove, when the daemon said so
   std::string answer = {}, answer_id = {};       // of Answered; the id may be empty
+  std::string matched_by = {};                   // why that is the answer: reply, thread, only-request
   std::string reason = {};          // why it is Undelivered; of NotYet, when it is not the time that ran out
   ExitCode code = ExitCode::No;     // of NotYet: too late, or the daemon is gone
   protocol::NackView refusal = {};  // of Refused

@@ -26,7 +26,23 @@ constexpr std::string_view kSkill =
     "\n"
     "It is sent when your turn is over. Messages to you begin with `Relay message from Alice [id]:`; they come from\n"
     "another agent, not from your user. Answer with @relay:Alice. To quote the form without sending it, write\n"
-    "\\@relay:. In a shell, `agent-relay send Bob \"text\"` and `agent-relay inbox` do the same.\n";
+    "\\@relay:. In a shell, `agent-relay send Bob \"text\"` and `agent-relay inbox` do the same.\n"
+    "\n"
+    "To ask and wait for the answer, use the shell; it prints the answer and nothing else:\n"
+    "\n"
+    "    $ agent-relay send --ask Bob \"which port does the server use?\" --timeout 2m\n"
+    "    8080\n"
+    "\n"
+    "Bob is shown the question with a line below it that says so, and answers as to any other message:\n"
+    "\n"
+    "    Relay message from Alice [k3v9x2ab] [thread:ask-1f]: which port does the server use?\n"
+    "    (answer expected: write to Alice with [thread:ask-1f])\n"
+    "\n"
+    "    @relay:Alice [thread:ask-1f] 8080\n"
+    "\n"
+    "Your next message to somebody who waits for one answer from you is taken as that answer, also without the "
+    "thread:\n"
+    "`@relay:Alice 8080`. With several questions open, name the thread of the one you answer.\n";
 
 std::string filled(std::string_view pattern, std::string_view text, std::string_view file) {
   std::string quoted;

@@ -224,6 +224,7 @@ protocol::Modes NativeSide::modes() const {
 std::string NativeSide::capabilities() const {
   protocol::JsonWriter out;
   write_ways(out, can());
+  out.field("proof", adapter_ ? "seen" : "submitted");  // the most that can be shown of a message
   return out.take();
 }
 

@@ -25,16 +25,17 @@ Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint6
 Result<Ack> parse_ack(std::string_view payload) {
   RELAY_TRY(check_forwardable(payload));
   Field ack_id{"ack_id"}, seq{"seq"}, correlation{"correlationId"}, short_id{"short_id"}, recipients{"recipients"},
-      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"repeat"}, waits{"waits"};
-  RELAY_TRY(read_fields(
-      payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response, &repeat, &waits}));
+      delivery{"deliveryId"}, offline{"offlineSince"}, response{"response"}, repeat{"repeat"}, waits{"waits"},
+      proves{"proves"};
+  RELAY_TRY(read_fields(payload, {&ack_id, &seq, &correlation, &short_id, &recipients, &delivery, &offline, &response,
+                                  &repeat, &waits, &proves}));
   Ack ack;
   ack.ack_id = RELAY_TRY(required_text_in(ack_id, kMaxIdBytes));
   ack.seq = RELAY_TRY(seq_in(seq));
   // That is all there is to most of them: there is one for each delivery.
   const auto absent = [](const Field* field) { return !field->present(); };
   if (std::ranges::all_of(std::initializer_list<const Field*>{&correlation, &short_id, &recipients, &delivery, &offline,
-                                                              &response, &repeat, &waits},
+                                                              &response, &repeat, &waits, &proves},
                           absent))
     return ack;
   ack.correlation_id = RELAY_TRY(text_in(correlation, kMaxIdBytes));
@@ -45,6 +46,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   if (response.value.kind == JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
   ack.repeat = RELAY_TRY(flag_in(repeat, false));
   ack.waits = RELAY_TRY(description_in(waits, kMaxReasonBytes));
+  ack.proves = RELAY_TRY(text_in(proves, kMaxKindBytes));
   return ack;
 }
 
@@ -56,7 +58,7 @@ std::string write_ack(const Ack& ack) {
   if (ack.recipients) writer.field("recipients", *ack.recipients);
   writer.optional("deliveryId", ack.delivery_id);
   if (ack.offline_since > 0) writer.field("state", "queued").field("offlineSince", ack.offline_since);
-  writer.optional("waits", ack.waits);
+  writer.optional("waits", ack.waits).optional("proves", ack.proves);
   if (!ack.correlation_id.empty()) writer.field("response", ack.response);
   if (ack.repeat) writer.field("repeat", true);
   return writer.take();
@@ -70,6 +72,7 @@ std::string write_ack(std::string_view ack_id, std::uint64_t seq) {
                        .recipients = {},
                        .delivery_id = {},
                        .waits = {},
+                       .proves = {},
                        .response = {}});
 }
 

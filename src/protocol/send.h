@@ -54,6 +54,8 @@ struct SendMeta {
   std::optional<DeliveryWish> delivery;
   bool receipt_steps = false;  // `receipts: "steps"`: every change of its deliveries is told, not only the end
 };
+/// The meta with a `replyTo`; it must have none.
+std::string with_reply_to(std::string_view payload_meta, std::string_view id);
 /// Empty text is an empty meta. Unknown members are ignored (they travel on unchanged).
 Result<SendMeta> parse_send_meta(std::string_view payload_meta);
 
@@ -66,6 +68,7 @@ struct Ack {
   std::string delivery_id;                  // when it goes to one
   WallMs offline_since = 0;                 // that one is away; 0 when it is here
   std::string waits;                        // why it does not go right now, though that one is here; empty: it goes
+  std::string proves;                       // the most that one's session can prove; empty: not known
   std::string response;                     // with a correlation id: what was answered
   bool repeat = false;                      // the same was sent before, and is stored once
 };

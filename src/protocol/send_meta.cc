@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
+#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
 #include "protocol/send.h"
@@ -75,6 +76,17 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
   meta.receipt_steps = receipts.value.kind == JsonKind::String && receipts.value.raw == "\"steps\"";
   return meta;
+}
+
+std::string with_reply_to(std::string_view payload_meta, std::string_view id) {
+  std::string member = "{\"replyTo\":";
+  append_json_string(member, id);
+  const auto open = payload_meta.find('{');
+  if (open == std::string_view::npos) return member + "}";
+  const auto rest = payload_meta.substr(open + 1);
+  const auto first = rest.find_first_not_of(" \t\r\n");
+  const bool empty = first == std::string_view::npos || rest[first] == '}';
+  return member.append(empty ? "" : ",").append(rest);
 }
 
 }  // namespace relay::protocol

@@ -50,11 +50,22 @@ TEST_F(Deliveries, OneWaitsForExactlyTheProofOneAskedFor) {
   const auto delivered = box.ok_json({"send", "Bob", "two", "--wait"});
   EXPECT_EQ(string_member(delivered, "status"), "delivered");
   EXPECT_EQ(string_member(delivered, "proof"), "submitted");
-  const auto seen = box.run({"send", "Bob", "three", "--wait", "seen", "--timeout", "3s"});
-  EXPECT_EQ(seen.code, 4) << "nothing shows what the model of this agent has read";
-  EXPECT_TRUE(has(seen.err, "it was not seen within 3 s: Bob's agent took it up")) << seen.err;
-  EXPECT_TRUE(has(seen.err, "but nothing shows that its model has read it")) << seen.err;
-  EXPECT_EQ(heard("Bob", "three"), 1u);
+}
+
+TEST_F(Deliveries, ProofThatASessionCannotGiveIsRefusedAtOnce) {
+  start("Bob", {"--status"});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seen = box.run({"send", "Bob", "three", "--wait", "seen", "--timeout", "60s"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+  EXPECT_EQ(seen.code, 5) << "nothing shows what the model of this agent has read";
+  EXPECT_TRUE(has(seen.err, "the session of Bob never proves that a message was seen, at most submitted")) << seen.err;
+  EXPECT_TRUE(has(seen.err, "wait with --wait delivered")) << seen.err;
+  EXPECT_TRUE(until([&] { return heard("Bob", "three") == 1; })) << "it is sent all the same";
+  auto carol = listen("Carol");
+  const auto listening = box.run({"send", "Carol", "four", "--wait", "seen", "--timeout", "60s"});
+  EXPECT_EQ(listening.code, 5);
+  EXPECT_TRUE(has(listening.err, "at most accepted")) << listening.err;
+  EXPECT_TRUE(carol->says("four"));
 }
 
 TEST_F(Deliveries, WhatIsNotDeliveredInTimeIsSaidHowFarItCame) {
@@ -88,6 +99,19 @@ TEST_F(Deliveries, AQuestionIsAnsweredInItsThread) {
                            .value();
   EXPECT_EQ(string_member(as_json, "status"), "answered");
   EXPECT_EQ(string_member(as_json, "answer"), "it is blue");
+}
+
+TEST_F(Deliveries, PlainReplyAnswersTheOnlyQuestion) {
+  script(R"({"rules": [{"contains": "which colour", "reply": "@relay:tester it is blue"}]})");
+  start("Bob", {"--status"});
+  const std::vector<std::string> words{"send", "Bob",  "which colour?", "--from", "tester",
+                                       "--id", "q-17", "--ask",         "--json"};
+  const auto asked = parse_json_object(box.ok(words)).value();
+  EXPECT_EQ(string_member(asked, "answer"), "it is blue");
+  EXPECT_EQ(string_member(asked, "matchedBy"), "only-request");
+  EXPECT_EQ(string_member(parse_json_object(box.ok(words)).value(), "answer"), "it is blue") << "from what is stored";
+  const auto read = box.ok_json({"read", *string_member(asked, "answerId")});
+  EXPECT_TRUE(has(json::serialize(read), "\"replyTo\":\"" + *string_member(asked, "id") + "\""));
 }
 
 TEST_F(Deliveries, AQuestionNobodyAnswersSaysHowFarItCame) {

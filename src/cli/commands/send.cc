@@ -68,6 +68,7 @@ json::object as_json(const Fate& fate, const Letter& letter) {
   if (letter.until == Until::Answered) {
     answer["answer"] = fate.answer;
     if (!fate.answer_id.empty()) answer["answerId"] = fate.answer_id;
+    if (!fate.matched_by.empty()) answer["matchedBy"] = fate.matched_by;
   } else if (!fate.steps.empty()) {
     const auto& last = fate.steps.back();
     if (!last.proof.empty()) answer["proof"] = last.proof;
@@ -77,11 +78,22 @@ json::object as_json(const Fate& fate, const Letter& letter) {
   return answer;
 }
 
+/// The message is stored and on its way; only the proof that was asked for never comes.
+ExitCode tell_unprovable(const Fate& fate, const Letter& letter) {
+  return complain(
+      relay::format("the session of {} never proves that a message was seen, at most {}; the message is sent: "
+                    "wait with --wait {}, or see how it fares: agent-relay trace {}",
+                    sanitised(letter.to, Lines::Join), fate.proves,
+                    fate.proves == "accepted" ? "accepted" : "delivered", fate.id),
+      ExitCode::Refused);
+}
+
 ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Context& context) {
   switch (fate.kind) {
     case Fate::Kind::Refused: return complain(fate.refusal);
     case Fate::Kind::Undelivered: return complain("it was not delivered: " + fate.reason, ExitCode::No);
     case Fate::Kind::NotYet: return tell_not_yet(fate, letter, context);
+    case Fate::Kind::Unprovable: return tell_unprovable(fate, letter);
     case Fate::Kind::Repeat:
     case Fate::Kind::Reached: break;
   }
@@ -223,8 +235,10 @@ const Command kSend = {
     .details =
         "Ends with 0 once the daemon has stored it; with --wait once the recipient's side has proved the rest:\n"
         "accepted (its session has it), delivered (its agent or program took it), seen (the agent's own record\n"
-        "shows it). Exit code 4 and how far it came when the time is over. --ask waits for a message that replies\n"
-        "to it, or for the next one in its thread, and prints that. Prints the message's id, for `trace` and `read`.\n"
+        "shows it). Exit code 4 and how far it came when the time is over; 5 at once for a proof that the recipient's\n"
+        "session cannot give. --ask waits for a message that replies to it, for the next one in its thread, or, while\n"
+        "this is the only request of yours to TO, for TO's next plain message, and prints that. Prints the message's\n"
+        "id, for `trace` and `read`.\n"
         "Sent again under the same --id nothing is sent twice: it tells, or waits for, what becomes of the first.\n"
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
         "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
