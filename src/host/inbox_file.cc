@@ -65,7 +65,8 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
     ids_ = {id};
     bytes_ = 0;
   }
-  auto text = format("{}{} [{}] at {}\n\n", kHeading, bracketless(message.from), id, protocol::iso_time(now));
+  auto text = format("{}{} [{}]{} at {}\n\n", kHeading, bracketless(message.from), id,
+                     speech::header_tags(message.kind, message.topic, message.reply_to), protocol::iso_time(now));
   append_body(text, message.body);
   for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
   if (message.answer_expected) text += "(answer expected)\n";

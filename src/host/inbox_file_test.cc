@@ -81,5 +81,21 @@ TEST(InboxFile, IsBounded) {
   EXPECT_LE(disk.bytes("inbox.old.md")->size(), kMaxInboxBytes + 200'000);
 }
 
+TEST(InboxFile, KindAndTopicStandInTheHeading) {
+  client::testing::MemoryDirectory disk;
+  auto action = message("a1", "restart it");
+  action.kind = "action";
+  action.topic = "deploys] x";
+  action.reply_to = "b2";
+  for (int life = 0; life < 2; ++life) {
+    InboxFile inbox{disk};
+    ASSERT_TRUE(inbox.load());
+    ASSERT_TRUE(inbox.add(action, 0));
+  }
+  EXPECT_EQ(
+      *disk.bytes("inbox.md"),
+      "## From Alice [a1] [kind:action] [topic:deploys) x] [reply:b2] at 1970-01-01T00:00:00.000Z\n\nrestart it\n\n");
+}
+
 }  // namespace
 }  // namespace relay::host

@@ -23,6 +23,9 @@ speech::InjectedMessage injected(const Message& message, std::string body) {
           .id = message.id,
           .body = std::move(body),
           .thread = message.thread,
+          .kind = message.kind,
+          .topic = message.topic,
+          .reply_to = message.reply_to,
           .importance = message.importance,
           .to = message.to,
           .files = message.files,
@@ -86,14 +89,17 @@ Message message_of(const client::Incoming& incoming) {
   message.from = incoming.envelope.from;
   message.id = incoming.delivery.message_id;
   message.to = incoming.delivery.original_to;
+  message.topic = incoming.envelope.topic;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     message.thread = view->thread;
+    if (view->kind != protocol::MessageKind::Message) message.kind = view->kind_name;
     message.quiet = protocol::wakes_nobody(*view);
     message.files = files_in(incoming.envelope.payload);
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;
+    message.reply_to = meta->reply_to;
     if (meta->delivery) message.mode = meta->delivery->mode;
     if (meta->ttl_ms) expire(message, std::min(incoming.envelope.ts, kLastTime) + *meta->ttl_ms);
     if (meta->delivery && meta->delivery->deadline > 0) expire(message, meta->delivery->deadline);
@@ -137,6 +143,9 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
         .field("from", letter->from)
         .optional("to", letter->to)
         .optional("thread", letter->thread)
+        .optional("kind", letter->kind)
+        .optional("topic", letter->topic)
+        .optional("replyTo", letter->reply_to)
         .field("body", letter->body)
         .field("mode", protocol::name_of(letter->mode))
         .field("waiting", reason_shown(*letter));

@@ -26,6 +26,9 @@ struct Letter {
   std::string text = {};     // as it is put before the agent
   std::string body = {};     // as it was written; `text` in its place when it is long
   std::string thread = {};
+  std::string kind = {};      // empty: an ordinary message
+  std::string topic = {};     // may be empty
+  std::string reply_to = {};  // the message it answers; may be empty
   std::vector<speech::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
@@ -55,8 +58,9 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
 /// What was said, by whom, as the sender wrote it.
 struct Message {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
-  bool quiet = false;            // of a kind that wakes nobody
-  bool answer_expected = false;  // its sender waits
+  std::string kind = {}, topic = {}, reply_to = {};  // an ordinary message has no kind
+  bool quiet = false;                                // of a kind that wakes nobody
+  bool answer_expected = false;                      // its sender waits
   std::vector<speech::AttachedFile> files = {};
   std::optional<std::int64_t> importance = {};
   std::optional<WallMs> expires_at = {};

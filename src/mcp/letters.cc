@@ -28,6 +28,9 @@ std::string header_of(const Letter& letter) {
   auto header =
       format("Relay message from {} [{}]", speech::harmless_line(letter.from), speech::harmless_line(letter.id));
   if (!letter.to.empty()) header += " to " + speech::harmless_line(letter.to);
+  if (!letter.kind.empty()) header += " kind " + speech::harmless_line(letter.kind);
+  if (!letter.topic.empty()) header += " topic " + speech::harmless_line(letter.topic);
+  if (!letter.reply_to.empty()) header += " in reply to " + speech::harmless_line(letter.reply_to);
   if (!letter.thread.empty()) header += " thread " + speech::harmless_line(letter.thread);
   return header;
 }
@@ -84,6 +87,9 @@ json::object letters_json(const Mail& mail) {
     one["from"] = letter.from;
     if (!letter.to.empty()) one["to"] = letter.to;
     if (!letter.thread.empty()) one["thread"] = letter.thread;
+    if (!letter.kind.empty()) one["kind"] = letter.kind;
+    if (!letter.topic.empty()) one["topic"] = letter.topic;
+    if (!letter.reply_to.empty()) one["replyTo"] = letter.reply_to;
     one["body"] = body_shown(letter, room);
     if (whole_size(letter) > room) one["cut"] = true;
     if (!letter.files.empty()) one["attachments"] = files_json(letter);

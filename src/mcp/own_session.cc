@@ -24,9 +24,11 @@ Letter letter_of(const client::Incoming& incoming) {
   letter.id = incoming.delivery.message_id.empty() ? incoming.place.id : incoming.delivery.message_id;
   letter.from = incoming.envelope.from;
   letter.to = incoming.delivery.original_to;
+  letter.topic = incoming.envelope.topic;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     letter.thread = view->thread;
+    if (view->kind != protocol::MessageKind::Message) letter.kind = view->kind_name;
     letter.quiet = protocol::wakes_nobody(*view);
   }
   auto message = protocol::message_from(
@@ -142,6 +144,7 @@ client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
     if (meta->ttl_ms) held.expires_at = incoming.envelope.ts + *meta->ttl_ms;
     if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
     held.letter.answer_expected = meta->sync && meta->sync->blocking;
+    held.letter.reply_to = meta->reply_to;
     if (meta->delivery && meta->delivery->deadline > 0)
       held.expires_at = std::min(held.expires_at.value_or(meta->delivery->deadline), meta->delivery->deadline);
   }
@@ -270,8 +273,10 @@ void OwnSession::send(Draft draft, OnSent on_sent) {
   }
   if (sent_away_) return on_sent(away());
   if (!trouble_.empty()) link_->retry_now();
-  auto id =
-      link_->send({.to = draft.to, .payload = std::move(written.payload), .payload_meta = std::move(written.meta)});
+  auto id = link_->send({.to = draft.to,
+                         .payload = std::move(written.payload),
+                         .topic = draft.topic,
+                         .payload_meta = std::move(written.meta)});
   if (!id) return on_sent(Failure{id.error()});
   posted_[*id].to = draft.to;
   if (!draft.key.empty()) bind_key(draft.key, *id, std::move(print));

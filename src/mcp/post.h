@@ -25,11 +25,14 @@ namespace relay::mcp {
 /// What somebody wrote to us.
 struct Letter {
   std::string id, from, body;
-  std::string to = {};      // as it was addressed: `*` or #channel; empty: to us alone
-  std::string thread = {};  // may be empty
-  std::string mode = {};    // as wished by the sender; may be empty
-  std::size_t bytes = 0;    // of the whole body, when only its beginning is here
-  bool quiet = false;       // of a kind that wakes nobody
+  std::string to = {};        // as it was addressed: `*` or #channel; empty: to us alone
+  std::string thread = {};    // may be empty
+  std::string kind = {};      // empty: an ordinary message
+  std::string topic = {};     // may be empty
+  std::string reply_to = {};  // the message it answers; may be empty
+  std::string mode = {};      // as wished by the sender; may be empty
+  std::size_t bytes = 0;      // of the whole body, when only its beginning is here
+  bool quiet = false;         // of a kind that wakes nobody
   std::vector<speech::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
 
@@ -56,6 +59,7 @@ struct MailWish {
 struct Draft {
   std::string to, body;
   std::string thread = {};
+  std::string topic = {};
   std::string key = {};  // the caller's own id for it; empty: none
   std::optional<protocol::DeliveryMode> mode = {};
   std::optional<Millis> ttl = {};

@@ -56,6 +56,9 @@ Mail mail_from(const json::object& answer) {
     letter.to = text("to");
     letter.thread = text("thread");
     letter.body = text("body");
+    letter.kind = text("kind");
+    letter.topic = text("topic");
+    letter.reply_to = text("replyTo");
     letter.mode = text("mode");
     letter.quiet = bool_member(*entry, "quiet").value_or(false);
     letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
@@ -141,6 +144,7 @@ void WrappedAgent::send(Draft draft, OnSent on_sent) {
        .payload = std::move(written.payload),
        .from = options_.name,
        .to = draft.to,
+       .topic = draft.topic,
        .payload_meta = std::move(written.meta),
        .claim_token = options_.claim_token()},
       [this, key, on_sent = std::move(on_sent)](Result<ErrandAnswer> answer) mutable {

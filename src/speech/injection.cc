@@ -100,10 +100,19 @@ std::string size_shown(std::uint64_t bytes) {
 
 }  // namespace
 
+std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to) {
+  std::string tags;
+  if (!kind.empty() && kind != "message") tags += " [kind:" + header_word(kind) + "]";
+  if (!topic.empty()) tags += " [topic:" + header_word(topic) + "]";
+  if (!reply_to.empty()) tags += " [reply:" + header_word(reply_to.substr(0, kShownIdBytes)) + "]";
+  return tags;
+}
+
 std::string injection_text(const InjectedMessage& message) {
   std::string text{kInjectedWord};
   text += header_word(message.from);
   text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
+  text += header_tags(message.kind, message.topic, message.reply_to);
   if (!message.thread.empty()) text += " [thread:" + header_word(message.thread) + "]";
   if (message.importance && *message.importance > kImportant) text += *message.importance > kUrgent ? " [!!]" : " [!]";
   if (message.to == "*")

@@ -25,6 +25,9 @@ struct InjectedMessage {
   std::string id = {};  // its first 8 characters are shown
   std::string body = {};
   std::string thread = {};                      // none: empty
+  std::string kind = {};                        // shown unless it is `message`
+  std::string topic = {};                       // none: empty
+  std::string reply_to = {};                    // the id of the message it answers; none: empty
   std::optional<std::int64_t> importance = {};  // above 50 `[!]`, above 75 `[!!]`
   std::string to = {};                          // as it was addressed: `*` and `#channel` are shown
   std::vector<std::string> attachments = {};    // paths, as published clients attach them
@@ -34,9 +37,12 @@ struct InjectedMessage {
 
 inline constexpr std::string_view kInjectedWord = "Relay message from ";
 
-/// `Relay message from Alice [abc12345] [thread:x] [!!] [#general] [Attachments: a, b]: the text`, one line; then one for
-/// each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
+/// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
+/// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.
 std::string injection_text(const InjectedMessage& message);
+
+/// ` [kind:action] [topic:deploys] [reply:def67890]`, each where it is told; empty for an ordinary message.
+std::string header_tags(std::string_view kind, std::string_view topic, std::string_view reply_to);
 
 /// `(attached: report.txt, 12 KB: /path)`, one line whatever the sender put there.
 std::string attached_line(const AttachedFile& file);
