@@ -74,7 +74,7 @@ void list_messages(Api&, Workspace workspace, Call call) {
     if (!number) return call.refuse(number.error());
     if (*number) question[wire] = **number;
   }
-  for (const auto* name : {"from", "to", "thread", "search", "order"})
+  for (const auto* name : {"from", "to", "thread", "topic", "search", "order"})
     if (const auto text = call.text(name); !text.empty()) question[name] = text;
   if (const auto order = call.text("order"); !order.empty() && order != "asc" && order != "desc")
     return call.refuse(bad_request("\"order\" must be asc or desc"));

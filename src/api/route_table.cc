@@ -55,6 +55,7 @@ constexpr Parameter kAgentLines[] = {
 constexpr Parameter kMessages[] = {{"from", "only of this sender"},
                                    {"to", "only to this name or #channel"},
                                    {"thread", "only of this conversation"},
+                                   {"topic", "only about this topic"},
                                    {"search", "only with these words"},
                                    {"since", "only from then on; milliseconds since 1970", Kind::Number},
                                    {"after", "only behind this key", Kind::Number},

@@ -270,6 +270,13 @@ void Core::carry_out_rule(AgentState& agent, OpenRequest& open) {
   arm_expiry_of(agent, open);
   if (open.replying) return;
   const auto action = open.permission() != nullptr && open.can_answer() ? open.decision.action : Action::Ask;
+  if (limits_.explain)
+    note(Note::Level::Debug,
+         format("permission decided agent={} request={} action={} rule=\"{}\" risk={}", agent.name().value(), open.id,
+                action == Action::Approve ? "approve"
+                : action == Action::Deny  ? "deny"
+                                          : "ask",
+                open.decision.rule, schema::name_of(open.decision.risk)));
   switch (action) {
     case Action::Ask: return want_person(agent, open);
     case Action::Approve:

@@ -107,6 +107,10 @@ void Core::mark_plain_answer(const Sending& sending, records::Message& message) 
   // What an agent says in a turn that began before it was given the request is about something else.
   if (!only->given && is_working(find_agent(message.from.value()))) return;
   only->answer = message.key;
+  if (limits_.explain)
+    note(Note::Level::Debug,
+         format("plain answer recognised message={} request={} from={} to={}", records::short_id(message.key),
+                records::short_id(only->key), message.from.value(), message.to));
   message.payload_meta = protocol::with_reply_to(message.payload_meta, records::short_id(only->key));
 }
 

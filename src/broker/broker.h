@@ -59,6 +59,7 @@ struct BrokerLimits {
   std::size_t max_open_queries = 64;    // per connection
   std::size_t max_starting = 64;        // agents being started for others at once
   std::size_t max_starting_each = 16;   // of those, per connection
+  bool explain = false;                 // a debug note for every decision
   bool break_loops = true;              // agents that only echo each other are stopped
 };
 

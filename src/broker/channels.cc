@@ -29,27 +29,81 @@ std::string folded(std::string_view channel) {
 
 // ---------------------------------------------------------------- topics
 
+std::optional<Core::Objection> Core::set_subscription(AgentState& agent, const std::string& topic, bool subscribe) {
+  auto& topics = agent.session->topics;
+  const auto place = std::ranges::find(topics, topic);
+  if (subscribe == (place != topics.end())) return std::nullopt;
+  if (subscribe) {
+    if (topics.size() >= protocol::kMaxTopicsPerSession)
+      return Objection{Refusal::BadRequest, format("at most {} topics per session; unsubscribe from one first",
+                                                   protocol::kMaxTopicsPerSession)};
+    topics.push_back(topic);
+    topics_[topic].insert(agent.name());
+  } else {
+    topics.erase(place);
+    topics_[topic].erase(agent.name());
+    if (topics_[topic].empty()) topics_.erase(topic);
+  }
+  save_session(agent);
+  return std::nullopt;
+}
+
 void Core::on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe) {
   AgentState* agent = connection.query_only ? nullptr : find_agent(connection.agent.value());
   if (agent == nullptr) return;
   const std::string topic{envelope.topic};
   if (topic.empty()) return error(connection, ErrorCode::BadRequest, "SUBSCRIBE and UNSUBSCRIBE need a 'topic'");
-  auto& topics = agent->session->topics;
-  const auto place = std::ranges::find(topics, topic);
-  if (subscribe == (place != topics.end())) return;
-  if (subscribe) {
-    if (topics.size() >= protocol::kMaxTopicsPerSession) {
-      return error(connection, ErrorCode::BadRequest,
-                   format("at most {} topics per session; unsubscribe from one first", protocol::kMaxTopicsPerSession));
+  if (const auto objection = set_subscription(*agent, topic, subscribe))
+    error(connection, ErrorCode::BadRequest, objection->sentence);
+}
+
+void Core::list_topics(protocol::JsonWriter& out, const protocol::TopicsRequest& wanted) const {
+  out.begin_array("topics");
+  const auto add = [&](const std::string& topic, const std::set<AgentName>& subscribers) {
+    if (!wanted.agent.empty() && !subscribers.contains(AgentName{wanted.agent})) return;
+    out.begin_element().field("name", topic).begin_array("subscribers");
+    for (const AgentName& name : subscribers) {
+      if (out.size() > protocol::kMaxResponseBytes) break;
+      out.element(name.value());
     }
-    topics.push_back(topic);
-    topics_[topic].insert(agent->name());
+    out.end().end();
+  };
+  if (!wanted.topic.empty()) {
+    if (const auto place = topics_.find(wanted.topic); place != topics_.end()) add(place->first, place->second);
   } else {
-    topics.erase(place);
-    topics_[topic].erase(agent->name());
-    if (topics_[topic].empty()) topics_.erase(topic);
+    for (const auto& [topic, subscribers] : topics_) {
+      if (out.size() > protocol::kMaxResponseBytes) break;
+      add(topic, subscribers);
+    }
   }
-  save_session(*agent);
+  out.end();
+}
+
+void Core::on_topics(Connection& connection, const protocol::Envelope& envelope) {
+  using Action = protocol::TopicsRequest::Action;
+  const auto wanted = protocol::parse_topics(envelope.payload);
+  if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
+  protocol::JsonWriter payload;
+  std::optional<Objection> objection;
+  if (wanted->action != Action::List) {
+    const std::string& name = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
+    AgentState* agent = find_agent(name);
+    if (!connection.query_only && name != connection.agent.value())
+      objection = Objection{Refusal::NotOwner, "a session changes its own subscriptions only"};
+    else if (agent == nullptr)
+      objection = Objection{Refusal::UnknownRecipient, unknown_recipient(name)};
+    else if (!agent->session || agent->removing)
+      objection = Objection{Refusal::BadRequest,
+                            format("{} has no session, and a subscription belongs to one; what reaches also those who "
+                                   "are away is a channel: agent-relay channels join",
+                                   name)};
+    else
+      objection = set_subscription(*agent, wanted->topic, wanted->action == Action::Subscribe);
+  }
+  payload.field("success", !objection);
+  if (objection) payload.field("code", name_of(objection->refusal)).field("error", objection->sentence);
+  if (!objection) list_topics(payload, *wanted);
+  respond(connection, MessageType::TopicsResponse, envelope.id, payload.take());
 }
 
 void Core::save_session(AgentState& agent) { save_eventually(records::PutSession{*agent.session}); }

@@ -213,6 +213,7 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::Dead: return on_dead(connection, envelope);
     case MessageType::Loops: return on_loops(connection, envelope);
     case MessageType::Channels: return on_channels(connection, envelope);
+    case MessageType::Topics: return on_topics(connection, envelope);
     case MessageType::Prompts: return on_prompts(connection, envelope);
     case MessageType::Answer: return on_answer(connection, envelope);
     case MessageType::Spawn: return on_spawn(connection, envelope);
@@ -269,6 +270,7 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::DeadResponse:
     case MessageType::LoopsResponse:
     case MessageType::ChannelsResponse:
+    case MessageType::TopicsResponse:
     case MessageType::PromptsResponse:
     case MessageType::AnswerResult:
       error(connection, ErrorCode::BadRequest, format("{} is not for a workspace to answer", name_of(type)));

@@ -410,6 +410,10 @@ class Core {
 
   // --- channels.cc
   void on_subscribe(Connection& connection, const protocol::Envelope& envelope, bool subscribe);
+  void on_topics(Connection& connection, const protocol::Envelope& envelope);
+  /// Why not, in one sentence; none when it is so now.
+  std::optional<Objection> set_subscription(AgentState& agent, const std::string& topic, bool subscribe);
+  void list_topics(protocol::JsonWriter& out, const protocol::TopicsRequest& wanted) const;
   void on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join);
   void on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
   bool join_channel(const std::string& channel, const AgentName& member);

@@ -39,6 +39,7 @@ void Core::on_inbox(Connection& connection, const protocol::Envelope& envelope) 
   query.delivered_to = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
   query.from = wanted->from;
   query.channel = wanted->channel;
+  query.topic = wanted->topic;
   query.unread_only = wanted->unread_only;
   query.before = Key{wanted->before_key};
   emit(AskMessages{*id, std::move(query)});
@@ -55,6 +56,7 @@ void Core::on_messages_query(Connection& connection, const protocol::Envelope& e
   query.from = wanted->from;
   query.to = wanted->to;
   query.thread = wanted->thread;
+  query.topic = wanted->topic;
   query.ascending = wanted->ascending;
   query.id = wanted->id;
   query.search = wanted->search;

@@ -249,6 +249,10 @@ void Core::enter(AgentState& agent, std::shared_ptr<const records::Message> mess
   if (line.state == DeliveryState::Expired) code = protocol::Refusal::Expired;
   if (line.state == DeliveryState::Delivered || line.proof >= Proof::Written)
     mark_request_given(agent.name(), message->key);
+  if (limits_.explain)
+    note(Note::Level::Debug, format("delivery changed message={} to={} state={} proof={} via={} reason=\"{}\"",
+                                    records::short_id(message->key), agent.name().value(), name_of(line.state),
+                                    name_of(line.proof), line.way, line.reason));
   save_eventually(std::move(line), News{std::move(message), agent.name(), code});
 }
 

@@ -83,9 +83,17 @@ void Core::on_send(Connection& connection, const protocol::Envelope& envelope, s
   if (wished_before(sending)) return acknowledge_when_saved(sending);
   if (envelope.to.empty()) return refuse(sending, Refusal::BadRequest, "SEND needs 'to': a name, or '*' for everyone");
   const auto audience = audience_of(sending);
+  if (limits_.explain)
+    note(Note::Level::Debug,
+         format("message routed id={} from={} to={} topic={} kind={} recipients={}", envelope.id, sending.from.value(),
+                envelope.to, envelope.topic, sending.view.kind_name, audience ? audience->size() : 0));
   if (!audience) return refuse(sending, Refusal::UnknownRecipient, audience.error().message());
-  if (const auto objection = objection_to(sending, *audience))
+  if (const auto objection = objection_to(sending, *audience)) {
+    if (limits_.explain)
+      note(Note::Level::Debug, format("message refused id={} code={} reason=\"{}\"", envelope.id,
+                                      name_of(objection->refusal), objection->sentence));
     return refuse(sending, objection->refusal, objection->sentence);
+  }
 
   if (sending.meta.sync && sending.meta.sync->blocking && !await_answer(sending)) return;
   accept(sending, envelope.to, *audience, Carriage::Deliver);

@@ -77,6 +77,33 @@ TEST(Broker, BroadcastsATopicToItsSubscribersAlsoAfterAResume) {
   EXPECT_EQ(world.bodies(bob), Texts{"again"});
 }
 
+TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
+  World world;
+  const auto alice = world.join_ours("Alice"), bob = world.join_ours("Bob");
+  const auto person = world.join_person();
+  const auto topics = [&](ConnectionId by, const std::string& question) {
+    return world.answer(by, "TOPICS", question);
+  };
+  EXPECT_EQ(bool_member(topics(bob, R"({"action":"subscribe","topic":"deploys"})"), "success"), true);
+  EXPECT_EQ(bool_member(topics(person, R"({"action":"subscribe","topic":"deploys","agent":"Alice"})"), "success"),
+            true);
+  const auto all = topics(person, "{}");
+  ASSERT_EQ(all.at("topics").as_array().size(), 1u);
+  EXPECT_EQ(json::serialize(all.at("topics").as_array()[0]), R"({"name":"deploys","subscribers":["Alice","Bob"]})");
+  EXPECT_EQ(text(topics(alice, R"({"action":"subscribe","topic":"x","agent":"Bob"})"), "code"), "NOT_OWNER");
+  EXPECT_EQ(text(topics(person, R"({"action":"subscribe","topic":"x","agent":"Zoe"})"), "code"), "UNKNOWN_RECIPIENT");
+  topics(person, R"({"action":"unsubscribe","topic":"deploys","agent":"Alice"})");
+  world.heard(alice);
+  const auto carol = world.join_ours("Carol");
+  world.say(carol, R"({"v":1,"type":"SEND","id":"m1","ts":1,"to":"*","topic":"deploys","payload":{"body":"v2"}})");
+  EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"v2"});
+  EXPECT_TRUE(world.bodies(alice).empty());
+  const auto about = world.answer(person, "MESSAGES_QUERY", R"({"topic":"deploys"})");
+  EXPECT_EQ(about.at("messages").as_array().size(), 1u);
+  EXPECT_TRUE(world.answer(person, "MESSAGES_QUERY", R"({"topic":"other"})").at("messages").as_array().empty());
+  EXPECT_EQ(world.answer(person, "INBOX", R"({"agent":"Bob","topic":"deploys"})").at("messages").as_array().size(), 1u);
+}
+
 TEST(Broker, NamesTheNearestWhenNobodyIsCalledThat) {
   World world;
   const auto alice = world.join_ours("Alice");

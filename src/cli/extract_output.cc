@@ -22,6 +22,7 @@ void add_command(json::object& object, const speech::Command& command) {
   object["body"] = command.body;
   add(object, "thread", command.thread);
   add(object, "threadProject", command.thread_project);
+  add(object, "topic", command.topic);
   add(object, "project", command.project);
   if (command.data) object["data"] = *command.data;
   json::object meta;
@@ -35,6 +36,7 @@ void add_command(json::object& object, const speech::Command& command) {
 std::string address(const speech::Command& command) {
   std::string text = command.project ? *command.project + ":" + command.to : command.to;
   if (command.thread) text += relay::format(" [thread:{}]", *command.thread);
+  if (command.topic) text += relay::format(" [topic:{}]", *command.topic);
   return text;
 }
 
@@ -47,6 +49,9 @@ std::string words(const speech::Utterance& utterance) {
                   return relay::format("spawn {} with {}: {}", spawn.name, spawn.cli, spawn.task);
                 },
                 [](const speech::Release& release) { return relay::format("release {}", release.name); },
+                [](const speech::TopicChange& change) {
+                  return relay::format("{} {}", change.subscribe ? "subscribe to" : "unsubscribe from", change.topic);
+                },
                 [](const speech::FileTrigger& trigger) { return relay::format("send the outbox file {}", trigger.id); },
                 [](const speech::Summary& summary) { return "summary: " + json::serialize(summary.content); },
                 [](const speech::SessionEnd& end) { return "end of session: " + json::serialize(end.content); },
@@ -71,6 +76,10 @@ json::object utterance_json(const speech::Utterance& utterance) {
                        [&](const speech::Release& release) {
                          object["what"] = "release";
                          object["name"] = release.name;
+                       },
+                       [&](const speech::TopicChange& change) {
+                         object["what"] = change.subscribe ? "subscribe" : "unsubscribe";
+                         object["topic"] = change.topic;
                        },
                        [&](const speech::FileTrigger& trigger) {
                          object["what"] = "file";

@@ -43,6 +43,7 @@ WorkspaceOptions workspace_options(const config::Settings& settings, const std::
   options.limits.max_backlog = static_cast<std::uint64_t>(settings.max_backlog());
   options.limits.rate_per_second = static_cast<double>(settings.rate_per_second());
   options.limits.break_loops = settings.break_loops();
+  options.limits.explain = settings.debug();
   options.limits.rate_burst = static_cast<double>(settings.rate_burst());
   const bool durable = settings.storage_type() == config::StorageType::Sqlite;
   options.info = {.version = version,

@@ -19,6 +19,7 @@ struct MessageExchanged {
   std::string kind = {};
   std::optional<std::string> thread = {};
   std::optional<std::string> channel = {};
+  std::optional<std::string> topic = {};
   std::optional<std::string> id = {};
   std::optional<bool> truncated = {};
 };
@@ -64,6 +65,7 @@ inline constexpr auto kObject<events::MessageExchanged> =
            member<&events::MessageExchanged::kind>("kind", "message, action, state, thinking, or another"),
            member<&events::MessageExchanged::thread>("thread", "the conversation it belongs to"),
            member<&events::MessageExchanged::channel>("channel", "the channel it was said in"),
+           member<&events::MessageExchanged::topic>("topic", "what it is about"),
            member<&events::MessageExchanged::id>("id", "the short id, for `read` and `trace`"),
            member<&events::MessageExchanged::truncated>("truncated", "the text is longer, or not kept any more"));
 

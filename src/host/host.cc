@@ -416,6 +416,13 @@ class Host::Core final : public pty::ProgramListener,
   }
   void press(const terminal::Key& key) { keyboard_.write(terminal::encode_key(key, sight_.screen().modes())); }
   void report(const client::Place& place, protocol::Receipt receipt) override {
+    log::debug("delivery step", {{"agent", options_.record.name},
+                                 {"delivery", place.id},
+                                 {"status", std::string{protocol::name_of(receipt.status)}},
+                                 {"proof", receipt.proof},
+                                 {"via", receipt.way},
+                                 {"evidence", receipt.evidence},
+                                 {"reason", receipt.reason}});
     link_->report(place, std::move(receipt));
   }
 
@@ -432,6 +439,10 @@ class Host::Core final : public pty::ProgramListener,
   void tell_state() {
     if (!link_->ready()) return;
     told_reason_ = desk_.waiting_reason();
+    log::debug("state told", {{"agent", options_.record.name},
+                              {"state", std::string{profiles::name_of(state())}},
+                              {"waits", told_reason_},
+                              {"interfaces", native_.capabilities()}});
     const auto modes = native_.modes();
     const auto news = std::exchange(told_modes_, modes) == modes ? std::nullopt : std::optional{modes};
     (void)link_->say(protocol::MessageType::SessionState,

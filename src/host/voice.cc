@@ -41,7 +41,15 @@ Voice::Kept Voice::carry_out(const speech::Command& command) {
   payload.field("kind", name_of(command.kind)).field("body", command.body);
   if (command.thread) payload.field("thread", *command.thread);
   if (command.data) payload.raw("data", json::serialize(*command.data));
-  if (const auto sent = link_.send({.to = command.to, .payload = payload.take()}); !sent)
+  protocol::JsonWriter meta;
+  if (command.wishes.importance) meta.field("importance", *command.wishes.importance);
+  if (command.wishes.reply_to) meta.field("replyTo", *command.wishes.reply_to);
+  const bool plain = !command.wishes.importance && !command.wishes.reply_to;
+  if (const auto sent = link_.send({.to = command.to,
+                                    .payload = payload.take(),
+                                    .topic = command.topic.value_or(""),
+                                    .payload_meta = plain ? std::string{} : meta.take()});
+      !sent)
     return refuse(sent.error().message());
   listener_.on_said(command.to, name_of(command.kind));
   return true;
@@ -62,6 +70,12 @@ Voice::Kept Voice::carry_out(const speech::Release& release) {
   protocol::JsonWriter payload;
   payload.field("name", release.name);
   return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
+}
+
+Voice::Kept Voice::carry_out(const speech::TopicChange& change) {
+  protocol::JsonWriter payload;
+  payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
+  return ask(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
 }
 
 Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const std::string& what) {

@@ -43,6 +43,7 @@ class Voice {
   Kept carry_out(const speech::Command& command);
   Kept carry_out(const speech::Spawn& spawn);
   Kept carry_out(const speech::Release& release);
+  Kept carry_out(const speech::TopicChange& change);
   Kept carry_out(const speech::FileTrigger& trigger);
   Kept carry_out(const speech::Mistake& mistake);
   Kept carry_out(const speech::Summary&) { return true; }     // kept with the session's history later

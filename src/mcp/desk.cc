@@ -86,6 +86,7 @@ void Desk::call(Ticket ticket, std::string_view name, const json::object& given,
   if (name == "relay_wait") return wait(ticket, *arguments, wants_progress);
   if (name == "relay_reply") return reply(ticket, *arguments);
   if (name == "relay_ack") return acknowledge(ticket, *arguments);
+  if (name == "relay_topics") return topics(ticket, *arguments);
   if (name == "relay_log_event") return log_event(ticket, *arguments);
   if (name == "relay_reserve") return reserve(ticket, *arguments);
   if (name == "relay_snapshot")
@@ -167,6 +168,7 @@ void Desk::send(Ticket ticket, const Arguments& arguments) {
   Draft draft{.to = arguments.text("to"), .body = arguments.text("body")};
   if (const auto fine = check_recipient(draft.to); !fine) return finish(ticket, failed(fine.error().message()));
   draft.thread = arguments.text("thread");
+  draft.topic = arguments.text("topic");
   draft.key = arguments.text("idempotency_key");
   draft.mode = protocol::delivery_mode_named(arguments.text("mode"));
   if (const auto ttl = arguments.number("ttl")) draft.ttl = std::chrono::seconds{*ttl};
@@ -179,6 +181,8 @@ void Desk::post_draft(Ticket ticket, Draft draft) {
     return finish(ticket, failed("`idempotency_key` must be a short text without control characters"));
   if (protocol::has_control_characters(draft.thread) || draft.thread.size() > protocol::kMaxIdBytes)
     return finish(ticket, failed("`thread` must be a short text without control characters"));
+  if (protocol::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
+    return finish(ticket, failed("`topic` must be a short text without control characters"));
   const auto to = draft.to;
   post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<Sent> sent) {
     if (!*alive) return;
@@ -229,6 +233,33 @@ void Desk::reply(Ticket ticket, const Arguments& arguments) {
         letter.thread = string_member(*row, "thread").value_or("");
         answer_to(std::move(draft), letter);
       });
+}
+
+void Desk::topics(Ticket ticket, const Arguments& arguments) {
+  const auto action = arguments.text("action").empty() ? std::string{"list"} : arguments.text("action");
+  const auto topic = arguments.text("topic");
+  json::object question;
+  question["action"] = action;
+  if (!topic.empty()) question["topic"] = topic;
+  if (action != "list") question["agent"] = post_.standing().name;
+  post_.ask(protocol::MessageType::Topics, json::serialize(question), kAskTimeout,
+            [this, ticket, action, topic, alive = alive_](Result<json::object> answer) {
+              if (!*alive) return;
+              if (!answer) return finish(ticket, failed(answer.error().message()));
+              if (!bool_member(*answer, "success").value_or(false))
+                return finish(ticket, failed(string_member(*answer, "error").value_or("nothing was changed")));
+              json::object shown;
+              const auto* rows = array_member(*answer, "topics");
+              shown["topics"] = rows != nullptr ? *rows : json::array{};
+              std::string text = action == "list"
+                                     ? std::string{"topics with subscribers:"}
+                                     : format("{}d {} {}", action, action == "subscribe" ? "to" : "from", topic);
+              if (action == "list")
+                for (const auto& row : rows != nullptr ? *rows : json::array{})
+                  if (const auto* one = row.if_object())
+                    text += "\n" + speech::harmless_line(string_member(*one, "name").value_or(""));
+              finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
+            });
 }
 
 void Desk::log_event(Ticket ticket, const Arguments& arguments) {

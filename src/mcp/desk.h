@@ -76,6 +76,7 @@ class Desk final : public Workshop, public PostListener {
   void inbox(Ticket ticket, const Arguments& arguments);
   void wait(Ticket ticket, const Arguments& arguments, bool wants_progress);
   void acknowledge(Ticket ticket, const Arguments& arguments);
+  void topics(Ticket ticket, const Arguments& arguments);
   void log_event(Ticket ticket, const Arguments& arguments);
   void reserve(Ticket ticket, const Arguments& arguments);
   void spawn(Ticket ticket, const Arguments& arguments);

@@ -69,6 +69,7 @@ void Errand::say_order() {
          .id = order_.id,
          .from = order_.from,
          .to = order_.to,
+         .topic = order_.topic,
          .claim_token = order_.claim_token,
          .payload = order_.payload,
          .payload_meta = order_.payload_meta});

@@ -21,7 +21,7 @@ struct ErrandOrder {
   protocol::MessageType type{};
   std::string id;
   std::string payload = "{}";
-  std::string from = {}, to = {}, payload_meta = {};  // of a SEND
+  std::string from = {}, to = {}, topic = {}, payload_meta = {};  // of a SEND
   std::string claim_token = {};
   Millis timeout{5'000};
 };

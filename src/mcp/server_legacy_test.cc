@@ -25,7 +25,7 @@ TEST_F(LegacyServer, WantsAHandshakeFirst) {
   EXPECT_EQ(code(legacy("tools/list")), -32600);
   EXPECT_TRUE(result(legacy("ping")).empty());
   shake_hands();
-  EXPECT_EQ(array_member(result(legacy("tools/list")), "tools")->size(), 10U);
+  EXPECT_EQ(array_member(result(legacy("tools/list")), "tools")->size(), 11U);
 }
 
 TEST_F(LegacyServer, ListsToolsInAStableOrderWithSchemas) {

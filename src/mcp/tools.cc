@@ -29,6 +29,7 @@ constexpr Tool kTools[] = {
          R"({"to":{"type":"string","description":"an agent's name, * for everyone, or #channel"},)"
          R"("body":{"type":"string","description":"what to say; complete in itself"},)"
          R"("thread":{"type":"string","description":"the conversation it belongs to"},)"
+         R"("topic":{"type":"string","description":"what it is about; with to * only its subscribers get it"},)"
          R"("mode":{"type":"string","enum":["immediate","next-message","next-tool-call","on-idle","manual"],)"
          R"("description":"when it should reach the other; default on-idle"},)"
          R"("ttl":{"type":"integer","minimum":1,"maximum":2592000,)"
@@ -67,6 +68,15 @@ constexpr Tool kTools[] = {
      .properties = R"({"messages":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50,)"
                    R"("description":"ids of messages"}})",
      .required = R"(["messages"])",
+     .idempotent = true},
+    {.name = "relay_topics",
+     .title = "Topics",
+     .description = "Subscribe to a topic, so that broadcasts (to *) about it reach you; unsubscribe; or list who "
+                    "subscribes to what.",
+     .properties =
+         R"({"action":{"type":"string","enum":["list","subscribe","unsubscribe"],"description":"default list"},)"
+         R"("topic":{"type":"string","description":"its name; with list: only this one"}})",
+     .required = "[]",
      .idempotent = true},
     {.name = "relay_log_event",
      .title = "Log an event",

@@ -25,8 +25,8 @@ TEST(Tools, HaveShortWordsValidSchemasAndNamesOfTheirOwn) {
     const auto required = parse_json(tool.required).value();
     for (const auto& name : required.get_array()) EXPECT_TRUE(properties->contains(name.get_string())) << tool.name;
   }
-  EXPECT_EQ(tools_for_clients(Spawning::Forbidden).size(), 10U);
-  EXPECT_EQ(tools_for_clients(Spawning::Allowed).size(), 12U);
+  EXPECT_EQ(tools_for_clients(Spawning::Forbidden).size(), 11U);
+  EXPECT_EQ(tools_for_clients(Spawning::Allowed).size(), 13U);
 }
 
 TEST(Tools, InstructionsFitWhatClientsShow) {

@@ -93,6 +93,8 @@ enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
   X(LOOPS_RESPONSE, LoopsResponse, ToClient)                               \
   X(CHANNELS, Channels, ToDaemon)                                          \
   X(CHANNELS_RESPONSE, ChannelsResponse, ToClient)                         \
+  X(TOPICS, Topics, ToDaemon)                                              \
+  X(TOPICS_RESPONSE, TopicsResponse, ToClient)                             \
   X(PROMPTS, Prompts, ToDaemon)                                            \
   X(PROMPTS_RESPONSE, PromptsResponse, ToClient)                           \
   X(ANSWER, Answer, ToDaemon)                                              \

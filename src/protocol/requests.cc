@@ -109,28 +109,31 @@ Result<std::string> parse_shadow_unbind(std::string_view payload) {
 }
 
 Result<InboxRequest> parse_inbox(std::string_view payload) {
-  Field agent{"agent"}, limit{"limit"}, unread{"unreadOnly"}, from{"from"}, channel{"channel"}, before{"beforeKey"};
-  RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel, &before}));
+  Field agent{"agent"}, limit{"limit"}, unread{"unreadOnly"}, from{"from"}, channel{"channel"}, before{"beforeKey"},
+      topic{"topic"};
+  RELAY_TRY(read_fields(payload, {&agent, &limit, &unread, &from, &channel, &before, &topic}));
   InboxRequest request;
   request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
   request.limit = RELAY_TRY(limit_in(limit));
   request.unread_only = RELAY_TRY(flag_in(unread, false));
   request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
   request.channel = RELAY_TRY(text_in(channel, kMaxTopicBytes));
+  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
   request.before_key = RELAY_TRY(count_in(before));
   return request;
 }
 
 Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   Field limit{"limit"}, since{"sinceTs"}, from{"from"}, to{"to"}, thread{"thread"}, order{"order"}, id{"id"},
-      search{"search"}, after{"afterKey"}, before{"beforeKey"};
-  RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after, &before}));
+      search{"search"}, after{"afterKey"}, before{"beforeKey"}, topic{"topic"};
+  RELAY_TRY(read_fields(payload, {&limit, &since, &from, &to, &thread, &order, &id, &search, &after, &before, &topic}));
   MessagesRequest request;
   request.limit = RELAY_TRY(limit_in(limit));
   request.since = RELAY_TRY(time_in(since));
   request.from = RELAY_TRY(text_in(from, kMaxNameBytes));
   request.to = RELAY_TRY(text_in(to, kMaxTopicBytes));
   request.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
+  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
   const auto direction = RELAY_TRY(text_in(order, kMaxKindBytes));
   if (!direction.empty() && direction != "asc" && direction != "desc") {
     return fail(Errc::BadField, "the field \"order\" must be asc or desc");
@@ -140,6 +143,25 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
   request.search = RELAY_TRY(text_in(search, kMaxSearchBytes));
   request.after_key = RELAY_TRY(count_in(after));
   request.before_key = RELAY_TRY(count_in(before));
+  return request;
+}
+
+Result<TopicsRequest> parse_topics(std::string_view payload) {
+  using Action = TopicsRequest::Action;
+  Field action{"action"}, agent{"agent"}, topic{"topic"};
+  RELAY_TRY(read_fields(payload, {&action, &agent, &topic}));
+  TopicsRequest request;
+  const auto word = RELAY_TRY(text_in(action, kMaxKindBytes));
+  if (!word.empty() && word != "list" && word != "subscribe" && word != "unsubscribe")
+    return fail(Errc::BadField, "the field \"action\" must be list, subscribe or unsubscribe");
+  if (word == "subscribe") request.action = Action::Subscribe;
+  if (word == "unsubscribe") request.action = Action::Unsubscribe;
+  request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
+  request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
+  if (has_control_characters(request.topic))
+    return fail(Errc::BadField, "the field \"topic\" contains a control character; leave it out");
+  if (request.action != Action::List && request.topic.empty())
+    return fail(Errc::BadField, "a subscription needs a \"topic\"");
   return request;
 }
 

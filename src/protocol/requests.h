@@ -40,7 +40,7 @@ struct InboxRequest {
   std::string agent;
   std::size_t limit = 0;  // 0: the default
   bool unread_only = false;
-  std::string from, channel;
+  std::string from, channel, topic;
   std::int64_t before_key = 0;  // this project's: only what came earlier; 0: all
 };
 Result<InboxRequest> parse_inbox(std::string_view payload);
@@ -48,7 +48,7 @@ Result<InboxRequest> parse_inbox(std::string_view payload);
 struct MessagesRequest {
   std::size_t limit = 0;
   WallMs since = 0;
-  std::string from, to, thread;
+  std::string from, to, thread, topic;
   bool ascending = false;
   // This project's:
   std::string id;               // a short id or a prefix of one
@@ -57,6 +57,14 @@ struct MessagesRequest {
   std::int64_t before_key = 0;  // only what came earlier; 0: all
 };
 Result<MessagesRequest> parse_messages_query(std::string_view payload);
+
+/// TOPICS: who subscribes to what, or a change of it.
+struct TopicsRequest {
+  enum class Action : std::uint8_t { List, Subscribe, Unsubscribe } action = Action::List;
+  std::string agent = {};  // whose; empty: the asker's, of a list everybody's
+  std::string topic = {};  // of a list: only this one
+};
+Result<TopicsRequest> parse_topics(std::string_view payload);
 
 struct AgentsRequest {
   bool include_idle = false;

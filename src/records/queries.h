@@ -125,7 +125,7 @@ struct DeadLetter {
 struct MessageQuery {
   std::size_t limit = 100;
   WallMs since = 0;
-  std::string from, to, thread, channel;
+  std::string from, to, thread, channel, topic;
   std::string delivered_to;  // messages with a delivery to this agent (an inbox)
   bool unread_only = false;  // with delivered_to: only those not yet delivered
   bool ascending = false;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kPlaceholders = {"AgentName", "Recipient", "TargetAgent", "SomeAgent"};
 
+constexpr std::size_t kMaxTopicWordBytes = 256;
+
 bool is_thread_byte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
@@ -36,6 +38,19 @@ void take_thread(Address& address) {
   address.rest = trimmed(text.substr(end + 1));
 }
 
+/// `[topic:deploys]` at the start; takes it off. Anything else is left as text.
+void take_topic(Address& address) {
+  constexpr std::string_view kOpens = "[topic:";
+  const auto text = address.rest;
+  if (!text.starts_with(kOpens)) return;
+  const auto end = text.find(']');
+  if (end == std::string_view::npos) return;
+  const auto topic = text.substr(kOpens.size(), end - kOpens.size());
+  if (!is_topic_word(topic)) return;
+  address.topic = topic;
+  address.rest = trimmed(text.substr(end + 1));
+}
+
 /// What no name can hold, and is a sign of another meaning: markdown around the name, a placeholder, a glued tag.
 Result<void> check_target(std::string_view target) {
   if (target.empty()) return fail("no name follows the prefix");
@@ -52,6 +67,11 @@ Result<void> check_target(std::string_view target) {
 }  // namespace
 
 bool is_placeholder(std::string_view name) { return std::ranges::find(kPlaceholders, name) != kPlaceholders.end(); }
+
+bool is_topic_word(std::string_view word) {
+  return !word.empty() && word.size() <= kMaxTopicWordBytes &&
+         std::ranges::all_of(word, [](char c) { return is_thread_byte(c) || c == '.' || c == '/'; });
+}
 
 void split_project(std::string_view target, std::string& to, std::optional<std::string>& project) {
   const auto colon = target.find(':');
@@ -70,6 +90,8 @@ Result<Address> read_address(std::string_view text) {
   address.rest = trimmed(text.substr(target.size()));
   split_project(target, address.to, address.project);
   take_thread(address);
+  take_topic(address);
+  if (!address.thread) take_thread(address);  // the other order
   return address;
 }
 

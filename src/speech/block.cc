@@ -26,12 +26,19 @@ Result<Utterance> worker(const json::object& object, WorkerWord word, const Plac
   return Spawn{place, name, cli, string_member(object, "task").value_or(body_of(object))};
 }
 
+Result<Utterance> topic_change(const json::object& object, TopicVerb verb, const Place& place) {
+  const auto topic = string_member(object, "topic").value_or("");
+  if (!is_topic_word(topic)) return fail("its \"topic\" is missing, or has more than letters, digits, _, -, . and /");
+  return TopicChange{place, topic, verb == TopicVerb::Subscribe};
+}
+
 Result<Utterance> read(std::string_view text, const Place& place) {
   const auto object = RELAY_TRY(parse_relaxed_object(text));
   auto type = string_member(object, "type");
   if (!type) type = string_member(object, "kind");
   if (!type) return fail("its \"type\" is missing");
   if (const auto word = worker_word(*type); word != WorkerWord::None) return worker(object, word, place);
+  if (const auto verb = topic_verb(*type); verb != TopicVerb::None) return topic_change(object, verb, place);
 
   Command command{.place = place};
   const auto kind = kind_named(*type);
@@ -47,6 +54,7 @@ Result<Utterance> read(std::string_view text, const Place& place) {
     split_project(to, command.to, command.project);
   command.body = body_of(object);
   command.thread = string_member(object, "thread");
+  command.topic = string_member(object, "topic");
   if (const auto* data = object_member(object, "data")) command.data = *data;
   return command;
 }

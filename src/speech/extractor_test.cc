@@ -32,6 +32,36 @@ std::vector<std::string> bodies(std::string_view text) {
   return all;
 }
 
+TEST(Extractor, TopicStandsBesideTheThreadInAnyOrder) {
+  for (const auto* text :
+       {"@relay:* [topic:deploys/v2] [thread:t-1] live", "@relay:* [thread:t-1] [topic:deploys/v2] live"}) {
+    const auto heard = hear(text);
+    ASSERT_EQ(heard.size(), 1u) << text;
+    const auto& command = std::get<Command>(heard[0]);
+    EXPECT_EQ(command.topic, "deploys/v2");
+    EXPECT_EQ(command.thread, "t-1");
+    EXPECT_EQ(command.body, "live");
+  }
+  EXPECT_EQ(std::get<Command>(hear("@relay:Bob [topic:two words] x")[0]).body, "[topic:two words] x");
+  EXPECT_EQ(std::get<Command>(hear(R"(@relay.json:{"kind":"action","to":"*","topic":"deploys","body":"x"})")[0]).topic,
+            "deploys");
+}
+
+TEST(Extractor, SubscribeAndUnsubscribeTakeOneTopic) {
+  EXPECT_EQ(std::get<TopicChange>(hear("@relay:subscribe deploys")[0]),
+            (TopicChange{.place = {}, .topic = "deploys", .subscribe = true}));
+  EXPECT_FALSE(std::get<TopicChange>(hear("@relay:Unsubscribe deploys")[0]).subscribe);
+  EXPECT_TRUE(std::holds_alternative<Mistake>(hear("@relay:subscribe to the list")[0]));
+  EXPECT_TRUE(std::get<TopicChange>(hear(R"([[RELAY]]{"type":"subscribe","topic":"deploys"}[[/RELAY]])")[0]).subscribe);
+}
+
+TEST(Extractor, EscapeLeavesNoBackslashInTheMessage) {
+  EXPECT_EQ(std::get<Command>(hear("@relay:Bob <<<\nwrite:\n\\@relay:Alice hi\nor \\->relay:Alice\n>>>")[0]).body,
+            "write:\n@relay:Alice hi\nor ->relay:Alice");
+  EXPECT_EQ(std::get<Command>(hear("@relay:Bob <<<\na \\@other: b\n>>>")[0]).body, "a \\@other: b");
+  EXPECT_EQ(std::get<Command>(hear("@relay:Bob write:\n  \\@relay:Alice hi")[0]).body, "write:\n  @relay:Alice hi");
+}
+
 std::string only_mistake(std::string_view text) {
   const auto heard = hear(text);
   if (heard.size() != 1 || !std::holds_alternative<Mistake>(heard[0])) return relay::format("<{} heard>", heard.size());

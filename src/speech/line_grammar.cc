@@ -182,6 +182,8 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
                    example(opening.word, "Bob"));
   if (opening.opener == Opener::Message && !address->project && worker_word(address->to) != WorkerWord::None)
     return begin_worker(opening, line, *address);
+  if (opening.opener == Opener::Message && !address->project && topic_verb(address->to) != TopicVerb::None)
+    return take_topic_change(opening, line, *address);
   if (line.cut)
     return mistake(place, "the message was not sent: its line is too long", relay::format("{}-file:ID", opening.word));
   Command command{.place = place,
@@ -190,6 +192,7 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
                   .project = address->project,
                   .thread = address->thread,
                   .thread_project = address->thread_project,
+                  .topic = address->topic,
                   .body = std::string{address->rest},
                   .data = {},
                   .wishes = {}};
@@ -200,6 +203,15 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
   if (!refusal.empty())
     return mistake(place, relay::format("the message was not sent: {}", refusal), example(opening.word, "Bob"));
   state_ = InMessage{OpenLine{std::move(command), opening.lead, line.text, options_.max_body_bytes}};
+}
+
+void LineGrammar::take_topic_change(const Opening& opening, const Line& line, const Address& address) {
+  const auto place = place_of_line(line, opening.lead.end);
+  auto topic = read_topic(address.rest);
+  if (!topic)
+    return mistake(place, relay::format("no subscription was changed: {}", topic.error().message()),
+                   relay::format("{}{} TOPIC", opening.word, address.to));
+  heard_.emplace_back(TopicChange{place, *std::move(topic), topic_verb(address.to) == TopicVerb::Subscribe});
 }
 
 void LineGrammar::begin_worker(const Opening& opening, const Line& line, const Address& address) {
@@ -312,13 +324,15 @@ void LineGrammar::end_message() {
   if (message.overlong())
     return mistake(message.place(), "the message was not sent: it is too long; write it to a file and say where it is",
                    example(prefixes_.relay_word(), "Bob"));
-  heard_.emplace_back(message.take_command());
+  auto command = message.take_command();
+  command.body = prefixes_.unescaped(command.body);
+  heard_.emplace_back(std::move(command));
 }
 
 void LineGrammar::end_body(BodyEnd how) {
   auto body = std::move(std::get<InBody>(state_));
   state_ = Listening{};
-  auto text = body.body.text();
+  auto text = prefixes_.unescaped(body.body.text());
   if (body.body.overlong()) body.refusal = "it is too long; write it to a file and say where it is";
   if (how == BodyEnd::Missing && text.empty()) body.refusal = "its <<< holds nothing and no >>> closes it";
   const auto place = std::visit([](const auto& each) { return each.place; }, body.whose);

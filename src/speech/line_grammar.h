@@ -99,6 +99,7 @@ class LineGrammar {
   bool on(InBlock& block, const Line& line);
 
   void begin_message(const Opening& opening, const Line& line);
+  void take_topic_change(const Opening& opening, const Line& line, const Address& address);
   void begin_worker(const Opening& opening, const Line& line, const Address& address);
   void begin_body(std::variant<Command, Spawn> whose, std::string refusal, std::string_view opens,
                   const Opening& opening, const Line& line);

@@ -77,6 +77,12 @@ Result<Utterance> read_headers_form(std::string_view content, const Place& place
     if (!cli) return fail("CLI, the program to run, is missing");
     return Spawn{place, *name, *cli, body};
   }
+  if (const auto verb = topic_verb(kind_word); verb != TopicVerb::None) {
+    const auto topic = value(headers, "topic");
+    if (!topic || !is_topic_word(*topic))
+      return fail("TOPIC is missing, or has more than letters, digits, _, -, . and /");
+    return TopicChange{place, *topic, verb == TopicVerb::Subscribe};
+  }
   const auto kind = kind_named(kind_word);
   if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_word));
   const auto to = value(headers, "to");
@@ -89,6 +95,7 @@ Result<Utterance> read_headers_form(std::string_view content, const Place& place
   else
     split_project(*to, command.to, command.project);
   command.thread = value(headers, "thread");
+  command.topic = value(headers, "topic");
   command.wishes.subject = value(headers, "subject");
   command.wishes.reply_to = value(headers, "reply-to");
   if (const auto importance = value(headers, "importance")) {

@@ -101,4 +101,12 @@ bool PrefixTable::holds_escaped_word(std::string_view text) const {
   return false;
 }
 
+std::string PrefixTable::unescaped(std::string text) const {
+  for (auto at = text.find('\\'); at != std::string::npos; at = text.find('\\', at + 1)) {
+    const auto next = std::string_view{text}.substr(at + 1);
+    if (std::ranges::any_of(words_, [&](const Word& word) { return next.starts_with(word.text); })) text.erase(at, 1);
+  }
+  return text;
+}
+
 }  // namespace relay::speech

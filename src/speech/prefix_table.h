@@ -57,6 +57,9 @@ class PrefixTable {
   /// Is one of the words written with a backslash before it somewhere in the text?
   [[nodiscard]] bool holds_escaped_word(std::string_view text) const;
 
+  /// The text without the backslash before each of the words: the escape is for us, not for whoever reads the text.
+  [[nodiscard]] std::string unescaped(std::string text) const;
+
   /// For examples in sentences.
   [[nodiscard]] std::string_view relay_word() const { return relay_word_; }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "speech/address.h"
 #include "speech/line_shape.h"
 
 namespace relay::speech {
@@ -57,6 +58,12 @@ WorkerWord worker_word(std::string_view target) {
   return WorkerWord::None;
 }
 
+TopicVerb topic_verb(std::string_view target) {
+  if (equals_ignoring_case(target, "subscribe")) return TopicVerb::Subscribe;
+  if (equals_ignoring_case(target, "unsubscribe")) return TopicVerb::Unsubscribe;
+  return TopicVerb::None;
+}
+
 Result<SpawnLine> read_spawn(std::string_view text) {
   SpawnLine spawn;
   spawn.name = take_word(text);
@@ -75,6 +82,14 @@ Result<std::string> read_release(std::string_view text) {
   RELAY_TRY(check_word(name, "the worker's name"));
   if (!text.empty()) return fail("more than a name follows");
   return std::string{name};
+}
+
+Result<std::string> read_topic(std::string_view text) {
+  const auto topic = take_word(text);
+  if (topic.empty()) return fail("the topic is missing");
+  if (!is_topic_word(topic)) return fail("a topic has letters, digits, _, -, . and / only");
+  if (!text.empty()) return fail("more than a topic follows");
+  return std::string{topic};
 }
 
 }  // namespace relay::speech

@@ -1,4 +1,4 @@
-/// Workers called and sent home in text: `spawn NAME CLI "task"`, `release NAME`.
+/// Words that are no names: `spawn NAME CLI "task"`, `release NAME`, `subscribe TOPIC`, `unsubscribe TOPIC`.
 #pragma once
 
 #include <string>
@@ -13,6 +13,11 @@ enum class WorkerWord { None, Spawn, Release };
 /// Is the addressee of a command one of these words? In any case of letters; they are never names.
 WorkerWord worker_word(std::string_view target);
 
+enum class TopicVerb { None, Subscribe, Unsubscribe };
+
+/// The same for topics: `subscribe deploys`, `unsubscribe deploys`.
+TopicVerb topic_verb(std::string_view target);
+
 struct SpawnLine {
   std::string name;
   std::string cli;
@@ -25,5 +30,8 @@ Result<SpawnLine> read_spawn(std::string_view text);
 
 /// What follows `release`: one name and nothing else, so that "release notes are ready" sends nobody home.
 Result<std::string> read_release(std::string_view text);
+
+/// What follows `subscribe`: one topic and nothing else.
+Result<std::string> read_topic(std::string_view text);
 
 }  // namespace relay::speech

@@ -47,6 +47,7 @@ struct Command {
   std::optional<std::string> project = {};
   std::optional<std::string> thread = {};
   std::optional<std::string> thread_project = {};
+  std::optional<std::string> topic = {};
   std::string body = {};
   std::optional<json::object> data = {};
   Wishes wishes = {};
@@ -70,6 +71,15 @@ struct Release {
   std::string name = {};
 
   bool operator==(const Release&) const = default;
+};
+
+/// `@relay:subscribe deploys`, `@relay:unsubscribe deploys`
+struct TopicChange {
+  Place place = {};
+  std::string topic = {};
+  bool subscribe = true;
+
+  bool operator==(const TopicChange&) const = default;
 };
 
 /// `->relay-file:ID`: the message lies in the agent's outbox under that name.
@@ -105,7 +115,7 @@ struct Mistake {
   bool operator==(const Mistake&) const = default;
 };
 
-using Utterance = std::variant<Command, Spawn, Release, FileTrigger, Summary, SessionEnd, Mistake>;
+using Utterance = std::variant<Command, Spawn, Release, TopicChange, FileTrigger, Summary, SessionEnd, Mistake>;
 
 const Place& place_of(const Utterance& utterance);
 

@@ -99,6 +99,7 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
     if (!query.to.empty() && message.to != query.to) return false;
     if (!query.channel.empty() && message.to != query.channel) return false;
     if (!query.thread.empty() && message.thread != query.thread) return false;
+    if (!query.topic.empty() && message.topic.value() != query.topic) return false;
     if (!query.delivered_to.empty()) {
       const auto deliveries = tables_.deliveries_of(message.key.value());
       const bool there = std::any_of(deliveries.begin(), deliveries.end(), [&](auto key) {

@@ -148,6 +148,7 @@ Result<std::variant<Where, Nothing>> filters_of(Connection& connection, const Me
     where.add(condition, *number);
   }
   if (!query.thread.empty()) where.add("m.thread={}", query.thread);
+  if (!query.topic.empty()) where.add("m.topic={}", query.topic);
   std::int64_t after = query.after.value();
   if (query.since > 0) {
     after = std::max(after, RELAY_TRY(first_message_since(connection, query.since - kClockSlackMs)) - 1);

@@ -112,6 +112,7 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
   if (message) {
     members.optional("thread", message->thread);
     if (message->to.starts_with('#')) members.field("channel", message->to);
+    members.optional("topic", message->topic.value());
   }
   members.field("id", short_id(key));
   if (!whole) members.field("truncated", true);

@@ -148,6 +148,54 @@ TEST_F(Deliveries, AReplyNamesWhatItAnswers) {
   EXPECT_EQ(ran.out, "ready\n");
 }
 
+// ---------------------------------------------------------------- topics
+
+TEST_F(Deliveries, BroadcastAboutATopicReachesItsSubscribers) {
+  auto bob = listen("Bob"), carol = listen("Carol");
+  EXPECT_EQ(box.ok({"topics", "subscribe", "deploys", "--name", "Bob"}), "Bob is subscribed to deploys\n");
+  EXPECT_TRUE(has(box.ok({"topics"}), "deploys  Bob"));
+  box.ok({"send", "*", "v2 is live", "--topic", "deploys"});
+  box.ok({"send", "*", "lunch"});
+  EXPECT_TRUE(bob->says("v2 is live"));
+  EXPECT_TRUE(carol->says("lunch"));
+  EXPECT_FALSE(has(carol->out(), "v2 is live"));
+  EXPECT_TRUE(has(box.ok({"log", "--topic", "deploys"}), "v2 is live"));
+  EXPECT_FALSE(has(box.ok({"log", "--topic", "deploys"}), "lunch"));
+  EXPECT_FALSE(has(box.ok({"inbox", "Bob", "--topic", "deploys"}), "lunch"));
+  const auto event = parse_json_object(box.ok({"events", "--topic", "deploys", "--json"})).value();
+  EXPECT_EQ(string_member(event, "topic"), "deploys");
+  EXPECT_EQ(box.ok({"topics", "unsubscribe", "deploys", "--name", "Bob"}), "Bob is not subscribed to deploys\n");
+  const auto away = box.run({"topics", "subscribe", "deploys", "--name", "Nobody"});
+  EXPECT_EQ(away.code, 5);
+  EXPECT_TRUE(has(away.err, "nobody here is called 'Nobody'")) << away.err;
+}
+
+TEST_F(Deliveries, AgentSubscribesByWordsAndSeesKindAndTopic) {
+  script(R"({"rules": [{"contains": "listen to deploys", "reply": "@relay:subscribe deploys"}]})");
+  start("Bob", {"--status"});
+  box.ok({"send", "Bob", "listen to deploys", "--wait"});
+  EXPECT_TRUE(until([&] { return has(box.ok({"topics"}), "deploys  Bob"); }));
+  box.ok({"send", "*", "restart it", "--topic", "deploys", "--kind", "action"});
+  EXPECT_TRUE(until([&] { return heard("Bob", "[kind:action] [topic:deploys]") == 1; }));
+}
+
+TEST_F(Deliveries, DebugLogSaysWhyAMessageWaits) {
+  box.set("AGENT_RELAY_DEBUG", "1");
+  box.ok({"down"});
+  box.ok({"up"});
+  auto& bob = start("Bob");
+  bob.type("half a li");
+  ASSERT_TRUE(bob.shows("half a li"));
+  box.run({"send", "Bob", "secret words", "--wait", "--timeout", "2s"});
+  std::ifstream file{box.home() + "/daemon.log"};
+  const std::string log{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_TRUE(has(log, "delivery step")) << log;
+  EXPECT_TRUE(has(log, "the composer holds a draft")) << log;
+  EXPECT_TRUE(has(log, "message routed id=")) << log;
+  EXPECT_TRUE(has(log, "delivery changed message=")) << log;
+  EXPECT_FALSE(has(log, "secret words"));
+}
+
 // ---------------------------------------------------------------- again, under the same id
 
 TEST_F(Deliveries, SentAgainItTellsWhatBecameOfTheFirst) {

@@ -40,6 +40,7 @@ extern const Command kBench;
 extern const Command kConfig;
 extern const Command kReload;
 extern const Command kChannels;
+extern const Command kTopics;
 extern const Command kPolicy;
 extern const Command kLoops;
 extern const Command kCancel;

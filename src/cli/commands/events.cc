@@ -55,8 +55,8 @@ Result<Since> since_in(const Invocation& invocation, const Context& context) {
 
 class EventLog {
  public:
-  EventLog(const Context& context, json::object wanted, bool json)
-      : context_{context}, wanted_{std::move(wanted)}, json_{json} {}
+  EventLog(const Context& context, json::object wanted, std::string topic, bool json)
+      : context_{context}, wanted_{std::move(wanted)}, topic_{std::move(topic)}, json_{json} {}
 
   /// All after a point, or the newest so many. How many there were.
   Result<std::size_t> print_past(Connection& connection, const Since& since, std::int64_t limit) {
@@ -79,7 +79,8 @@ class EventLog {
       const auto answer = RELAY_TRY(parse_json_object(payload));
       if (const auto error = string_member(answer, "error"))
         return fail(Errc::Refused, "the daemon refused: " + *error);
-      const auto events = objects_in(answer, "events");
+      auto events = objects_in(answer, "events");
+      std::erase_if(events, [&](const auto* event) { return !concerns(*event); });
       for (const auto* event : events)
         if (!newest) show(*event);
       if (newest)
@@ -116,7 +117,7 @@ class EventLog {
       const auto number = event == nullptr ? 0 : integer_member(*event, "_seq").value_or(0);
       if (number <= reached_) continue;  // what is not kept (log) has none
       reached_ = number;
-      show(*event);
+      if (concerns(*event)) show(*event);
     }
   }
 
@@ -125,8 +126,13 @@ class EventLog {
     print(json_ ? json::serialize(event) + "\n" : event_line(event, context_));
   }
 
+  [[nodiscard]] bool concerns(const json::object& event) const {
+    return topic_.empty() || string_member(event, "topic") == topic_;
+  }
+
   const Context& context_;
   json::object wanted_;
+  std::string topic_;  // empty: any
   bool json_;
   std::int64_t reached_ = 0;
 };
@@ -140,10 +146,12 @@ ExitCode run(const Invocation& invocation, Context& context) {
     wanted["types"] = split_at_commas(*types);
     for (const auto& type : wanted["types"].as_array()) RELAY_CLI_USAGE(events::check_type(type.as_string()));
   }
+  const auto topic = invocation.value("--topic");
+  if (topic && !wanted.contains("types")) wanted["types"] = json::array{"message"};  // others have none
   if (const auto agent = invocation.value("--agent")) wanted["agents"] = json::array{*agent};
   if (const auto session = invocation.value("--session")) wanted["sessions"] = json::array{*session};
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  EventLog log{context, std::move(wanted), invocation.has("--json")};
+  EventLog log{context, std::move(wanted), topic.value_or(""), invocation.has("--json")};
   const auto printed = RELAY_CLI_TRY(log.print_past(connection, since, limit));
   if (invocation.has("--follow"))
     return follow_for_ever([&](Connection& daemon) { return log.follow(daemon); }, std::move(connection), context);
@@ -155,6 +163,7 @@ constexpr Option kOptions[] = {
     {.name = "--follow", .description = "go on printing what happens"},
     {.name = "--types", .value = "T,…", .description = "only these types (item.started) or groups of them (item)"},
     {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
+    {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
     {.name = "--session", .value = "ID", .description = "only of one session"},
     {.name = "--since", .value = "WHEN", .description = "all since then: 10m, 2h ago, or after an event: #42"},
     {.name = "--limit", .value = "N", .description = "at most N (default: the newest 50, or all since)"},

@@ -21,7 +21,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto name = invocation.argument(0).empty() ? context.own_name() : invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::Inbox,
-                                                {{"agent", name}, {"unreadOnly", invocation.has("--unread")}}, limit));
+                                                {{"agent", name},
+                                                 {"unreadOnly", invocation.has("--unread")},
+                                                 {"topic", invocation.value("--topic").value_or("")}},
+                                                limit));
   if (messages.empty() && !invocation.argument(0).empty())
     if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
       return complain(sentence, ExitCode::No);
@@ -40,6 +43,7 @@ constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .completes = Completes::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--unread", .description = "only what has not been delivered yet"},
+    {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},
     {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 50)"},
     kJsonOption,
 };

@@ -25,7 +25,10 @@ constexpr std::chrono::hours kForever{24 * 365};
 class Conversation {
  public:
   Conversation(const Invocation& invocation, const Context& context)
-      : context_{context}, name_{invocation.argument(0)}, json_{invocation.has("--json")} {}
+      : context_{context},
+        name_{invocation.argument(0)},
+        topic_{invocation.value("--topic").value_or("")},
+        json_{invocation.has("--json")} {}
 
   /// The newest `limit` messages, and everything up to the newest key counts as printed. How many there were.
   Result<std::size_t> print_past(Connection& connection, std::int64_t limit) {
@@ -40,8 +43,8 @@ class Conversation {
       return {};
     };
     // Everything, or what NAME heard and said.
-    if (!name_.empty()) RELAY_TRY(gather(MessageType::Inbox, {{"agent", name_}}));
-    RELAY_TRY(gather(MessageType::MessagesQuery, name_.empty() ? json::object{} : json::object{{"from", name_}}));
+    if (!name_.empty()) RELAY_TRY(gather(MessageType::Inbox, {{"agent", name_}, {"topic", topic_}}));
+    RELAY_TRY(gather(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
     return found.size();
@@ -66,6 +69,7 @@ class Conversation {
 
  private:
   [[nodiscard]] bool concerns(const Message& message) const {
+    if (!topic_.empty() && message.topic != topic_) return false;
     return name_.empty() || message.from == name_ || message.to == name_ || message.to == "*";
   }
 
@@ -105,7 +109,7 @@ class Conversation {
   }
 
   const Context& context_;
-  std::string name_;
+  std::string name_, topic_;
   bool json_;
   std::int64_t last_key_ = 0;
   std::int64_t last_event_ = 0;
@@ -133,6 +137,7 @@ constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .completes = Completes::Agents}};
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "go on printing what is said"},
+    {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},
     {.name = "--limit", .value = "N", .description = "begin with the newest N messages (default 20)"},
     {.name = "--json", .description = "print one JSON object per line"},
 };

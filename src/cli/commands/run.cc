@@ -74,6 +74,16 @@ ExitCode hand_to_tmux(const Invocation& invocation, const HostWish& wish, Contex
   return ExitCode::Yes;
 }
 
+/// A host in the background writes to where the daemon's log is; one at a terminal only when it has to explain itself.
+void open_host_log(bool detached, const Context& context) {
+  const auto settings = config::load_settings(context.home, context.environment);
+  const bool explains = settings && settings->debug();
+  if (detached) return log::open_stderr(explains ? log::Level::Debug : log::Level::Info);
+  if (!explains) return;
+  if (const auto opened = log::open_file(context.home.daemon_log, log::Level::Debug); !opened)
+    remark(relay::format("debug lines are not written: {}", opened.error().message()));
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
   Starter starter{static_cast<int>(fd)};
@@ -83,7 +93,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return complain(wish.error().message(), ExitCode::Usage);
   }
   if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
-  if (wish->detached) log::open_stderr(log::Level::Info);
+  open_host_log(wish->detached, context);
   auto lodging = prepare_host(context, *wish);
   if (!lodging) {
     starter.failed(lodging.error());

@@ -20,6 +20,7 @@ json::object as_json(const Command& command) {
   json::object object{{"to", command.to}, {"kind", name_of(command.kind)}, {"body", command.body}};
   if (command.thread) object["thread"] = *command.thread;
   if (command.thread_project) object["threadProject"] = *command.thread_project;
+  if (command.topic) object["topic"] = *command.topic;
   if (command.project) object["project"] = *command.project;
   if (command.data) object["data"] = *command.data;
   json::object meta;

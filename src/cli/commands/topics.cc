@@ -1,0 +1,118 @@
+/// `agent-relay topics`
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/answers.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/invocation.h"
+#include "cli/message.h"
+#include "cli/people.h"
+#include "cli/workspace.h"
+#include "protocol/limits.h"
+#include "protocol/names.h"
+#include "protocol/utf8.h"
+
+namespace relay::cli {
+namespace {
+
+using protocol::MessageType;
+
+Result<json::object> ask_topics(Connection& connection, const json::object& question) {
+  const auto payload = RELAY_TRY(connection.ask(MessageType::Topics, json::serialize(question)));
+  auto answer = RELAY_TRY(parse_json_object(payload));
+  if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, *error);
+  return answer;
+}
+
+std::string subscribers_in(const json::object& row) {
+  std::string text;
+  const auto* names = array_member(row, "subscribers");
+  for (const auto& name : names != nullptr ? *names : json::array{})
+    if (name.is_string()) text += (text.empty() ? "" : ", ") + sanitised(name.as_string(), Lines::Join);
+  return text;
+}
+
+ExitCode list_all(Connection& connection, const Invocation& invocation, const Context& context) {
+  json::object question;
+  if (const auto name = invocation.value("--name")) question["agent"] = *name;
+  const auto answer = RELAY_CLI_TRY(ask_topics(connection, question));
+  if (invocation.has("--json")) {
+    print(json::serialize(answer) + "\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"TOPIC", "SUBSCRIBERS"}};
+  for (const auto* row : objects_in(answer, "topics")) columns.add({shown_in(*row, "name"), subscribers_in(*row)});
+  if (columns.empty())
+    remark("there is no subscription; make one with: agent-relay topics subscribe TOPIC --name NAME");
+  else
+    print(columns.text(context.paint));
+  return ExitCode::Yes;
+}
+
+ExitCode change(Connection& connection, const std::string& verb, const std::string& topic, const std::string& name,
+                bool as_json) {
+  const auto answer = RELAY_CLI_TRY(ask_topics(connection, {{"action", verb}, {"topic", topic}, {"agent", name}}));
+  const bool subscribed = verb == "subscribe";
+  if (as_json)
+    print(json::serialize(json::object{{"topic", topic}, {"name", name}, {"subscribed", subscribed}}) + "\n");
+  else
+    print(relay::format("{} {} {}\n", sanitised(name, Lines::Join),
+                        subscribed ? "is subscribed to" : "is not subscribed to", sanitised(topic, Lines::Join)));
+  return ExitCode::Yes;
+}
+
+ExitCode run_topics(const Invocation& invocation, Context& context) {
+  const auto verb = invocation.argument(0);
+  const auto topic = invocation.argument(1);
+  if (verb.empty() || verb == "list") {
+    auto connection = RELAY_CLI_TRY(join_workspace(context));
+    return list_all(connection, invocation, context);
+  }
+  if (verb != "subscribe" && verb != "unsubscribe")
+    return complain(relay::format("topics can be listed, subscribed to or unsubscribed from, not '{}'",
+                                  sanitised(verb, Lines::Join)),
+                    ExitCode::Usage);
+  if (topic.empty() || topic.size() > protocol::kMaxTopicBytes || protocol::has_control_characters(topic) ||
+      !protocol::is_utf8(topic))
+    return complain(relay::format("name a topic of 1 to {} bytes, for example: agent-relay topics {} deploys",
+                                  protocol::kMaxTopicBytes, verb),
+                    ExitCode::Usage);
+  const auto name = RELAY_CLI_USAGE(speaker(invocation, "--name", context));
+  auto connection = RELAY_CLI_TRY(join_workspace(context));
+  return change(connection, verb, topic, name, invocation.has("--json"));
+}
+
+constexpr Argument kTopicArguments[] = {
+    {.name = "[VERB]",
+     .arity = Arity::Optional,
+     .description = "list, subscribe or unsubscribe; without: list",
+     .choices = "list|subscribe|unsubscribe"},
+    {.name = "[TOPIC]", .arity = Arity::Optional, .description = "its name, for example deploys"},
+};
+constexpr Option kTopicOptions[] = {
+    {.name = "--name",
+     .value = "NAME",
+     .description = "whose subscription; default $AGENT_RELAY_NAME, $USER or human; list: only NAME's",
+     .completes = Completes::Agents},
+    kJsonOption,
+};
+
+}  // namespace
+
+const Command kTopics = {
+    .name = "topics",
+    .group = Group::More,
+    .usage = "topics [VERB] [TOPIC]",
+    .summary = "who hears broadcasts about what",
+    .arguments = kTopicArguments,
+    .options = kTopicOptions,
+    .example = "agent-relay topics subscribe deploys --name Bob && agent-relay send '*' --topic deploys \"v2 is live\"",
+    .details =
+        "A message to everyone ('*') with --topic reaches only those who subscribe to it. A subscription belongs to a\n"
+        "session and ends with it; what waits for those who are away is a channel. An agent subscribes itself with\n"
+        "`@relay:subscribe TOPIC`, or by MCP with relay_topics. `log --topic` and `inbox --topic` show what was said.",
+    .run = run_topics,
+};
+
+}  // namespace relay::cli
