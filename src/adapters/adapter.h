@@ -69,6 +69,7 @@ inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
 struct Capabilities {
   std::string_view hear = {}, know = {}, answer = {}, count = {};
   bool hears_soon = false;  // not yet by its own door, but it will: what the screen shows meanwhile may be history
+  bool terminal = true;     // false: it runs with the person's descriptors, so there is no screen to read or type into
   std::array<Speaking, kModes> speak = {};
 
   [[nodiscard]] const Speaking& by(protocol::DeliveryMode mode) const { return speak[static_cast<std::size_t>(mode)]; }

@@ -1,5 +1,7 @@
 #include "cli/hosting.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +19,7 @@
 #include "host/spawning.h"
 #include "profiles/shelf.h"
 #include "protocol/utf8.h"
+#include "pty/inherited.h"
 
 namespace relay::cli {
 namespace {
@@ -27,12 +30,15 @@ constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
 constexpr std::size_t kHostIdBytes = 4;
 constexpr std::size_t kShownTaskBytes = 200;
 
+/// Talk of ours never stands among what the program writes into a file or a pipe.
+bool may_remark(const HostWish& wish) { return wish.detached || ::isatty(STDERR_FILENO) == 1; }
+
 /// Who is known here; nobody when the daemon is away.
-std::vector<std::string> known_names(const Context& context) {
+std::vector<std::string> known_names(const Context& context, bool may_remark = true) {
   std::vector<std::string> names;
   auto connection = join_workspace(context);
   if (!connection) {
-    remark("the daemon is not there; what the agent says is kept until it is: agent-relay up");
+    if (may_remark) remark("the daemon is not there; what the agent says is kept until it is: agent-relay up");
     return names;
   }
   const auto payload = connection->ask(protocol::MessageType::ListAgents, R"({"includeIdle":true})");
@@ -107,7 +113,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   Lodging lodging;
   auto& options = lodging.options;
   SystemRandom random;
-  const auto known = known_names(context);
+  const auto known = known_names(context, may_remark(wish));
   const auto own = own_profiles(context);
   options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for(wish.words.front(), own))
                                          : RELAY_TRY(profiles::profile_named(wish.profile, own));
@@ -117,6 +123,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   record.cli = fs::path{wish.words.front()}.filename().string();
   record.working_directory = RELAY_TRY(working_directory());
   record.detached = wish.detached;
+  record.headless = wish.streams == pty::Streams::Inherited;
   record.spawned = wish.spawned;
   record.spawner = wish.spawner;
   record.team = wish.team;
@@ -144,9 +151,13 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   places.long_texts.emplace_back("messages");
   places.outgoing.emplace_back("outbox");
   const auto furnished = furnish(context.project, folder, places.outgoing);
-  if (!furnished) remark(format("{}; the agent runs without files for long messages", furnished.error().message()));
+  if (!furnished && may_remark(wish))
+    remark(format("{}; the agent runs without files for long messages", furnished.error().message()));
 
   auto& command = lodging.command;
+  command.streams = wish.streams;
+  command.kept_descriptors = std::move(wish.kept_descriptors);
+  if (!wish.detached) command.ignored_signals = pty::signals_ignored_at_start();
   command.argv = std::move(wish.words);
   if (!wish.model.empty()) {
     if (options.profile.model_option.empty())

@@ -19,6 +19,8 @@ struct HostWish {
   bool detached = false;
   bool spawned = false;
   bool instruct = true;
+  pty::Streams streams = pty::Streams::Terminal;
+  std::vector<int> kept_descriptors = {};  // beyond the standard three, for the program
   std::string spawner = {}, team = {}, model = {}, task = {};
 };
 

@@ -10,10 +10,11 @@
 namespace {
 
 /// Started with a standard descriptor closed, the next file or socket opened would take its number, and our output
-/// would end up in it. Reading from the stand-in ends at once, writing to it fails.
+/// would end up in it. Reading from the stand-in ends at once, writing to it fails. It closes on exec: what is closed for
+/// us is closed for a program that gets our descriptors.
 void fill_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) ::_exit(1);
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) ::_exit(1);
   }
 }
 

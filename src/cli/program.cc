@@ -12,6 +12,7 @@
 #include "cli/tmux_agent.h"
 #include "cli/version.h"
 #include "cli/workspace.h"
+#include "pty/inherited.h"
 #include "tmux/keeper.h"
 
 namespace relay::cli {
@@ -44,6 +45,7 @@ int run_program(const std::vector<std::string>& words) {
   // For ourselves: the process that `run --tmux` puts into a pane.
   if (words.size() == 2 && words.front() == kTmuxKeeperWord) return tmux::keep(words.back());
   if (is_hook_call(words)) return run_hook(words.size() > 1 ? words[1] : "");
+  (void)pty::signals_ignored_at_start();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
   try {
     if (wants_json(words)) answer_in_json();

@@ -11,6 +11,8 @@ void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
         .field("witness", known->way.empty() ? account.native.can().know : known->way)
         .field("says", known->says)
         .end();
+  if (account.record.headless)
+    answer.begin_element().field("witness", "process").field("says", "it runs without a terminal of ours").end();
   for (const auto& [witness, says] : account.sight.watcher().verdict().evidence)
     answer.begin_element().field("witness", witness).field("says", says).end();
   answer.end();

@@ -110,7 +110,14 @@ class Door::Visitor final : public net::StreamListener {
     door_.keeper_.describe_state(event);
     send(event.take());
   }
+  /// True, and the request refused, where the agent has no terminal.
+  bool lacks_terminal() {
+    const auto why = door_.keeper_.why_no_terminal();
+    if (!why.empty()) send(refusal(answering_->what, answering_->id, why));
+    return !why.empty();
+  }
   void carry_out(const ShowScreen& wish) {
+    if (lacks_terminal()) return;
     const auto& screen = door_.keeper_.screen();
     auto answer = granted();
     answer.field("columns", screen.size().columns)
@@ -121,6 +128,7 @@ class Door::Visitor final : public net::StreamListener {
     send(answer.take());
   }
   void carry_out(const Attach& wish) {
+    if (lacks_terminal()) return;
     if (!attached_ && door_.watchers() >= kMaxWatchers)
       return send(refusal(answering_->what, answering_->id, format("{} are attached already", kMaxWatchers)));
     attached_ = true;
@@ -140,6 +148,7 @@ class Door::Visitor final : public net::StreamListener {
     if (drives_ && !door_.drivers_.empty() && door_.drivers_.back() == id_) door_.settle_size();
   }
   void carry_out(const Input& wish) {
+    if (lacks_terminal()) return;
     if (door_.crowded_)
       return send(refusal(answering_->what, answering_->id, "the agent does not read what is typed; try again later"));
     if (!wish.text.empty()) {
@@ -154,6 +163,7 @@ class Door::Visitor final : public net::StreamListener {
     send(granted().take());
   }
   void carry_out(const Interrupt&) {
+    if (lacks_terminal()) return;
     door_.keeper_.visitor_interrupts();
     send(granted().take());
   }

@@ -42,6 +42,8 @@ class DoorKeeper {
   virtual void explain(protocol::JsonWriter& answer) const = 0;
   /// Only `state` and `evidence`.
   virtual void describe_state(protocol::JsonWriter& answer) const = 0;
+  /// Why there is no screen to show and nothing to type into; empty when there is.
+  [[nodiscard]] virtual std::string why_no_terminal() const { return {}; }
   virtual void visitor_types(std::string_view bytes) = 0;
   virtual void visitor_interrupts() = 0;
   using Said = std::move_only_function<void(Result<void>)>;

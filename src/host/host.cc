@@ -20,6 +20,7 @@
 #include "net/signals.h"
 #include "net/unix_network.h"
 #include "protocol/utf8.h"
+#include "pty/forwarded_signals.h"
 #include "pty/person_terminal.h"
 #include "speech/extractor.h"
 #include "terminal/answer.h"
@@ -54,14 +55,16 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter), *this, request_prefix(), options_.profile.answers.press},
+        native_{std::move(options_.adapter), *this, request_prefix(), options_.profile.answers.press,
+                !options_.record.headless},
         sight_{kUnseenSize},
         bell_{options_.notice, options_.record.name} {}
 
-  Result<int> run() {
+  Result<pty::ExitStatus> run() {
     RELAY_TRY(desk_.open());
     pty::WindowSize size = kUnseenSize;
-    if (!options_.detached && pty::PersonTerminal::is_one()) {
+    if (headless()) forwarded_ = RELAY_TRY(pty::ForwardedSignals::open());
+    if (!options_.detached && !headless() && pty::PersonTerminal::is_one()) {
       person_ = RELAY_TRY(pty::PersonTerminal::open(loop_, *this));
       size = person_->size();
     }
@@ -72,7 +75,12 @@ class Host::Core final : public pty::ProgramListener,
     keyboard_.connect(*program_);
     const auto record = RELAY_TRY(announce());
     if (person_) RELAY_TRY(person_->enter_raw());
-    net::Signals signals{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int) { program_->end(kEndGrace); }};
+    std::optional<net::Signals> signals;
+    if (headless())
+      forwarded_->to(loop_, program_->pid());
+    else
+      signals.emplace(loop_, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP},
+                      [this](int) { program_->end(kEndGrace); });
     link_->start();
     native_.start(loop_, program_->pid());
     if (!options_.record.spawned) tell_started(options_.record.pid);
@@ -80,7 +88,7 @@ class Host::Core final : public pty::ProgramListener,
     link_.reset();
     person_.reset();
     if (!options_.places.private_file.empty()) ::unlink(options_.places.private_file.c_str());
-    return code_;
+    return status_;
   }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -140,13 +148,14 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void on_exit(const pty::ExitStatus& status) override {
-    code_ = status.shell_code();
+    if (forwarded_) forwarded_->stop();
+    status_ = status;
     ended_ = true;
     look();
     for (const auto& observation : sight_.watcher().finish()) take(observation);  // its last words
     if (person_) person_->leave_raw();
     keys_.on_agent_gone();
-    door_.on_exit(code_);
+    door_.on_exit(status.shell_code());
     // What it wrote down last may not have been read yet.
     end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
       desk_.on_agent_gone();
@@ -204,6 +213,13 @@ class Host::Core final : public pty::ProgramListener,
             .person = person_ != nullptr,
             .connected = link_->ready(),
             .trouble = trouble_};
+  }
+  [[nodiscard]] std::string why_no_terminal() const override {
+    if (!headless()) return {};
+    return format(
+        "{} runs without a terminal: its output goes where it was started, and nothing can be typed to it; say it with "
+        "`agent-relay send`, which waits for the agent's own interfaces",
+        options_.record.name);
   }
   void visitor_types(std::string_view bytes) override {
     keyboard_.person_types(bytes, now());
@@ -267,9 +283,11 @@ class Host::Core final : public pty::ProgramListener,
     return desk_.take_words(mode, max_bytes, mail_view());
   }
 
+  [[nodiscard]] bool headless() const { return options_.record.headless; }
   /// What the screen shows, and what its own doors say: whoever says "do not disturb" is believed.
   [[nodiscard]] profiles::State state() const {
     const auto known = native_.known();
+    if (headless()) return known ? known->state : profiles::State::Working;
     if (!known || sight_.state() == profiles::State::Blocked) return sight_.state();
     if (known->state == profiles::State::Blocked || known->state == profiles::State::Working) return known->state;
     return sight_.state() == profiles::State::Unknown ? known->state : sight_.state();
@@ -493,7 +511,7 @@ class Host::Core final : public pty::ProgramListener,
   Sight sight_;
   Bell bell_;
   terminal::Modes seen_modes_;
-  int code_ = 0;
+  pty::ExitStatus status_;
   bool ended_ = false;
   bool output_paused_ = false;  // the person's terminal is slow
   bool feeding_ = false;        // only a part of what came was seen
@@ -508,6 +526,7 @@ class Host::Core final : public pty::ProgramListener,
   std::unique_ptr<Teller> teller_;
   std::unique_ptr<Voice> voice_;
   std::unique_ptr<pty::PersonTerminal> person_;
+  std::unique_ptr<pty::ForwardedSignals> forwarded_;  // of a headless one
   std::unique_ptr<pty::Program> program_;
   Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
@@ -519,7 +538,7 @@ Host::Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox)
     : core_{std::make_unique<Core>(loop, std::move(options), outbox)} {}
 Host::~Host() = default;
 
-Result<int> Host::run() { return core_->run(); }
+Result<pty::ExitStatus> Host::run() { return core_->run(); }
 const std::string& Host::trouble() const { return core_->trouble(); }
 
 }  // namespace relay::host

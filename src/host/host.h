@@ -54,6 +54,7 @@ struct HostOptions {
   std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only seen and typed to
   std::string claim_token;                          // keeps the name for the next program of this person under it
   bool detached = false;                            // no terminal of a person's, even if there is one
+                                                    // (record.headless: no terminal at all)
   Notice notice = Notice::Off;                      // how the person's terminal hears that the agent waits for him
   StartProgram start;
   /// Once: the agent runs and the door is open, and, for a spawned one, the daemon has taken it in; or why it will not.
@@ -65,8 +66,8 @@ class Host {
   Host(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox);
   ~Host();
 
-  /// Runs until the agent has ended; the exit code as a shell would give it. The loop is stopped then.
-  Result<int> run();
+  /// Runs until the agent has ended, and how it did. The loop is stopped then.
+  Result<pty::ExitStatus> run();
   /// Why the agent ran without the relay from some moment on; empty when it did not.
   [[nodiscard]] const std::string& trouble() const;
 

@@ -21,10 +21,12 @@ constexpr std::size_t kMaxInputShown = 16 * 1024;
 std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
 
 /// How a mode is served; empty when it is not.
-std::string_view way_for(DeliveryMode mode, const adapters::Speaking& by) {
+std::string_view way_for(DeliveryMode mode, const adapters::Capabilities& can) {
+  const auto& by = can.by(mode);
   if (mode == DeliveryMode::Manual) return "held";
   if (by.moment != adapters::Moment::Never) return by.way;
-  return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate ? adapters::way::kTerminal : "";
+  const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
+  return can_be_typed ? adapters::way::kTerminal : "";
 }
 
 void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign) {
@@ -37,12 +39,14 @@ void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign
 }
 
 void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can) {
-  out.field("hear", or_else(can.hear, adapters::way::kScreen))
-      .field("know", or_else(can.know, adapters::way::kScreen))
+  const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
+  if (!can.terminal) out.field("terminal", false);
+  out.field("hear", or_else(can.hear, last))
+      .field("know", or_else(can.know, last))
       .field("answer", can.answer)
       .field("count", can.count)
       .begin_object("speak");
-  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can.by(mode)));
+  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can));
   out.end();
 }
 
@@ -96,7 +100,9 @@ void NativeSide::start(net::AsioLoop& loop, pid_t agent) {
 }
 
 adapters::Capabilities NativeSide::can() const {
-  return adapter_ && !ended_ ? adapter_->capabilities() : adapters::Capabilities{};
+  auto can = adapter_ && !ended_ ? adapter_->capabilities() : adapters::Capabilities{};
+  can.terminal = terminal_;
+  return can;
 }
 
 std::optional<adapters::Known> NativeSide::known() const {
@@ -217,7 +223,7 @@ protocol::Modes NativeSide::modes() const {
   protocol::Modes modes;
   const auto now = can();
   for (const auto mode : kEvery)
-    if (!way_for(mode, now.by(mode)).empty()) modes.add(mode);
+    if (!way_for(mode, now).empty()) modes.add(mode);
   return modes;
 }
 

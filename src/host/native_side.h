@@ -41,8 +41,8 @@ class NativeSide final : public adapters::Listener {
  public:
   /// `host`: its id, for the ids of requests; `press`: how dialogs on its screen are answered.
   NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper, std::string host,
-             profiles::Press press = profiles::Press::Nothing)
-      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host), press} {}
+             profiles::Press press = profiles::Press::Nothing, bool terminal = true)
+      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host), press}, terminal_{terminal} {}
 
   void start(net::AsioLoop& loop, pid_t agent);
   /// The agent has ended, and what its record said last was read.
@@ -115,6 +115,7 @@ class NativeSide final : public adapters::Listener {
   adapters::Usage total_;                // of all, those in `counted_` included
   std::deque<Broken> broken_;
   std::string last_failure_;
+  bool terminal_;  // the agent runs in one of ours
   bool ended_ = false;
 };
 

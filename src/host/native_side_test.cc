@@ -105,6 +105,14 @@ TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
   EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
 }
 
+TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
+  NativeSide headless{nullptr, *this, "h", profiles::Press::Nothing, false};
+  EXPECT_EQ(headless.capabilities(),
+            R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"}})");
+  EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
+  EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
+}
+
 TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {
   const auto offered = [&] {
     Texts names;

@@ -45,6 +45,7 @@ void write_record(protocol::JsonWriter& out, const HostRecord& record) {
       .field("cwd", record.working_directory)
       .field("startedAt", record.started_at)
       .field("detached", record.detached)
+      .field("headless", record.headless)
       .field("spawned", record.spawned)
       .optional("spawner", record.spawner)
       .optional("team", record.team)
@@ -69,6 +70,7 @@ Result<HostRecord> parse_record(std::string_view text) {
   record.working_directory = word("cwd");
   record.started_at = number("startedAt");
   record.detached = bool_member(object, "detached").value_or(false);
+  record.headless = bool_member(object, "headless").value_or(false);
   record.spawned = bool_member(object, "spawned").value_or(false);
   record.spawner = word("spawner");
   record.team = word("team");

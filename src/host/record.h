@@ -29,6 +29,7 @@ struct HostRecord {
   std::string working_directory = {};
   WallMs started_at = 0;
   bool detached = false;  // without a terminal of a person's
+  bool headless = false;  // with the descriptors of whoever started it, without any terminal of ours
   bool spawned = false;   // started by the daemon: others may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
   std::string version = {}, permission_mode = {};  // of the agent CLI, as far as they are known before it runs

@@ -175,6 +175,7 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
                                                       : "it waits for the agent's next tool call");
   if (by.moment != Moment::Never && !from.front().typed_only) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
+  if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
   type_from(from, which, view);
   return std::nullopt;
 }

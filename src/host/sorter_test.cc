@@ -630,5 +630,13 @@ TEST_F(SorterTest, ADeliberateSecondAttemptIsNoDoubt) {
   EXPECT_EQ(heard(), Lines{"type text of a"});
 }
 
+TEST_F(SorterTest, TypesNothingWithoutATerminal) {
+  view.can.terminal = false;
+  come("d1");
+  sorter.deliver(view);
+  EXPECT_FALSE(gate);
+  EXPECT_EQ(last.reason, "it runs without a terminal, so nothing can be typed to it");
+}
+
 }  // namespace
 }  // namespace relay::host

@@ -37,12 +37,14 @@ class Child::Core : public std::enable_shared_from_this<Core> {
         controller_{std::move(terminal.controller)},
         peer_{std::move(terminal.peer)},
         process_{std::move(spawned)},
-        tree_{std::move(tree)} {}
+        tree_{std::move(tree)},
+        output_ended_{!controller_} {}
 
   void start() {
+    exit_watch_ = std::make_unique<net::ReadableWatch>(loop_, process_.pidfd.get(), [this] { on_leader_ended(); });
+    if (!controller_) return;
     terminal_watch_ = std::make_unique<net::DescriptorWatch>(
         loop_, controller_.get(), [this] { read_turn(); }, [this] { write_turn(); });
-    exit_watch_ = std::make_unique<net::ReadableWatch>(loop_, process_.pidfd.get(), [this] { on_leader_ended(); });
     terminal_watch_->want_readable();
   }
 
@@ -50,7 +52,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::size_t input_waiting() const { return input_.size(); }
 
   std::size_t write(std::string_view bytes) {
-    if (status_ || listener_ == nullptr) return bytes.size();  // there is nobody to read it
+    if (!controller_ || status_ || listener_ == nullptr) return bytes.size();  // there is nobody to read it
     std::size_t taken = 0;
     if (input_.empty()) taken = write_some(bytes);
     taken += input_.push(bytes.substr(taken));
@@ -66,7 +68,9 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     if (status_) start_draining();
   }
 
-  Result<void> resize(WindowSize size) { return set_window_size(controller_.get(), size); }
+  Result<void> resize(WindowSize size) {
+    return controller_ ? set_window_size(controller_.get(), size) : Result<void>{};
+  }
 
   void end(Millis grace) {
     if (listener_ == nullptr) return;
@@ -144,7 +148,9 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     reap(0);
     peer_.reset();  // held until now, so that a child which closes and reopens its terminal does not look like the end
     input_.pop(input_.size());
-    start_draining();
+    const auto keep = shared_from_this();
+    if (output_ended_) finish_if_over();
+    if (listener_ != nullptr) start_draining();
   }
 
   /// What the child said last may still be on its way. The clock runs only while we read.
@@ -197,8 +203,12 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   /// Groups first: that also reaches who is being forked at this moment. Nobody is told the same twice: to many
   /// programs the second SIGTERM means "at once".
   void tell_everyone(std::initializer_list<int> signals) {
-    const pid_t own = status_ ? -1 : process_.pid;  // the number of who is reaped may be somebody else's by now
-    const pid_t foreground = ::tcgetpgrp(controller_.get());
+    const pid_t own =
+        status_ || !controller_
+            ? -1
+            : process_
+                  .pid;  // it leads no group of its own, or the number of who is reaped may be somebody else's by now
+    const pid_t foreground = controller_ ? ::tcgetpgrp(controller_.get()) : -1;
     const auto members = tree_.living();
     for (const int number : signals) {
       if (own > 1) ::kill(-own, number);
@@ -245,7 +255,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   ByteQueue input_{kMaxInputBytes};
   std::array<char, kMaxTurnBytes> buffer_;
   bool paused_ = false;
-  bool output_ended_ = false;
+  bool output_ended_;                 // from the start where the child has no terminal of ours
   std::optional<ExitStatus> status_;  // once the child itself is reaped
   SteadyTime quiet_since_{};
   SteadyTime drain_until_{};
@@ -262,7 +272,7 @@ Result<std::unique_ptr<Child>> Child::spawn(net::AsioLoop& loop, Command command
                                             ProgramListener& listener) {
   const auto mark = SystemRandom{}.hex(kMarkBytes);
   set_variable(command.environment, kMarkVariable, mark);
-  auto terminal = RELAY_TRY(PseudoTerminal::open(size));
+  auto terminal = command.streams == Streams::Inherited ? PseudoTerminal{} : RELAY_TRY(PseudoTerminal::open(size));
   auto spawned = RELAY_TRY(pty::spawn(terminal.peer.get(), command));
   const auto process = find_process(spawned.pid);
   ProcessTree tree{process ? process->id : ProcessId{spawned.pid, 0}, format("{}={}", kMarkVariable, mark)};

@@ -1,5 +1,8 @@
 /// A program in a pseudo-terminal of its own, from its start to the end of all it started.
 ///
+/// With Streams::Inherited it has our descriptors in place of a terminal: it says nothing, takes no input and stays in our
+/// process group, so that signals from the keyboard reach it directly. The rest holds.
+///
 /// Invariants
 /// - Nothing blocks and nothing grows: output is read in turns of at most kMaxTurnBytes and only while somebody wants
 ///   it (the child then waits in its write); input waits in a queue of kMaxInputBytes that says how much it took.

@@ -1,6 +1,7 @@
-/// What to run in a terminal, and how its program is found.
+/// What to run, with which descriptors, and how its program is found.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,13 @@
 #include "base/result.h"
 
 namespace relay::pty {
+
+/// Which of the child's standard descriptors are the pseudo-terminal; the others are ours, as they are.
+enum class Streams : std::uint8_t {
+  Terminal,        // all three
+  ErrorInherited,  // input and output; the errors go where ours go
+  Inherited,       // none: no pseudo-terminal is made, and the child stays in our session and process group
+};
 
 struct Command {
   /// The program and its arguments, as they are: no shell looks at them. Everybody on the machine can read them, so
@@ -17,6 +25,11 @@ struct Command {
   std::vector<std::string> environment;
   /// Empty: ours.
   std::string directory;
+  Streams streams = Streams::Terminal;
+  /// Descriptors beyond the standard three that stay open in the child, in ascending order.
+  std::vector<int> kept_descriptors = {};
+  /// Signals that the child ignores from its start, as `nohup` and background jobs want it.
+  std::vector<int> ignored_signals = {};
 };
 
 /// Our own environment, to build on.

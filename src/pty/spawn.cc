@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <span>
 
 #include "base/format.h"
 #include "base/signals_blocked.h"
@@ -19,8 +20,8 @@
 namespace relay::pty {
 namespace {
 
-constexpr int kReportFd = 3;            // in the child, until exec closes it
-constexpr int kFirstFreeFd = 10;        // where our two descriptors wait, away from 0..3 which the child rearranges
+constexpr int kFirstOwnFd = 3;          // beyond the standard descriptors
+constexpr int kFirstFreeFd = 10;        // where our two descriptors wait, away from 0..2 which the child rearranges
 constexpr int kMaxClosedByHand = 4096;  // where the kernel cannot close a range
 constexpr int kFailedChildCode = 127;   // never seen by anyone: the report says more
 
@@ -37,9 +38,12 @@ struct Plan {
   char* const* argv;
   char* const* environment;
   const char* directory;  // null: stay
-  int peer;
+  int peer;               // -1: none
   int report;
   pid_t parent;
+  Streams streams;
+  std::span<const int> open;     // ascending: what stays open beyond the standard descriptors; `report` is among them
+  std::span<const int> ignored;  // signals
 };
 
 [[noreturn]] void give_up(int report, Step step) {
@@ -50,36 +54,50 @@ struct Plan {
 
 /// By the kernel's own call: the library keeps two signals to itself and refuses to touch them, though whoever started
 /// us may have had them ignored.
-void reset_signals() {
+void reset_signals(std::span<const int> ignored) {
   constexpr std::size_t kKernelMaskBytes = 8;
   const std::array<unsigned long, 8> standard{};  // all zero is the default action, in every layout of the struct
   for (int number = 1; number < NSIG; ++number)
     ::syscall(SYS_rt_sigaction, number, standard.data(), nullptr, kKernelMaskBytes);
+  for (const int number : ignored) ::signal(number, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-bool close_all_from(int first) {
-  if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return true;
+bool close_between(int first, unsigned last) {
+  if (::close_range(static_cast<unsigned>(first), last, 0) == 0) return true;
   if (errno != ENOSYS && errno != EPERM) return false;
-  for (int fd = first; fd < kMaxClosedByHand; ++fd) ::close(fd);
+  for (int fd = first; fd < kMaxClosedByHand && static_cast<unsigned>(fd) <= last; ++fd) ::close(fd);
   return true;
 }
 
-[[noreturn]] void become(const Plan& plan) {
-  reset_signals();
+bool close_all_but(std::span<const int> open) {
+  int first = kFirstOwnFd;
+  for (const int fd : open) {
+    if (fd > first && !close_between(first, static_cast<unsigned>(fd) - 1)) return false;
+    first = fd + 1;
+  }
+  return close_between(first, ~0U);
+}
+
+void take_terminal(const Plan& plan) {
   if (::setsid() < 0) give_up(plan.report, Step::Session);
   if (::ioctl(plan.peer, TIOCSCTTY, 0) != 0) give_up(plan.report, Step::Terminal);
-  for (int fd = 0; fd < kReportFd; ++fd)
+  const int last = plan.streams == Streams::ErrorInherited ? STDOUT_FILENO : STDERR_FILENO;
+  for (int fd = 0; fd <= last; ++fd)
     if (::dup2(plan.peer, fd) < 0) give_up(plan.report, Step::Descriptors);
-  if (::dup3(plan.report, kReportFd, O_CLOEXEC) < 0) give_up(plan.report, Step::Descriptors);
-  if (!close_all_from(kReportFd + 1)) give_up(kReportFd, Step::Descriptors);
-  if (::prctl(PR_SET_PDEATHSIG, SIGHUP) != 0) give_up(kReportFd, Step::Session);
+}
+
+[[noreturn]] void become(const Plan& plan) {
+  reset_signals(plan.ignored);
+  if (plan.streams != Streams::Inherited) take_terminal(plan);
+  if (!close_all_but(plan.open)) give_up(plan.report, Step::Descriptors);
+  if (::prctl(PR_SET_PDEATHSIG, SIGHUP) != 0) give_up(plan.report, Step::Session);
   if (::getppid() != plan.parent) ::_exit(kFailedChildCode);  // it died before it could be watched
-  if (plan.directory != nullptr && ::chdir(plan.directory) != 0) give_up(kReportFd, Step::Directory);
+  if (plan.directory != nullptr && ::chdir(plan.directory) != 0) give_up(plan.report, Step::Directory);
   ::execve(plan.program, plan.argv, plan.environment);
-  give_up(kReportFd, Step::Execute);
+  give_up(plan.report, Step::Execute);
 }
 
 Result<UniqueFd> moved_up(int fd) {
@@ -127,11 +145,19 @@ Result<Spawned> spawn(int peer, const Command& command) {
   const UniqueFd report_reader{ends[0]};
   UniqueFd pipe_writer{ends[1]};
   auto report_writer = RELAY_TRY(moved_up(pipe_writer.get()));
-  const auto terminal = RELAY_TRY(moved_up(peer));
-  const Plan plan{program.c_str(),    argv.data(),
-                  environment.data(), command.directory.empty() ? nullptr : command.directory.c_str(),
-                  terminal.get(),     report_writer.get(),
-                  ::getpid()};
+  const auto terminal = command.streams == Streams::Inherited ? UniqueFd{} : RELAY_TRY(moved_up(peer));
+  auto open = command.kept_descriptors;
+  open.insert(std::ranges::upper_bound(open, report_writer.get()), report_writer.get());
+  const Plan plan{.program = program.c_str(),
+                  .argv = argv.data(),
+                  .environment = environment.data(),
+                  .directory = command.directory.empty() ? nullptr : command.directory.c_str(),
+                  .peer = terminal.get(),
+                  .report = report_writer.get(),
+                  .parent = ::getpid(),
+                  .streams = command.streams,
+                  .open = open,
+                  .ignored = command.ignored_signals};
   Spawned made;
   {
     const AllSignalsBlocked quiet;

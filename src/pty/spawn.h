@@ -1,8 +1,9 @@
-/// Starts a program inside a pseudo-terminal.
+/// Starts a program inside a pseudo-terminal, or with our own descriptors.
 ///
-/// The child leads its own session and process group, the terminal controls it and is its standard input, output and
-/// error; no other descriptor of ours is open in it, every signal is at its default and unblocked. It runs: an exec
-/// that failed is an error here, never a child.
+/// In a pseudo-terminal the child leads its own session and process group, the terminal controls it and is its standard
+/// input, output and error (command.h: `Streams`). Of our other descriptors only those the command keeps are open in it;
+/// every signal is at its default, but for those the command ignores, and unblocked. It runs: an exec that failed is an
+/// error here, never a child.
 ///
 /// When we die, however we die, the child gets SIGHUP twice over: as its parent's death signal, and because its
 /// terminal hangs up. The first is tied to the *thread* that spawned: spawn on a thread that lives as long as the
@@ -25,6 +26,7 @@ struct Spawned {
   UniqueFd pidfd;  // readable once it ended
 };
 
+/// `peer` is the pseudo-terminal; -1 with Streams::Inherited.
 Result<Spawned> spawn(int peer, const Command& command);
 
 }  // namespace relay::pty

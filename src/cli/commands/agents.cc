@@ -21,6 +21,9 @@ std::string presence_of(const json::object& agent, WallMs now) {
 std::string state_of(const json::object& agent) {
   auto state = shown_in(agent, "state");
   if (bool_member(agent, "observed").value_or(false)) state += state.empty() ? "observed" : ", observed";
+  if (const auto* can = object_member(agent, "capabilities");
+      can != nullptr && !bool_member(*can, "terminal").value_or(true))
+    state += state.empty() ? "no terminal" : ", no terminal";
   if (!bool_member(agent, "paused").value_or(false)) return state.empty() ? "-" : state;
   return state.empty() ? "paused" : state + ", paused";
 }

@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::size_t kAskedColumns = 100;
 
-std::string meaning_of(std::string_view state, std::string_view profile) {
+std::string meaning_of(std::string_view state, std::string_view profile, bool headless) {
+  if (headless && state != "blocked")
+    return "it runs without a terminal, so nothing is typed and no screen is read; messages reach it by its own "
+           "interfaces, or wait";
   if (state == "idle") return "ready for a message";
   if (state == "typing") return "its composer holds a draft; messages wait";
   if (state == "working") return "messages wait until it has finished";
@@ -28,7 +31,9 @@ std::string meaning_of(std::string_view state, std::string_view profile) {
 /// How it is heard and spoken to, what does not work, and what it used.
 void add_ways(Columns& facts, const json::object& answer) {
   if (const auto* ways = object_member(answer, "ways")) {
-    facts.add({"heard by", shown_in(*ways, "hear")});
+    const auto heard = shown_in(*ways, "hear");
+    facts.add(
+        {"heard by", heard.empty() ? "nothing: it has no interface of its own that works, and no screen" : heard});
     std::string spoken;
     if (const auto* speak = object_member(*ways, "speak"))
       for (const auto& [mode, way] : *speak)
@@ -82,10 +87,10 @@ void print_for_people(const json::object& answer, const Context& context) {
   const auto state = shown_in(answer, "state");
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = shown_in(answer, "paused");
-  print(relay::format("{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state),
-                      short_duration(held),
-                      paused.empty() ? meaning_of(state, shown_in(answer, "profile"))
-                                     : paint(Colour::Yellow, "paused, so that its messages wait")));
+  print(relay::format(
+      "{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state), short_duration(held),
+      paused.empty() ? meaning_of(state, shown_in(answer, "profile"), bool_member(answer, "headless").value_or(false))
+                     : paint(Colour::Yellow, "paused, so that its messages wait")));
   Columns facts{{}};
   if (!paused.empty())
     facts.add(

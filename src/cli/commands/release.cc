@@ -30,7 +30,7 @@ Result<void> until_gone(Visit& visit, const std::string& agent) {
 /// Straight through its door, so that it works without the daemon as well.
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
-  if (!record.detached)
+  if (!record.detached && !record.headless)
     return complain(relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us",
                                   record.name, record.pid),
                     ExitCode::Refused);

@@ -1,6 +1,9 @@
 /// `agent-relay [-n NAME] CMD…`
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -14,6 +17,7 @@
 #include "cli/tmux_agent.h"
 #include "host/spawning.h"
 #include "pty/child.h"
+#include "pty/inherited.h"
 
 namespace relay::cli {
 namespace {
@@ -43,6 +47,7 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
   wish.profile = invocation.value("--profile").value_or("");
   wish.detached = invocation.has("--detached");
+  if (!wish.detached) wish.streams = pty::streams_like_ours();
   wish.instruct = !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
   wish.spawned = invocation.has("--spawned");
   wish.model = invocation.value("--model").value_or("");
@@ -84,15 +89,32 @@ void open_host_log(bool detached, const Context& context) {
     remark(relay::format("debug lines are not written: {}", opened.error().message()));
 }
 
+/// As the program ended, so do we: a shell then sees the same code, and a script that is interrupted stops.
+ExitCode end_as(const pty::ExitStatus& status, bool headless) {
+  if (headless && status.kind == pty::ExitStatus::Kind::Signalled) {
+    constexpr rlimit kNoCore{};
+    ::setrlimit(RLIMIT_CORE, &kNoCore);
+    std::signal(status.value, SIG_DFL);
+    sigset_t one;
+    ::sigemptyset(&one);
+    ::sigaddset(&one, status.value);
+    ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+    ::raise(status.value);
+  }
+  return static_cast<ExitCode>(status.shell_code());
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
+  auto handed_to_us = pty::inheritable_descriptors();  // before anything of ours is opened
   const auto fd = RELAY_CLI_USAGE(invocation.number("--ready-fd", 3, kMaxDescriptor, -1));
   Starter starter{static_cast<int>(fd)};
-  const auto wish = wish_in(invocation, context);
+  auto wish = wish_in(invocation, context);
   if (!wish) {
     starter.failed(wish.error());
     return complain(wish.error().message(), ExitCode::Usage);
   }
   if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
+  if (!wish->detached) wish->kept_descriptors = std::move(handed_to_us);
   open_host_log(wish->detached, context);
   auto lodging = prepare_host(context, *wish);
   if (!lodging) {
@@ -100,19 +122,20 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return complain(lodging.error());
   }
   auto& options = lodging->options;
+  const bool headless = options.record.headless;
   options.start =
       invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
   options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *lodging->outbox.outbox};
-  const auto code = host.run();
+  const auto ended = host.run();
   lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it
-  if (!code) {
-    starter.failed(code.error());
-    return complain(code.error());
+  if (!ended) {
+    starter.failed(ended.error());
+    return complain(ended.error());
   }
-  if (!host.trouble().empty()) remark(host.trouble());
-  return static_cast<ExitCode>(*code);
+  if (!host.trouble().empty() && (wish->detached || ::isatty(STDERR_FILENO) == 1)) remark(host.trouble());
+  return end_as(*ended, headless);
 }
 
 constexpr Argument kArguments[] = {{.name = "CMD", .arity = Arity::Many, .description = "the agent and its arguments"}};
@@ -143,7 +166,11 @@ const Command kRun = {
         "The agent looks and feels as without us. When it writes `@relay:Bob hello` at the start of a line, Bob\n"
         "gets the message once its turn is over; what others say to it is typed when it is idle and nobody is\n"
         "typing, never into a dialog. It is told how to talk to others where its program takes instructions;\n"
-        "`agent-relay skill` prints them. Others can watch with `agent-relay attach NAME`. Ends as the agent ends.",
+        "`agent-relay skill` prints them. Others can watch with `agent-relay attach NAME`. Ends as the agent ends.\n"
+        "\n"
+        "Where input or output is no terminal (`claude -p hello | cat`), the program gets the very descriptors,\n"
+        "so its bytes, end of file and exit code are those of a run without us. Nothing is typed to it then and no\n"
+        "screen is read: messages reach it by its own interfaces, or wait.",
     .takes_rest = true,
     .run = run,
 };
