@@ -1,5 +1,6 @@
 /// The program: words in, one command, an exit code.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <string>
@@ -21,6 +22,7 @@ void fill_standard_descriptors() {
 }  // namespace
 
 int main(int count, char** words) {
+  ::prctl(PR_SET_NAME, "agent-relay");  // what ps, top and ss show: started by /proc/self/exe it would be "exe"
   fill_standard_descriptors();
   return relay::cli::run_program({words + (count > 0 ? 1 : 0), words + count});
 }

@@ -71,6 +71,13 @@ struct Spawned : testing::Test {
   }
 };
 
+TEST_F(Spawned, DaemonAndHostAreCalledAgentRelayInProcessLists) {
+  (void)spawn("Bob", "count the stars");
+  ASSERT_TRUE(is_here("Bob"));
+  EXPECT_EQ(text_of(format("/proc/{}/comm", box.daemon_pid())), "agent-relay\n");
+  EXPECT_EQ(text_of(format("/proc/{}/comm", host_of("Bob"))), "agent-relay\n");
+}
+
 TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   const auto bob = spawn("Bob", "count the stars");
   EXPECT_EQ(string_member(bob, "name"), "Bob");
