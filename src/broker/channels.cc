@@ -80,12 +80,12 @@ void Core::list_topics(protocol::JsonWriter& out, const protocol::TopicsRequest&
 }
 
 void Core::on_topics(Connection& connection, const protocol::Envelope& envelope) {
-  using Action = protocol::TopicsRequest::Action;
+  using Wanted = protocol::TopicsRequest::Action;
   const auto wanted = protocol::parse_topics(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   protocol::JsonWriter payload;
   std::optional<Objection> objection;
-  if (wanted->action != Action::List) {
+  if (wanted->action != Wanted::List) {
     const std::string& name = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
     AgentState* agent = find_agent(name);
     if (!connection.query_only && name != connection.agent.value())
@@ -98,7 +98,7 @@ void Core::on_topics(Connection& connection, const protocol::Envelope& envelope)
                                    "are away is a channel: agent-relay channels join",
                                    name)};
     else
-      objection = set_subscription(*agent, wanted->topic, wanted->action == Action::Subscribe);
+      objection = set_subscription(*agent, wanted->topic, wanted->action == Wanted::Subscribe);
   }
   payload.field("success", !objection);
   if (objection) payload.field("code", name_of(objection->refusal)).field("error", objection->sentence);

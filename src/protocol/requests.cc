@@ -147,20 +147,19 @@ Result<MessagesRequest> parse_messages_query(std::string_view payload) {
 }
 
 Result<TopicsRequest> parse_topics(std::string_view payload) {
-  using Action = TopicsRequest::Action;
   Field action{"action"}, agent{"agent"}, topic{"topic"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &topic}));
   TopicsRequest request;
   const auto word = RELAY_TRY(text_in(action, kMaxKindBytes));
   if (!word.empty() && word != "list" && word != "subscribe" && word != "unsubscribe")
     return fail(Errc::BadField, "the field \"action\" must be list, subscribe or unsubscribe");
-  if (word == "subscribe") request.action = Action::Subscribe;
-  if (word == "unsubscribe") request.action = Action::Unsubscribe;
+  if (word == "subscribe") request.action = TopicsRequest::Action::Subscribe;
+  if (word == "unsubscribe") request.action = TopicsRequest::Action::Unsubscribe;
   request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
   request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
   if (has_control_characters(request.topic))
     return fail(Errc::BadField, "the field \"topic\" contains a control character; leave it out");
-  if (request.action != Action::List && request.topic.empty())
+  if (request.action != TopicsRequest::Action::List && request.topic.empty())
     return fail(Errc::BadField, "a subscription needs a \"topic\"");
   return request;
 }
