@@ -344,7 +344,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void look_again(std::optional<SteadyTime> at) {
-    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_})
+    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_, keyboard_.due()})
       if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
@@ -385,7 +385,7 @@ class Host::Core final : public pty::ProgramListener,
     event.field("event", "pause").field("paused", order.paused).optional("reason", order.reason);
     door_.on_event(event.take());
   }
-  [[nodiscard]] MailDesk::View mail_view() const {
+  [[nodiscard]] MailDesk::View mail_view() {
     return {.now = now(),
             .wall = loop_.now().wall,
             .state = state(),
@@ -394,6 +394,7 @@ class Host::Core final : public pty::ProgramListener,
             .typing = keyboard_.typing(),
             .composer = &sight_.watcher().picture().composer,
             .revision = sight_.screen().revision(),
+            .keys = keyboard_.held(now()),
             .drained = keyboard_.empty(),
             .takes_lines = sight_.screen().modes().bracketed_paste,
             .can = native_.can()};
@@ -413,10 +414,15 @@ class Host::Core final : public pty::ProgramListener,
   void deliver() {
     answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
-    if (ended_ || sight_.watcher().mid_frame() || output_paused_) return look_again({});
+    if (ended_ || sight_.watcher().mid_frame() || output_paused_) {
+      keyboard_.hold(desk_.holds_keys(), now());  // for so long at most
+      return look_again({});
+    }
     if (!keyboard_.empty() && !desk_.in_hand() && !keys_.under_way()) keyboard_.still_typing(now());
     answer_due_ = keys_.look(answer_view());
-    look_again(desk_.deliver(mail_view()));
+    const auto again = desk_.deliver(mail_view());
+    if (keyboard_.hold(desk_.holds_keys(), now())) deliver_soon();
+    look_again(again);
     if (desk_.waiting_reason() != told_reason_) tell_state();
   }
 

@@ -17,6 +17,26 @@ Decision wait(std::string_view reason, std::optional<SteadyTime> until = {}) { r
 
 Decision Injection::decide(const Situation& situation) {
   if (phase_ != Phase::Waiting && situation.state == State::Blocked) dialog_seen_ = situation.now;
+  auto way = make_way_for_keys(situation);
+  const auto decision = way ? *way : decide_by_phase(situation);
+  holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && situation.state != State::Blocked;
+  return decision;
+}
+
+/// The user comes first: what is not sent in a moment is erased, and where that cannot be done the keys go on.
+std::optional<Decision> Injection::make_way_for_keys(const Situation& situation) {
+  if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !situation.keys.since) return std::nullopt;
+  const bool slow = phase_ == Phase::Entered || !situation.text_stands;
+  const bool late = situation.now >= *situation.keys.since + (slow ? kSlowPatience : kKeysPatience);
+  const bool unsent = phase_ == Phase::Pasted && (situation.keys.cancel || situation.state == State::Working);
+  if (!late && !unsent) return std::nullopt;
+  const bool seen = situation.state == State::Typing || situation.state == State::Working;
+  if (seen && situation.text_stands && situation.draft_is_ours) return erase(situation);
+  yields_ = late;
+  return std::nullopt;
+}
+
+Decision Injection::decide_by_phase(const Situation& situation) {
   switch (phase_) {
     case Phase::Waiting: return while_waiting(situation);
     case Phase::Pasted: return after_paste(situation);
@@ -35,6 +55,7 @@ Decision Injection::while_waiting(const Situation& situation) {
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
   }
+  if (situation.keys.since) return wait("a person typed a moment ago", situation.now + kIdleSettle);
   const auto free_at = std::max(situation.since + kIdleSettle, situation.typing.any + kPersonQuiet);
   if (situation.now < free_at)
     return wait(
@@ -145,11 +166,27 @@ Decision Injection::erase(const Situation& situation) {
   return {Step::Erase};
 }
 
+/// It was not sent: it waits for its moment anew.
+Decision Injection::restart() {
+  phase_ = Phase::Waiting;
+  pasted_ = entered_ = erased_ = {};
+  dialog_seen_.reset();
+  unseen_since_.reset();
+  was_visible_ = was_ours_ = touched_ = edited_ = yields_ = false;
+  return wait("a person began to type; it was erased and is typed later");
+}
+
 /// A turn or an empty composer may also mean that a slow program has taken Enter after all.
 Decision Injection::after_erase(const Situation& situation) {
+  if (enters_ == 0 && situation.composer_seen && !situation.text_stands) return restart();
   const bool settled = situation.state == State::Idle && situation.now >= situation.since + kIdleSettle;
   if (!settled && situation.now < erased_ + kErasePatience)
     return wait("its text is being erased", erased_ + kErasePatience);
+  if (enters_ == 0) {  // it stands there, and the keys follow: the user has it now
+    phase_ = Phase::Pasted;
+    yields_ = true;
+    return wait("a person is editing it", situation.now + kErasePatience);
+  }
   return {Step::InDoubt,
           situation.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
 }

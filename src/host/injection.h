@@ -4,9 +4,11 @@
 ///        ▲ any dialog, draft, work:       │ a dialog, a person:         │ still there after kEnterPatience:
 ///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then erased and InDoubt
 ///
-/// Invariants: the text is written at most once; Enter at most twice, and only while the composer is seen to hold text
+/// Invariants: the text is written once, unless it was erased before Enter; Enter at most twice, and only while the composer is seen to hold text
 ///   and nothing else is open; a working agent has taken the text only when the composer does not hold it any more: the
-///   turn may be another's; text of ours that Enter does not send is erased, unless something else stands with it; a turn is interrupted at most once, and not while a person has a draft; a person's keys
+///   turn may be another's; text of ours that Enter does not send is erased, unless something else stands with it; the
+///   user's keys are held from the paste until the text is taken or erased, some seconds at most before it is erased for
+///   them: then nothing was sent, and the message waits anew; a turn is interrupted at most once, and not while a person has a draft; a person's keys
 ///   after the paste take the message out of our hands, but for those that answered a dialog meanwhile: they went to the
 ///   dialog. What a person sent after editing is not known to be our text: it is in doubt unless the agent's record
 ///   shows it.
@@ -33,6 +35,8 @@ inline constexpr Millis kGonePatience{1'000};   // an empty composer must hold t
 
 inline constexpr Millis kShownPatience{3'000};  // for the agent's record to show what a person sent
 inline constexpr Millis kErasePatience{1'000};  // for the composer to be seen without it
+inline constexpr Millis kKeysPatience{1'000};   // of the user whose keys are held
+inline constexpr Millis kSlowPatience{2'500};   // while the program has not drawn the text, or not taken Enter yet
 inline constexpr Millis kUnseen{500};           // a composer that long not seen is not there; a frame is drawn faster
 
 /// When the person typed last; long ago when never.
@@ -40,6 +44,12 @@ struct Typing {
   SteadyTime any{};
   SteadyTime edit{};   // something else than Enter
   SteadyTime enter{};  // Enter
+};
+
+/// Keys of the user that are held back.
+struct HeldKeys {
+  std::optional<SteadyTime> since = {};
+  bool cancel = false;  // Escape or the like is among them
 };
 
 struct Situation {
@@ -50,6 +60,7 @@ struct Situation {
   bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
   bool composer_free = true;  // it is there and holds nothing, whatever the agent does
   bool composer_seen = true;
+  HeldKeys keys = {};
   bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text
 };
 
@@ -82,6 +93,8 @@ class Injection {
   [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
   /// A person may have changed it before it was sent: what shows a part of it does not show the rest.
   [[nodiscard]] bool edited() const { return edited_; }
+  /// Must the user's keys wait?
+  [[nodiscard]] bool holds_keys() const { return holds_keys_; }
   /// Was the agent seen to work on it?
   [[nodiscard]] bool worked() const { return worked_; }
   /// Was the text seen to stand in the composer?
@@ -94,6 +107,8 @@ class Injection {
  private:
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
+  [[nodiscard]] Decision decide_by_phase(const Situation& situation);
+  [[nodiscard]] std::optional<Decision> make_way_for_keys(const Situation& situation);
   [[nodiscard]] Decision while_waiting(const Situation& situation);
   [[nodiscard]] Decision while_working(const Situation& situation);
   [[nodiscard]] Decision after_paste(const Situation& situation);
@@ -104,6 +119,7 @@ class Injection {
   Decision press_enter(const Situation& situation);
   Decision sent_by_a_person(const Situation& situation, std::string_view evidence);
   Decision erase(const Situation& situation);
+  Decision restart();
   Decision doubt(const Situation& situation);
   /// Did a person type that into the composer after our last step?
   [[nodiscard]] bool after_us(SteadyTime typed) const;
@@ -123,8 +139,10 @@ class Injection {
   bool was_ours_ = false;  // all that was seen there last
   bool touched_ = false;   // by a person, after the paste
   bool edited_ = false;    // by a person, before it was sent
-  bool worked_ = false;    // after Enter, without the text in the composer
-  bool may_interrupt_;     // a turn that is under way, once
+  bool holds_keys_ = false;
+  bool yields_ = false;  // the user's keys go to the composer, whatever stands there
+  bool worked_ = false;  // after Enter, without the text in the composer
+  bool may_interrupt_;   // a turn that is under way, once
   std::optional<SteadyTime> interrupted_;
 };
 

@@ -164,6 +164,85 @@ TEST_F(InjectionTest, TextWithAPersonsOwnIsNotErased) {
   EXPECT_EQ(after(10s, State::Typing), Step::Wait);
 }
 
+TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
+  EXPECT_FALSE(injection.holds_keys());
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_TRUE(injection.holds_keys());
+  now.text_stands = true;
+  now.keys.since = now.now;
+  ASSERT_EQ(after(50ms, State::Typing), Step::Wait);
+  ASSERT_EQ(after(250ms, State::Typing), Step::Enter) << "they did not touch it";
+  EXPECT_TRUE(injection.holds_keys());
+  now.text_stands = false;
+  EXPECT_EQ(after(30ms, State::Working), Step::Delivered);
+}
+
+TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.text_stands = true;
+  ASSERT_EQ(after(50ms, State::Working), Step::Wait);
+  EXPECT_TRUE(injection.holds_keys());
+  now.keys.since = now.now;
+  EXPECT_EQ(after(1ms, State::Working), Step::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(50ms, State::Working), Step::Wait);
+  EXPECT_FALSE(injection.begun()) << "it was not sent: it waits for its moment";
+  EXPECT_FALSE(injection.holds_keys());
+  now.keys = {};
+  EXPECT_EQ(after(5s, State::Idle), Step::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), Step::Paste);
+}
+
+TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.keys = {.since = now.now, .cancel = true};
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait) << "it is not drawn yet";
+  now.text_stands = true;
+  EXPECT_EQ(after(10ms, State::Typing), Step::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_FALSE(injection.begun());
+}
+
+TEST_F(InjectionTest, EnterThatIsNotTakenInAMomentGivesWayToKeys) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.text_stands = true;
+  ASSERT_EQ(after(300ms, State::Typing), Step::Enter);
+  now.keys.since = now.now;
+  ASSERT_EQ(after(1s, State::Typing), Step::Enter);
+  EXPECT_EQ(after(kSlowPatience - 1s, State::Typing), Step::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), Step::InDoubt) << "Enter may have been taken";
+}
+
+TEST_F(InjectionTest, KeysGoToADialogAtOnce) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10ms, State::Blocked), Step::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(kSlowPatience - 1ms, State::Unknown), Step::Wait);
+  EXPECT_TRUE(injection.holds_keys());
+  EXPECT_EQ(after(1ms, State::Unknown), Step::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+  person_types();
+  now.keys = {};
+  now.text_stands = true;
+  now.draft_is_ours = false;
+  EXPECT_EQ(after(1s, State::Typing), Step::Wait) << "never Enter";
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, NothingIsTypedWhileKeysWait) {
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10s, State::Idle), Step::Wait);
+}
+
 TEST_F(InjectionTest, HandsTheMessageToAPersonWhoEditsIt) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   EXPECT_EQ(after(100ms, State::Typing), Step::Wait);

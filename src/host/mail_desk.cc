@@ -110,6 +110,7 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
                                         .revision = view.revision,
                                         .drained = view.drained,
                                         .takes_lines = view.takes_lines,
+                                        .keys = view.keys,
                                         .has_record = !view.can.hear.empty()});
   if (typed) again = again ? std::min(*again, *typed) : *typed;
   return again;

@@ -86,6 +86,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
     Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;  // of the screen
+    HeldKeys keys = {};          // of the user
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
     adapters::Capabilities can = {};
@@ -107,6 +108,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   /// Something is being typed, or a person waits for it.
   [[nodiscard]] bool busy() const { return mailroom_.in_hand() || mailroom_.saying(); }
   [[nodiscard]] bool in_hand() const { return mailroom_.in_hand(); }
+  [[nodiscard]] bool holds_keys() const { return mailroom_.holds_keys(); }
 
   /// Why the first message waits; nothing when none does, or when it will not for long.
   [[nodiscard]] std::string waiting_reason() const;
@@ -124,6 +126,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   void press_enter() override { hands_.press_enter(); }
   void erase(std::size_t characters) override { hands_.erase(characters); }
   std::vector<Letter> take_quiet(std::size_t max_bytes) override { return sorter_.take_quiet(max_bytes); }
+  void return_quiet(std::vector<Letter> letters) override { sorter_.return_quiet(std::move(letters)); }
   void report(const client::Place& place, protocol::Receipt receipt) override;  // of both
 
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;

@@ -215,7 +215,9 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
                                              .draft_is_ours = holds(view, letter),
                                              .composer_free = is_free(view) && view.since != own_turn_,
                                              .composer_seen = view.composer == nullptr || *view.composer,
+                                             .keys = view.keys,
                                              .text_stands = stands(view, letter)});
+    if (!letter.injection.begun() && !letter.company.empty()) hands_.return_quiet(std::exchange(letter.company, {}));
     const bool passing = decision.step == Step::Wait && decision.look_again && !letter.injection.doubted();
     if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
       decision = {Step::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows

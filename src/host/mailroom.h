@@ -52,6 +52,8 @@ class MailroomHands {
   virtual void erase(std::size_t characters) = 0;
   /// Quiet letters, noted, whose texts and line breaks fit so many bytes.
   virtual std::vector<Letter> take_quiet(std::size_t max_bytes) = 0;
+  /// They were not sent after all.
+  virtual void return_quiet(std::vector<Letter> letters) = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
 };
 
@@ -93,6 +95,7 @@ class Mailroom {
     std::uint64_t revision = 0;  // of the screen
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
+    HeldKeys keys = {};          // of the user
     bool has_record = false;     // the agent's transcript shows what its model is given
   };
   /// Does what can be done now. When to be asked again without any change; at once when the gate has become free.
@@ -100,6 +103,8 @@ class Mailroom {
 
   /// The first one has been written, at least in part.
   [[nodiscard]] bool in_hand() const { return !letters_.empty() && letters_.front().injection.begun(); }
+  /// The user's keys would mix with it.
+  [[nodiscard]] bool holds_keys() const { return in_hand() && letters_.front().injection.holds_keys(); }
   [[nodiscard]] bool saying() const { return !letters_.empty() && letters_.front().done; }
   [[nodiscard]] const std::deque<Letter>& waiting() const { return letters_; }
 

@@ -35,6 +35,7 @@ struct MailroomTest : testing::Test, MailroomHands {
     last = receipt;
   }
   std::vector<Letter> take_quiet(std::size_t) override { return std::exchange(quiet, {}); }
+  void return_quiet(std::vector<Letter> letters) override { quiet = std::move(letters); }
 
   Letter letter(const std::string& id) {
     return {
@@ -190,6 +191,29 @@ TEST_F(MailroomTest, TextThatEnterDoesNotSendMakesWayForTheNext) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"a in_doubt: Enter was not taken, and its text was erased"}));
   after(kIdleSettle, State::Idle);
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of b"}));
+}
+
+TEST_F(MailroomTest, TextThatMadeWayForKeysIsTypedLaterWithItsCompany) {
+  quiet.push_back(letter("q"));
+  mailroom.add(letter("a"));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  after(1s, State::Idle);
+  EXPECT_TRUE(mailroom.holds_keys());
+  composer->draft = "text of q\ntext of a";
+  view.keys = {.since = view.now, .cancel = true};
+  after(50ms, State::Typing);
+  EXPECT_TRUE(heard().back().starts_with("erase "));
+  EXPECT_TRUE(mailroom.holds_keys());
+  composer->draft = "";
+  after(50ms, State::Idle);
+  EXPECT_FALSE(mailroom.holds_keys());
+  EXPECT_EQ(heard(),
+            (std::vector<std::string>{"a deferred: a person began to type; it was erased and is typed later"}));
+  EXPECT_EQ(quiet.size(), 1U);
+  view.keys = {};
+  after(kIdleSettle, State::Idle);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of q\ntext of a"}));
 }
 
 TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {

@@ -211,6 +211,10 @@ std::vector<Letter> Sorter::take_quiet(std::size_t max_bytes) {
   return taken;
 }
 
+void Sorter::return_quiet(std::vector<Letter> letters) {
+  for (; !letters.empty(); letters.pop_back()) put_back(std::move(letters.back()));
+}
+
 std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode, const View& view) {
   const auto& by = view.can.by(mode);
   auto& letter = from.front();

@@ -88,6 +88,7 @@ class Sorter {
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
   std::vector<Letter> take_quiet(std::size_t max_bytes);
+  void return_quiet(std::vector<Letter> letters);
 
   /// Nothing new goes to the agent, and why; none: it goes on.
   void pause(std::optional<std::string> why) { paused_ = std::move(why); }

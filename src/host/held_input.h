@@ -1,0 +1,64 @@
+/// Input of the user that waits while a message of ours stands in the composer, so that both never become one prompt.
+///
+/// Invariants: the bytes leave in the order they came; what the terminal itself reports does not wait unless keys wait
+///   before it; an Enter that came apart from the keys before it leaves kEnterGap after them, because programs take an
+///   Enter right behind other keys for a line break.
+/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld.
+/// Threading: one thread, no clock.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "terminal/input_splitter.h"
+
+namespace relay::host {
+
+inline constexpr std::size_t kMaxHeldBytes = 64 * 1024;
+inline constexpr Millis kMaxHeld{4'000};
+inline constexpr Millis kEnterGap{150};
+
+class HeldInput {
+ public:
+  HeldInput() = default;
+
+  void add(std::string_view bytes, SteadyTime now);
+  /// Pieces that were recognised in what was added.
+  void classify(const std::vector<terminal::InputPiece>& pieces);
+
+  /// Must these wait although nothing is held: an Enter right behind keys that were held?
+  [[nodiscard]] bool must_wait(std::string_view bytes, SteadyTime now) const;
+  /// What may be written now, in order.
+  std::string take(SteadyTime now);
+  /// When the rest may be written; nothing when nothing is left.
+  [[nodiscard]] std::optional<SteadyTime> due() const;
+
+  [[nodiscard]] bool empty() const { return chunks_.empty(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The first key came then; none while only the terminal reported something.
+  [[nodiscard]] std::optional<SteadyTime> keys_since() const { return edits_ || enters_ ? since_ : std::nullopt; }
+  [[nodiscard]] bool has_edits() const { return edits_; }
+  [[nodiscard]] bool has_enter() const { return enters_; }
+  /// Escape, Ctrl-C or Ctrl-D: the user wants to stop something, not to write.
+  [[nodiscard]] bool has_cancel() const { return cancels_; }
+
+ private:
+  explicit HeldInput(std::optional<SteadyTime> taken) : taken_{taken} {}
+
+  struct Chunk {
+    std::string bytes;
+    bool enter_apart = false;
+  };
+
+  std::deque<Chunk> chunks_;
+  std::size_t bytes_ = 0;
+  std::optional<SteadyTime> since_;
+  std::optional<SteadyTime> taken_;  // the last chunk
+  bool edits_ = false, enters_ = false, cancels_ = false;
+};
+
+}  // namespace relay::host
