@@ -31,7 +31,7 @@ bool has_sign_outside_quotes(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const Policy kDefaults;
+  static const Policy kReadOnly{{}, kReadOnlyPreset};
   static const auto kEverything =
       parse_policy("[[permissions]]\ncommand = '(?s).*'\naction = 'approve'\n").value();  // as far as a rule can go
   const std::string text{reinterpret_cast<const char*>(bytes), size};
@@ -47,9 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   const Ask ask{.tool = "Bash", .command = text, .description = text, .directory = "/w"};
   FUZZ_CHECK(simple.has_value() || kEverything.decide(ask).action != Action::Approve);
-  const auto decision = kDefaults.decide(ask);
+  const auto decision = kReadOnly.decide(ask);
   FUZZ_CHECK(simple.has_value() || decision.action == Action::Ask);
   FUZZ_CHECK(!decision.rule.empty());
-  (void)kDefaults.decide({.tool = text, .file_path = text, .directory = text});
+  (void)kReadOnly.decide({.tool = text, .file_path = text, .directory = text});
   return 0;
 }

@@ -151,6 +151,8 @@ class Adapter {
   virtual void speak(const Words& words, OnHanded done) = 0;
   /// To a prompt that is open. Told once, when the agent has it, or why not: it is gone, or cannot be answered so.
   virtual void answer(const std::string& prompt, const Reply& reply, OnAnswered done) = 0;
+  /// No rule decides that prompt. An agent that shows its own dialog only after its hook has returned may show it now.
+  virtual void show_dialog(const std::string& /*prompt*/) {}
 
   /// A hook of the agent waits at the door. `call` names it for `on_hook_gone`: it left without an answer.
   virtual void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply);

@@ -8,7 +8,8 @@ namespace {
 
 using protocol::DeliveryMode;
 
-/// Codex shows its dialog only once the hook has returned: a person must not wait for it.
+/// Codex shows its dialog only once the hook has returned: a person at its terminal must not wait for it. The daemon says
+/// at once when no rule decides (`show_dialog`); the patience is for a daemon that says nothing.
 constexpr Millis kAttendedPatience{2'000};
 constexpr Millis kUnattendedPatience{30'000};
 
@@ -31,6 +32,10 @@ class Codex final : public HookedAdapter {
     can.know = way::kStatus;
     if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
+  }
+  /// Where no person sits before it the hook stays open for a while: by it, a refusal can carry its reason.
+  void show_dialog(const std::string& prompt) override {
+    if (where().attended) leave_prompt(prompt);
   }
   void speak(const Words& words, OnHanded done) override {
     queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {

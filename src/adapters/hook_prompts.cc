@@ -77,19 +77,23 @@ void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::H
                               .reply = std::move(reply),
                               .shown = state_ == profiles::State::Blocked});  // the dialog may be seen before the hook
   if (patience_)
-    open_.back().timer = loop_->at(loop_->now().steady + *patience_, [this, id = open.prompt.id] {
-      const auto found = std::ranges::find(open_, id, [](const Open& each) { return each.prompt.id; });
-      if (found != open_.end()) end(found, {}, kAsksOnScreen);
-    });
+    open_.back().timer =
+        loop_->at(loop_->now().steady + *patience_, [this, id = std::string{open.prompt.id}] { leave(id); });
   listener_->on_prompt(prompt);
 }
 
 Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) {
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
   if (found == open_.end()) return fail("that prompt is not open any more");
-  const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
+  auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
+  answer.notice = reply.notice;
   end(found, answer, {.by = way::kHook});
   return {};
+}
+
+void HookPrompts::leave(const std::string& prompt) {
+  const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
+  if (found != open_.end()) end(found, {}, kAsksOnScreen);
 }
 
 void HookPrompts::on_hook_gone(std::uint64_t call) {

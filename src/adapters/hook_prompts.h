@@ -1,7 +1,7 @@
 /// What an agent asks through its PermissionRequest hook, while that hook waits at our door.
 ///
 /// Invariants: each hook is answered at most once, and each prompt ends once: by our answer, by the person (the hook
-///   left, or the dialog it had opened closed), or by our silence after `patience`, when the agent shows its dialog.
+///   left, or the dialog it had opened closed), or by our silence, after `patience` or `leave`, when the agent shows its dialog.
 /// Threading: loop thread only.
 #pragma once
 
@@ -26,6 +26,8 @@ class HookPrompts {
 
   void open(const hooks::Event& event, std::uint64_t call, Adapter::HookReply reply);
   Result<void> answer(const std::string& prompt, const Reply& reply);
+  /// The hook returns without a decision, so that the agent shows its own dialog.
+  void leave(const std::string& prompt);
   void on_hook_gone(std::uint64_t call);
   void on_state(profiles::State state);
 

@@ -66,6 +66,23 @@ TEST_F(HookPromptsTest, DeniesWithTheWordsOfWhoeverSaidNo) {
   EXPECT_FALSE(answers[1].message.empty());
 }
 
+TEST_F(HookPromptsTest, WhatNoRuleDecidesIsLeftToTheAgentsOwnDialog) {
+  const auto id = open(bash());
+  prompts.leave(id);
+  EXPECT_EQ(answers, std::vector{hooks::Answer{}}) << "the hook returns without a word";
+  EXPECT_EQ(told.gone, Texts{id + " by nobody: the agent asks on its screen"});
+  EXPECT_FALSE(prompts.answer(id, kAllow));
+  prompts.leave(id);
+  EXPECT_EQ(answers.size(), 1U);
+}
+
+TEST_F(HookPromptsTest, ARulesApprovalCarriesItsNotice) {
+  auto reply = kAllow;
+  reply.notice = "approved by preset read-only";
+  ASSERT_TRUE(prompts.answer(open(bash()), reply));
+  EXPECT_EQ(answers.at(0), (hooks::Answer{.verdict = Verdict::Allow, .notice = "approved by preset read-only"}));
+}
+
 TEST_F(HookPromptsTest, AQuestionIsAnsweredInsideItsOwnInput) {
   const auto id = open(question());
   const auto& prompt = told.prompts.at(0);

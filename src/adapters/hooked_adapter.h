@@ -45,6 +45,7 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   /// From now on that record is read; nothing happens when it is already.
   void follow(const std::string& record, const std::string& session);
   [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows(); }
+  void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
 
   /// For the model when its session begins; nothing by default.

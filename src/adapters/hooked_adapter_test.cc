@@ -399,5 +399,28 @@ TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
   EXPECT_EQ(adapter->capabilities().hear, "");
 }
 
+TEST_F(HookedAdapterTest, CodexShowsItsDialogAtOnceWhenNoRuleDecides) {
+  start("codex");
+  call(event("codex/PermissionRequest-Bash"));
+  ASSERT_EQ(told.prompts.size(), 1U);
+  ASSERT_TRUE(answers.empty());
+  adapter->show_dialog(told.prompts[0].id);
+  EXPECT_EQ(answers, std::vector{hooks::Answer{}}) << "it shows nothing before its hook returns";
+}
+
+TEST_F(HookedAdapterTest, TheHookOfACodexWithoutAPersonStaysOpenForAnAnswerFromElsewhere) {
+  start("codex", false);
+  call(event("codex/PermissionRequest-Bash"));
+  adapter->show_dialog(told.prompts.at(0).id);
+  EXPECT_TRUE(answers.empty());
+}
+
+TEST_F(HookedAdapterTest, ClaudeShowsItsDialogBesideItsHook) {
+  start("claude");
+  call(event("claude/PermissionRequest-Bash"));
+  adapter->show_dialog(told.prompts.at(0).id);
+  EXPECT_TRUE(answers.empty()) << "it can still be answered from elsewhere";
+}
+
 }  // namespace
 }  // namespace relay::adapters

@@ -232,6 +232,7 @@ void Core::withdraw(const OpenRequest& request, const AgentName& agent, const Se
 }
 
 void Core::end_requests(AgentState& agent) {
+  agent.approved_by_rule = false;
   for (const auto& open : agent.requests.take_all())
     if (!agent.requests.is_ending(open.id)) withdraw(open, agent.name(), agent.session->id);
 }
@@ -280,6 +281,10 @@ void Core::carry_out_rule(AgentState& agent, OpenRequest& open) {
   switch (action) {
     case Action::Ask: return want_person(agent, open);
     case Action::Approve:
+      if (!std::exchange(agent.approved_by_rule, true))
+        note(Note::Level::Info, format("{} is approved without a person being asked, for the first time in this "
+                                       "session: {}",
+                                       agent.name().value(), open.decision.rule));
       return reply_to(agent, open, {.verdict = Verdict::Allow, .reason = open.decision.rule}, std::string{kPolicy});
     case Action::Deny:
       return reply_to(agent, open,

@@ -124,6 +124,27 @@ TEST_F(Asking, WhatIsAskedIsOpenUntilItIsResolved) {
   EXPECT_TRUE(open().empty());
 }
 
+TEST_F(Asking, WithoutRulesAndPresetsAPersonIsAskedAboutReading) {
+  use("");
+  tell(format(R"("type":"permission.requested","requestId":"r1","tool":"Read","filePath":"/etc/hosts",)"
+              R"("description":"Read: /etc/hosts","riskLevel":"medium","_ts":{})",
+              world.now().wall));
+  ask("r2", "ls");
+  EXPECT_TRUE(replies().empty()) << "nothing is approved";
+  EXPECT_EQ(wanted().size(), 2u) << "the agent's own dialog decides";
+  EXPECT_EQ(open(), (Ids{"r1", "r2"}));
+}
+
+TEST_F(Asking, WhatAPresetApprovesIsSaidWithItsName) {
+  use("[permissions]\npreset = \"read-only\"\n");
+  ask("r1", "ls");
+  const auto said = replies();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].by, "policy");
+  EXPECT_EQ(said[0].reply.verdict, Verdict::Allow);
+  EXPECT_EQ(said[0].reply.reason, "preset read-only: ls and pwd are approved");
+}
+
 TEST_F(Asking, OneAgentsAreListedAloneAndAnUnknownAgentIsSaid) {
   ask("r1", "make deploy");
   question("q1");

@@ -42,7 +42,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       store_id_{snapshot.store_id},
       newest_{snapshot.newest},
       newest_event_{snapshot.newest_event},
-      policy_{std::make_shared<const permissions::Policy>(permissions::Policy::ask_always())} {
+      policy_{std::make_shared<const permissions::Policy>()} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
     agent.record = std::move(record);

@@ -117,6 +117,7 @@ struct AgentState {
   std::string thread;                      // of what it was given last
   Requests requests;                       // what it asks a person
   std::optional<SteadyTime> requests_due;  // when the timer is due
+  bool approved_by_rule = false;           // in this session, at least once
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }

@@ -68,7 +68,9 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
                             behind(": ", of(event, event.contains("command") ? "command" : "description")));
      }},
     {"permission.resolved",
-     [](const Object& event) { return of(event, "resolution") + " by " + of(event, "resolvedBy"); }},
+     [](const Object& event) {
+       return of(event, "resolution") + " by " + of(event, "resolvedBy") + behind(": ", of(event, "reason"));
+     }},
     {"question.requested", [](const Object& event) { return of(event, "question"); }},
     {"question.resolved", [](const Object& event) { return of(event, "answer") + " by " + of(event, "resolvedBy"); }},
     {"message.exchanged",

@@ -114,9 +114,9 @@ std::string manual_markdown() {
       "\n## settings\n\nIn `config.toml`, by an environment variable, or (some) by a flag of `up`; the later wins.\n"
       "\n| name | variable | default | meaning |\n|---|---|---|---|\n";
   for (const auto& row : config::setting_table())
-    text += relay::format("| `{}` | `{}` | {} | {} |\n", row.name, row.variable,
-                          row.default_text.empty() ? "" : relay::format("`{}`", row.default_text),
-                          cell(std::string{row.description}));
+    text += relay::format(
+        "| `{}` | {} | {} | {} |\n", row.name, row.variable.empty() ? "(none)" : relay::format("`{}`", row.variable),
+        row.default_text.empty() ? "" : relay::format("`{}`", row.default_text), cell(std::string{row.description}));
   return text;
 }
 

@@ -53,7 +53,8 @@ std::string man_page() {
   }
   text += relay::format(".SH OUTPUT\n{}\n.SH EXIT STATUS\n{}\n.SH SETTINGS\n", roff(kOutputRule), roff(kExitCodes));
   for (const auto& row : config::setting_table())
-    text += item(relay::format("{}, ${}", row.name, row.variable), row.description);
+    text += item(row.variable.empty() ? std::string{row.name} : relay::format("{}, ${}", row.name, row.variable),
+                 row.description);
   return text;
 }
 

@@ -59,6 +59,8 @@ constexpr SettingRow kTable[] = {
      "tell the desktop with notify-send when an agent waits for you", Applies::OnReload},
     {Setting::TrustedProjects, "trusted_projects", "AGENT_RELAY_TRUSTED_PROJECTS", Text, "", 0, 0, "",
      "projects of other users that may be used all the same: paths with commas between, or *", Applies::OnReload},
+    {Setting::PermissionsPreset, "permissions.preset", "", Choice, "none", 0, 0, "none|read-only",
+     "ready-made rules that approve without asking you (docs/permissions.md)", Applies::OnSave},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(
@@ -77,6 +79,7 @@ const SettingRow& row_of(Setting setting) { return kTable[static_cast<std::size_
 
 std::string_view describe(Applies applies) {
   switch (applies) {
+    case Applies::OnSave:
     case Applies::OnReload: return "now";
     case Applies::NewSessions: return "for new sessions";
     case Applies::NewWorkspaces: return "for workspaces opened from now on";

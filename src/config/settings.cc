@@ -65,7 +65,7 @@ std::vector<SettingChange> changes_between(const Settings& before, const Setting
 
 Result<void> Settings::apply_environment(const Environment& environment) {
   for (const auto& row : setting_table())
-    if (const auto text = environment(row.variable))
+    if (const auto text = row.variable.empty() ? std::nullopt : environment(row.variable))
       set(row, RELAY_TRY(value_from_text(row, *text, row.variable)), Source::Variable, std::string{row.variable});
   return {};
 }

@@ -46,8 +46,9 @@ enum class Setting : std::uint8_t {
   NotifyCommand,
   NotifyDesktop,
   TrustedProjects,
+  PermissionsPreset,
 };
-inline constexpr std::size_t kSettingCount = 23;
+inline constexpr std::size_t kSettingCount = 24;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };
@@ -55,18 +56,19 @@ std::string_view name_of(Source source);
 
 /// From when on a changed value counts, once config.toml was loaded again.
 enum class Applies : std::uint8_t {
+  OnSave,         // when config.toml is saved: the daemon follows the file for it
   OnReload,       // at once
   NewSessions,    // for agents started afterwards; their hosts read it
   NewWorkspaces,  // for workspaces opened afterwards
   OnRestart,      // for the next daemon
 };
-/// `now`, `for new sessions`, `for workspaces opened from now on`, `after a restart`.
+/// `now` (of two kinds), `for new sessions`, `for workspaces opened from now on`, `after a restart`.
 std::string_view describe(Applies applies);
 
 struct SettingRow {
   Setting setting;
   std::string_view name;      // dotted, as in config.toml: `retention.max_bytes`
-  std::string_view variable;  // AGENT_RELAY_…
+  std::string_view variable;  // AGENT_RELAY_…; empty: in the file alone, so that no environment loosens it
   SettingKind kind;
   std::string_view default_text;
   std::int64_t least;  // Integer only

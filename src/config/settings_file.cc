@@ -8,7 +8,9 @@
 namespace relay::config {
 namespace {
 
-constexpr std::string_view kPermissions = "permissions";  // no setting, but rules; read by those who follow them
+// Rules are no settings; permissions/policy_file.h reads them.
+constexpr std::string_view kPermissions = "permissions";
+constexpr std::string_view kPermissionRules = "permissions.rules";
 
 }  // namespace
 
@@ -20,7 +22,7 @@ class FileReader {
   Result<void> read(const TomlNode::Table& table, const std::string& prefix) {
     for (const auto& [key, node] : table) {
       const auto name = prefix + key;
-      if (name == kPermissions) continue;
+      if ((name == kPermissions && node.table() == nullptr) || name == kPermissionRules) continue;
       const auto* row = row_named(name);
       if (row != nullptr) {
         RELAY_TRY(set(*row, node));

@@ -29,7 +29,9 @@ TEST(Settings, EveryRowHasAValidDefaultAndAnEnvironmentVariable) {
   for (const auto& row : setting_table()) {
     EXPECT_EQ(settings.text(row.setting), row.default_text);
     EXPECT_EQ(settings.source(row.setting), Source::Default);
-    EXPECT_TRUE(row.variable.starts_with("AGENT_RELAY_"));
+    const bool loosens = row.setting == Setting::PermissionsPreset;
+    EXPECT_EQ(row.variable.empty(), loosens) << "what loosens stands in the file alone";
+    EXPECT_TRUE(loosens || row.variable.starts_with("AGENT_RELAY_"));
     EXPECT_FALSE(row.description.empty());
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
@@ -79,6 +81,8 @@ TEST(Settings, OriginsAreOneByOne) {
 
 TEST(Settings, RulesOfPermissionsAreNoSettings) {
   EXPECT_EQ(error_of("heartbeat_ms = 200\n[[permissions]]\ntool = 'bash'\naction = 'ask'"), "");
+  EXPECT_EQ(error_of("[permissions]\npreset = 'read-only'\n[[permissions.rules]]\naction = 'ask'"), "");
+  EXPECT_NE(error_of("[permissions]\npreset = 'everything'"), "");
   EXPECT_NE(error_of("[storage]\npermissions = 1"), "");
 }
 

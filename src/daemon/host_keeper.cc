@@ -210,6 +210,15 @@ void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
        std::move(done));
 }
 
+void HostKeeper::show_dialog(const std::string& agent, const std::string& request) {
+  const auto record = find_asker(agent, request);
+  if (!record) return;
+  protocol::JsonWriter body;
+  body.field("do", "show-dialog").field("prompt", request);
+  call({.agent = record->name, .socket = record->socket, .body = body.take(), .patience = kAnswerPatience},
+       [](const Result<void>&) {});
+}
+
 void HostKeeper::call(host::DoorRequest request, Done done) {
   const std::uint64_t id = ++last_call_;
   auto answered = [this, id, done = std::move(done)](const Result<json::object>& answer) mutable {

@@ -42,6 +42,7 @@ class HostKeeper final : public Hosts {
   void type(const std::string& name, std::string data, Done done) override;
   void list(Listed done) override;
   void answer(broker::AnswerPrompt answer, Done done) override;
+  void show_dialog(const std::string& agent, const std::string& request) override;
 
  private:
   struct Typing {

@@ -32,6 +32,8 @@ class Hosts {
   virtual void list(Listed done) = 0;
   /// Tells what it asked for, whoever started it; done when it was told. An error may carry a protocol::Refusal.
   virtual void answer(broker::AnswerPrompt answer, Done done) = 0;
+  /// No rule decides that request: the agent's own dialog does. Nobody is told whether it was heard.
+  virtual void show_dialog(const std::string& agent, const std::string& request) = 0;
 };
 
 }  // namespace relay::daemon

@@ -27,7 +27,7 @@ void RulesFile::read() {
   else if (refused_)
     log::info("the permission rules are in force again");
   refused_ = !policy;
-  sink_(std::make_shared<const permissions::Policy>(policy ? *std::move(policy) : permissions::Policy::ask_always()));
+  sink_(std::make_shared<const permissions::Policy>(policy ? *std::move(policy) : permissions::Policy{}));
 }
 
 }  // namespace relay::daemon

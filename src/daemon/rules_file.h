@@ -2,7 +2,7 @@
 ///
 /// Why a pause before reading: whoever saves a file may empty it first, and half of the rules is not what he wrote.
 /// Invariants: a file that cannot be read or has a mistake leaves everything to a person, with a warning in the log, until
-///   it is mended; without a file the default rules hold.
+///   it is mended; without a file there is no rule.
 /// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
 #pragma once
 

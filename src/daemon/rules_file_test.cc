@@ -32,11 +32,13 @@ struct RulesFileTest : ::testing::Test {
   }
 };
 
-constexpr auto kMake = "[[permissions]]\ntool = \"bash\"\ncommand = \"make\"\naction = \"approve\"\n";
+constexpr auto kMake =
+    "[permissions]\npreset = \"read-only\"\n[[permissions.rules]]\ntool = \"bash\"\ncommand = \"make\"\naction = "
+    "\"approve\"\n";
 
-TEST_F(RulesFileTest, WithoutAFileTheDefaultRulesHold) {
+TEST_F(RulesFileTest, WithoutAFileNothingIsApproved) {
   const auto rules = follow();
-  EXPECT_EQ(decided("ls"), Action::Approve);
+  EXPECT_EQ(decided("ls"), Action::Ask);
   EXPECT_EQ(decided("make"), Action::Ask);
 }
 
@@ -45,7 +47,7 @@ TEST_F(RulesFileTest, AChangeIsSeenAndAMistakeLeavesEverythingToAPersonUntilItIs
   write(kMake);
   EXPECT_TRUE(becomes("make", Action::Approve));
   write("[[permissions]]\naction = \"perhaps\"\n");
-  EXPECT_TRUE(becomes("ls", Action::Ask)) << "not even what the default rules approve";
+  EXPECT_TRUE(becomes("ls", Action::Ask)) << "not even what the preset approves";
   write(kMake);
   EXPECT_TRUE(becomes("make", Action::Approve));
   EXPECT_EQ(decided("ls"), Action::Approve);

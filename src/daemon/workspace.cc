@@ -326,6 +326,7 @@ void Workspace::carry_out(broker::AnswerPrompt& effect) {
 }
 
 void Workspace::carry_out(broker::PersonWanted& effect) {
+  if (hosts_ != nullptr) hosts_->show_dialog(effect.agent, effect.request);
   if (person_sink_) person_sink_(effect);
 }
 

@@ -233,6 +233,7 @@ struct FakeHosts final : Hosts {
   void type(const std::string&, std::string, Done told) override { done = std::move(told); }
   void list(Listed told) override { listed = std::move(told); }
   void answer(broker::AnswerPrompt, Done told) override { done = std::move(told); }
+  void show_dialog(const std::string&, const std::string&) override {}
 
   std::vector<broker::HostOrder> orders;
   Started started;

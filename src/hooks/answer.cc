@@ -10,9 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kVerdicts = {"none", "allow", "deny"};
 
-std::string specific(const Event& event, std::string_view member, json::value value) {
-  return json::serialize(
-      json::object{{"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, std::move(value)}}}});
+json::object specific(const Event& event, std::string_view member, json::value value) {
+  return {{"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, std::move(value)}}}};
 }
 
 /// Empty when it cannot be said.
@@ -39,6 +38,7 @@ json::object to_json(const Answer& answer) {
   if (answer.verdict != Verdict::None) object["verdict"] = kVerdicts[static_cast<std::size_t>(answer.verdict)];
   if (!answer.message.empty()) object["message"] = answer.message;
   if (!answer.updated_input.empty()) object["updatedInput"] = answer.updated_input;
+  if (!answer.notice.empty()) object["notice"] = answer.notice;
   return object;
 }
 
@@ -46,7 +46,8 @@ Result<Answer> answer_from(const json::object& object) {
   Answer answer;
   for (const auto& [name, field] : {std::pair{"context", &Answer::context},
                                     {"message", &Answer::message},
-                                    {"updatedInput", &Answer::updated_input}}) {
+                                    {"updatedInput", &Answer::updated_input},
+                                    {"notice", &Answer::notice}}) {
     if (!object.contains(name)) continue;
     auto text = string_member(object, name);
     if (!text) return fail(format("the answer's {} is no text", name));
@@ -83,11 +84,14 @@ bool takes_context(const Event& event) {
 std::string write_answer(const Event& event, const Answer& answer) {
   if (event.kind == EventKind::Permission) {
     auto decision = decision_of(event, answer);
-    return decision.empty() ? std::string{} : specific(event, "decision", std::move(decision));
+    if (decision.empty()) return {};
+    auto output = specific(event, "decision", std::move(decision));
+    if (!answer.notice.empty() && event.agent == Agent::Claude) output["systemMessage"] = answer.notice;
+    return json::serialize(output);
   }
   if (answer.context.empty() || !takes_context(event)) return {};
   const auto context = protocol::cut_at_letter(answer.context, kMaxContextBytes);
-  return specific(event, "additionalContext", json::string{context.data(), context.size()});
+  return json::serialize(specific(event, "additionalContext", json::string{context.data(), context.size()}));
 }
 
 }  // namespace relay::hooks

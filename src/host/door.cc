@@ -192,6 +192,10 @@ class Door::Visitor final : public net::StreamListener {
       later.refuse(outcome.error());
     });
   }
+  void carry_out(const ShowDialog& wish) {
+    door_.keeper_.show_dialog(wish.prompt);
+    send(granted().take());
+  }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
     door_.keeper_.visitor_releases(wish.reason);

@@ -60,6 +60,8 @@ class DoorKeeper {
   virtual void describe_prompts(protocol::JsonWriter& answer) const = 0;
   /// Told once, when it is answered or why it is not.
   virtual void answer_prompt(const AnswerPrompt& wish, Said done) = 0;
+  /// No rule decides it.
+  virtual void show_dialog(const std::string& prompt) = 0;
 };
 
 class Door {

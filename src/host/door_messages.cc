@@ -94,6 +94,7 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
   if (what == "mail") return mail_in(object);
   if (what == "prompts") return ListPrompts{};
   if (what == "answer") return answer_in(object);
+  if (what == "show-dialog") return ShowDialog{.prompt = word("prompt")};
   if (what == "release") return EndAgent{.reason = word("reason")};
   return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
 }

@@ -64,9 +64,13 @@ struct AnswerPrompt {
   std::string by = "human";  // or `policy`, or an agent's name
   bool timed_out = false;    // denied because nobody answered
 };
+/// No rule decides that prompt: the agent's own dialog does.
+struct ShowDialog {
+  std::string prompt = {};
+};
 
 using Wish = std::variant<Describe, Explain, Watch, ShowScreen, Attach, Resize, Input, Interrupt, EndAgent, HookCall,
-                          FetchMail, ListPrompts, AnswerPrompt>;
+                          FetchMail, ListPrompts, AnswerPrompt, ShowDialog>;
 
 struct Request {
   std::string what;  // `do`

@@ -77,6 +77,8 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
     done({});
   }
 
+  void show_dialog(const std::string& prompt) override { typed += "shows " + prompt; }
+
   void SetUp() override { ASSERT_TRUE(door.listen("/door")); }
 
   /// Lives in the door; the test keeps a way to it.

@@ -263,6 +263,8 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
   }
 
+  void show_dialog(const std::string& prompt) override { native_.show_dialog(prompt); }
+
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
     for (const auto& utterance : speech::hear(markdown)) voice_->carry_out(utterance);
@@ -278,7 +280,12 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
   }
   void on_native_event(const std::string& event) override { door_.on_event(event); }
-  void on_happened(events::Event event, WallMs at) override { teller_->tell(std::move(event), at); }
+  void on_happened(events::Event event, WallMs at) override {
+    const auto* asked = std::get_if<events::PermissionRequested>(&event);
+    if (asked != nullptr && !link_->ready())  // there is no daemon whose rules could decide it
+      loop_.post([this, request = asked->request_id] { native_.show_dialog(request); });
+    teller_->tell(std::move(event), at);
+  }
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override {
     return desk_.take_words(mode, max_bytes, mail_view());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
@@ -17,6 +18,7 @@ constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMe
                                    DeliveryMode::OnIdle, DeliveryMode::Manual};
 
 constexpr std::size_t kMaxInputShown = 16 * 1024;
+constexpr std::string_view kPolicy = "policy";  // who answers when a rule does
 
 std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
 
@@ -161,8 +163,16 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
   if (open == nullptr)
     return done(fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`"));
   auto before = std::exchange(open->answered, Answered{wish.by, wish.reply, wish.timed_out});
-  auto answered = [this, id, before = std::move(before), done = std::move(done)](const Result<void>& outcome) mutable {
-    if (outcome) return done({});
+  const bool by_rule = wish.by == kPolicy && wish.reply.verdict == adapters::Reply::Verdict::Allow;
+  auto reply = wish.reply;
+  if (by_rule && approved_by_rules_ == 0)  // the person sees once why nothing was asked
+    reply.notice = format("Agent Relay approved this without asking you: {}", reply.message);
+  auto answered = [this, id, by_rule, rule = wish.reply.message, before = std::move(before),
+                   done = std::move(done)](const Result<void>& outcome) mutable {
+    if (outcome) {
+      if (by_rule) ++approved_by_rules_, last_rule_ = std::move(rule);
+      return done({});
+    }
     auto* const still_open = prompt_named(id);
     if (still_open != nullptr) still_open->answered = std::move(before);
     if (protocol::refusal_in(outcome.error())) return done(Failure{outcome.error()});
@@ -170,7 +180,12 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
     done(fail(still_open != nullptr ? protocol::Refusal::BadRequest : protocol::Refusal::Stale,
               outcome.error().message()));
   };
-  adapter_->answer(id, wish.reply, std::move(answered));
+  adapter_->answer(id, reply, std::move(answered));
+}
+
+void NativeSide::show_dialog(std::string_view request) {
+  const auto id = std::string{asked_.prompt_of(request)};
+  if (adapter_ && prompt_named(id) != nullptr) adapter_->show_dialog(id);
 }
 
 Result<void> NativeSide::may_press(const AnswerPrompt& wish, const speech::Findings& seen) {
@@ -206,6 +221,8 @@ void NativeSide::describe(protocol::JsonWriter& out) const {
     out.end();
   }
   out.optional("lastFailure", last_failure_);
+  if (approved_by_rules_ > 0)
+    out.begin_object("approvedByRules").field("count", approved_by_rules_).field("last", last_rule_).end();
   if (counted_.empty()) return;
   out.begin_object("usage")
       .field("source", total_.id)

@@ -64,6 +64,8 @@ class NativeSide final : public adapters::Listener {
 
   /// Through a door of the agent's; told once.
   void answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered done);
+  /// No rule decides it: the agent's own dialog may be shown.
+  void show_dialog(std::string_view request);
   /// It is asked on the screen alone.
   [[nodiscard]] bool on_screen_alone(const AnswerPrompt& wish) const { return asked_.on_screen_alone(wish.prompt); }
   /// May keys answer it now that this is on the screen? The error says why not.
@@ -74,7 +76,7 @@ class NativeSide final : public adapters::Listener {
   void leave_alone(const AnswerPrompt& wish) { tell(asked_.leave_alone(wish.prompt)); }
   [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
-  /// `ways`, `usage` and `broken`.
+  /// `ways`, `usage`, `broken` and `approvedByRules`.
   void describe(protocol::JsonWriter& out) const;
   /// When it can be spoken to: typed or by a door; what a hook takes only while it is called.
   [[nodiscard]] protocol::Modes modes() const;
@@ -115,6 +117,8 @@ class NativeSide final : public adapters::Listener {
   adapters::Usage total_;                // of all, those in `counted_` included
   std::deque<Broken> broken_;
   std::string last_failure_;
+  std::size_t approved_by_rules_ = 0;
+  std::string last_rule_;  // that approved
   bool terminal_;  // the agent runs in one of ours
   bool ended_ = false;
 };

@@ -1,4 +1,4 @@
-/// What the default rules approve, and every trick that must not get through.
+/// What the preset read-only approves, and every trick that must not get through.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,8 +9,8 @@
 namespace relay::permissions {
 namespace {
 
-Action default_verdict(std::string_view command) {
-  static const Policy kPolicy;
+Action read_only_verdict(std::string_view command) {
+  static const Policy kPolicy{{}, kReadOnlyPreset};
   return kPolicy.decide({.tool = "Bash", .command = std::string{command}, .directory = "/w"}).action;
 }
 
@@ -336,12 +336,12 @@ constexpr Trick kTricks[] = {
 };
 
 TEST(Approval, OfWhatLooks) {
-  for (const auto command : kApproved) EXPECT_EQ(default_verdict(command), Action::Approve) << command;
+  for (const auto command : kApproved) EXPECT_EQ(read_only_verdict(command), Action::Approve) << command;
 }
 
 TEST(Approval, OfNoTrick) {
   for (const auto& trick : kTricks)
-    EXPECT_EQ(default_verdict(trick.command), Action::Ask) << trick.name << ": " << trick.command;
+    EXPECT_EQ(read_only_verdict(trick.command), Action::Ask) << trick.name << ": " << trick.command;
 }
 
 TEST(Approval, OfNoHarmlessCommandWithSomethingAttached) {
@@ -351,9 +351,9 @@ TEST(Approval, OfNoHarmlessCommandWithSomethingAttached) {
   for (const auto command : kApproved)
     for (const auto attached : kAttached) {
       const auto after = std::string{command} + std::string{attached};
-      EXPECT_EQ(default_verdict(after), Action::Ask) << after;
+      EXPECT_EQ(read_only_verdict(after), Action::Ask) << after;
       const auto before = std::string{attached} + std::string{command};
-      EXPECT_EQ(default_verdict(before), Action::Ask) << before;
+      EXPECT_EQ(read_only_verdict(before), Action::Ask) << before;
     }
 }
 

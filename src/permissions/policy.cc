@@ -5,28 +5,31 @@
 
 namespace relay::permissions {
 
-Policy::Policy(std::vector<Rule> own) : rules_{std::move(own)} {
-  rules_.insert(rules_.end(), default_rules().begin(), default_rules().end());
+Policy::Policy(std::vector<Rule> own, std::string_view preset) : preset_{preset}, own_{std::move(own)} {
+  RELAY_ASSERT(preset_rules(preset) != nullptr);
 }
 
-Policy Policy::ask_always() {
-  Policy policy;
-  policy.rules_.clear();
-  return policy;
+std::vector<std::string> Policy::own_rules_for(std::string_view agent) const {
+  std::vector<std::string> words;
+  for (const auto& rule : own_)
+    if (rule.is_about(agent)) words.push_back(rule.text().words);
+  return words;
 }
 
 Decision Policy::decide(const Ask& ask) const {
   const Seen seen{ask};
   auto assessed = assess(seen);
   Decision decision{.risk = assessed.risk, .danger = std::move(assessed.danger)};
-  for (const auto& rule : rules_) {
-    if (!rule.covers(seen)) continue;
-    const auto& text = rule.text();
-    decision.action = text.action;
-    decision.risk = text.risk.value_or(assessed.risk);
-    decision.rule = text.words;
-    decision.timeout = text.timeout;
-    return decision;
+  for (const auto* rules : {&own_, preset_rules(preset_)}) {
+    for (const auto& rule : *rules) {
+      if (!rule.covers(seen)) continue;
+      const auto& text = rule.text();
+      decision.action = text.action;
+      decision.risk = text.risk.value_or(assessed.risk);
+      decision.rule = text.words;
+      decision.timeout = text.timeout;
+      return decision;
+    }
   }
   decision.rule = seen.not_simple.empty()
                       ? "no rule speaks of it"

@@ -8,6 +8,8 @@ namespace relay::permissions {
 namespace {
 
 constexpr std::string_view kTable = "permissions";
+constexpr std::string_view kPreset = "preset";
+constexpr std::string_view kRules = "rules";
 constexpr std::size_t kMaxPatterns = 100;        // of one kind in a rule
 constexpr std::size_t kMaxPatternBytes = 1'024;  // of one
 constexpr std::int64_t kMaxTimeoutSeconds = 7 * 24 * 3'600;
@@ -16,9 +18,43 @@ class RuleReader {
  public:
   explicit RuleReader(std::string_view path) : path_{path} {}
 
-  Result<Rule> read(const TomlNode& node) {
+  /// A table with a preset and rules, or a list of rules.
+  Result<Policy> policy(const TomlNode& node) const {
     const auto* table = node.table();
-    if (table == nullptr) return wrong(node.place, "a rule is a table: write [[permissions]]");
+    if (table == nullptr && node.array() == nullptr)
+      return wrong(node.key_place, "permissions must be a table: write [permissions] and [[permissions.rules]]");
+    if (table == nullptr) return Policy{RELAY_TRY(rules(node))};
+    std::string preset{kNoPreset};
+    std::vector<Rule> own;
+    for (const auto& [key, value] : *table) {
+      if (key == kPreset) {
+        const auto* name = value.text();
+        if (name == nullptr || preset_rules(*name) == nullptr)
+          return wrong(value.place, format("preset must be one of {}, {}", kNoPreset, kReadOnlyPreset));
+        preset = *name;
+      } else if (key == kRules) {
+        own = RELAY_TRY(rules(value));
+      } else {
+        return wrong(value.key_place,
+                     format("permissions have no {}; known are: {}, {}", printable_name(key), kPreset, kRules));
+      }
+    }
+    return Policy{std::move(own), preset};
+  }
+
+ private:
+  Result<std::vector<Rule>> rules(const TomlNode& node) const {
+    const auto* list = node.array();
+    if (list == nullptr) return wrong(node.key_place, "rules must be a list: write [[permissions.rules]]");
+    if (list->size() > kMaxRules) return wrong(node.key_place, format("{} rules are the most", kMaxRules));
+    std::vector<Rule> all;
+    for (const auto& each : *list) all.push_back(RELAY_TRY(read(each)));
+    return all;
+  }
+
+  Result<Rule> read(const TomlNode& node) const {
+    const auto* table = node.table();
+    if (table == nullptr) return wrong(node.place, "a rule is a table: write [[permissions.rules]]");
     RuleText text{.words = format("{}:{}", path_, node.place.line)};
     bool decided = false;
     for (const auto& [key, value] : *table) {
@@ -45,7 +81,6 @@ class RuleReader {
     return fail(format("{}:{}:{}: {}", path_, place.line, place.column, sentence));
   }
 
- private:
   static std::vector<std::string>* list_named(std::string_view key, RuleText& text) {
     if (key == "tool") return &text.tools;
     if (key == "command") return &text.commands;
@@ -103,17 +138,10 @@ class RuleReader {
 
 Result<Policy> parse_policy(std::string_view toml, std::string_view path) {
   const auto parsed = RELAY_TRY(parse_toml(toml, path));
-  RuleReader reader{path};
-  std::vector<Rule> rules;
-  for (const auto& [key, node] : *parsed.table()) {
-    if (key != kTable) continue;
-    const auto* list = node.array();
-    if (list == nullptr)
-      return reader.wrong(node.key_place, "permissions must be a list of rules: write [[permissions]]");
-    if (list->size() > kMaxRules) return reader.wrong(node.key_place, format("{} rules are the most", kMaxRules));
-    for (const auto& each : *list) rules.push_back(RELAY_TRY(reader.read(each)));
-  }
-  return Policy{std::move(rules)};
+  const RuleReader reader{path};
+  for (const auto& [key, node] : *parsed.table())
+    if (key == kTable) return reader.policy(node);
+  return Policy{};
 }
 
 }  // namespace relay::permissions

@@ -59,19 +59,57 @@ action = "deny"
   EXPECT_EQ(fetch.risk, RiskLevel::Low);
   EXPECT_EQ(fetch.timeout, std::chrono::seconds{60});
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "cd x && terraform plan"}).action, Action::Deny);
-  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Approve) << "the defaults stand behind";
+  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Ask) << "no preset stands behind";
 }
 
-TEST(PolicyFile, WithoutRulesTheDefaultsStand) {
-  EXPECT_EQ(parse_policy("").value().decide({.tool = "Bash", .command = "ls"}).action, Action::Approve);
-  EXPECT_EQ(parse_policy("debug = true").value().decide({.tool = "x"}).action, Action::Ask);
+TEST(PolicyFile, WithoutAPresetNothingIsApproved) {
+  for (const auto* toml : {"", "debug = true", "[permissions]\n", "[permissions]\npreset = 'none'\n"}) {
+    const auto policy = parse_policy(toml).value();
+    EXPECT_EQ(policy.decide({.tool = "Bash", .command = "ls"}).action, Action::Ask) << toml;
+    EXPECT_EQ(policy.decide({.tool = "Read", .file_path = "/etc/hosts", .directory = "/w"}).action, Action::Ask);
+  }
+}
+
+TEST(PolicyFile, APresetStandsBehindAPersonsOwnRules) {
+  const auto policy = parse_policy(R"toml(
+[permissions]
+preset = "read-only"
+
+[[permissions.rules]]
+tool = "bash"
+command = "make"
+action = "approve"
+
+[[permissions.rules]]
+tool = "bash"
+command = "pwd"
+action = "deny"
+)toml",
+                                   "/h/config.toml")
+                          .value();
+  EXPECT_EQ(policy.preset(), "read-only");
+  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "make"}).rule, "/h/config.toml:5");
+  EXPECT_EQ(policy.decide({.tool = "Bash", .command = "pwd"}).action, Action::Deny);
+  const auto listed = policy.decide({.tool = "Bash", .command = "ls"});
+  EXPECT_EQ(listed.action, Action::Approve);
+  EXPECT_EQ(listed.rule, "preset read-only: ls and pwd are approved");
+}
+
+TEST(PolicyFile, AnUnknownPresetIsRefused) {
+  EXPECT_EQ(error_in("[permissions]\npreset = 'reading'"),
+            "/h/config.toml:2:10: preset must be one of none, read-only");
+  EXPECT_EQ(error_in("[permissions]\npreset = 3"), "/h/config.toml:2:10: preset must be one of none, read-only");
+  EXPECT_EQ(error_in("[permissions]\npresets = 'none'"),
+            "/h/config.toml:2:1: permissions have no presets; known are: preset, rules");
+  EXPECT_EQ(error_in("[permissions]\nrules = 3"),
+            "/h/config.toml:2:1: rules must be a list: write [[permissions.rules]]");
 }
 
 TEST(PolicyFile, AnErrorNamesThePlaceAndTheReason) {
   EXPECT_TRUE(error_in("permissions = [").starts_with("/h/config.toml:1:")) << error_in("permissions = [");
   EXPECT_EQ(error_in("permissions = 3"),
-            "/h/config.toml:1:1: permissions must be a list of rules: write [[permissions]]");
-  EXPECT_EQ(error_in("permissions = [3]"), "/h/config.toml:1:16: a rule is a table: write [[permissions]]");
+            "/h/config.toml:1:1: permissions must be a table: write [permissions] and [[permissions.rules]]");
+  EXPECT_EQ(error_in("permissions = [3]"), "/h/config.toml:1:16: a rule is a table: write [[permissions.rules]]");
   EXPECT_EQ(error_in("[[permissions]]\ntool = 'read'"),
             "/h/config.toml:1:1: the rule does not say its action: approve, deny or ask");
   EXPECT_EQ(error_in("[[permissions]]\naction = 'maybe'"),
@@ -106,7 +144,7 @@ TEST(PolicyFile, AnErrorNamesThePlaceAndTheReason) {
 TEST(PolicyFile, TheExampleOfTheManualDoesWhatItSays) {
   std::ifstream file{RELAY_DOCS "/permissions.md"};
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
-  const auto begin = page.find("```toml\n"), end = page.find("```\n", begin + 1);
+  const auto begin = page.find("```toml\n", page.find("## Your own rules")), end = page.find("```\n", begin + 1);
   ASSERT_NE(begin, std::string::npos);
   const auto policy = parse_policy(std::string_view{page}.substr(begin + 8, end - begin - 8));
   ASSERT_TRUE(policy) << policy.error().message();

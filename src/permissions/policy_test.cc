@@ -7,7 +7,7 @@
 namespace relay::permissions {
 namespace {
 
-Decision decide_by_default(const Ask& ask) { return Policy{}.decide(ask); }
+Decision decide_read_only(const Ask& ask) { return Policy{{}, kReadOnlyPreset}.decide(ask); }
 
 TEST(Policy, KnowsToolsUnderTheNamesOfAllAgents) {
   for (const auto* name : {"Bash", "bash", "shell", "exec", "exec_command", "run_shell_command", "Shell"})
@@ -22,9 +22,9 @@ TEST(Policy, KnowsToolsUnderTheNamesOfAllAgents) {
 
 TEST(Policy, ReadingIsApprovedButForSecrets) {
   for (const auto* name : {"Read", "read_file", "Glob", "Grep", "list_directory"})
-    EXPECT_EQ(decide_by_default({.tool = name, .file_path = "/w/src/a.cc", .directory = "/w"}).action, Action::Approve)
+    EXPECT_EQ(decide_read_only({.tool = name, .file_path = "/w/src/a.cc", .directory = "/w"}).action, Action::Approve)
         << name;
-  EXPECT_EQ(decide_by_default({.tool = "Grep"}).action, Action::Approve);
+  EXPECT_EQ(decide_read_only({.tool = "Grep"}).action, Action::Approve);
   for (const auto* path : {".env",
                            "/w/.env",
                            ".env.production",
@@ -45,7 +45,7 @@ TEST(Policy, ReadingIsApprovedButForSecrets) {
                            ".git-credentials",
                            "~/.bash_history",
                            "auth.json"}) {
-    const auto decision = decide_by_default({.tool = "Read", .file_path = path, .directory = "/w"});
+    const auto decision = decide_read_only({.tool = "Read", .file_path = path, .directory = "/w"});
     EXPECT_EQ(decision.action, Action::Ask) << path;
     EXPECT_EQ(decision.risk, RiskLevel::High) << path;
     EXPECT_FALSE(decision.danger.empty());
@@ -53,16 +53,16 @@ TEST(Policy, ReadingIsApprovedButForSecrets) {
 }
 
 TEST(Policy, WhatIsReadMustBeKnown) {
-  EXPECT_EQ(decide_by_default({.tool = "Read"}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "Read", .file_path = ""}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "Read", .file_path = "a\nb"}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "Read", .file_path = "a\xe2\x80\xae"}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "Bash"}).action, Action::Ask) << "a command nobody has seen";
-  EXPECT_EQ(decide_by_default({.tool = "Read", .command = "rm x", .file_path = "a"}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "Grep", .description = R"(Grep: {"pattern":"KEY","glob":".env"})"}).action,
+  EXPECT_EQ(decide_read_only({.tool = "Read"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = ""}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\nb"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\xe2\x80\xae"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "Bash"}).action, Action::Ask) << "a command nobody has seen";
+  EXPECT_EQ(decide_read_only({.tool = "Read", .command = "rm x", .file_path = "a"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "Grep", .description = R"(Grep: {"pattern":"KEY","glob":".env"})"}).action,
             Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "read_many_files", .file_path = "a"}).action, Action::Ask);
-  EXPECT_EQ(decide_by_default({.tool = "mcp__x__ls", .command = "ls"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "read_many_files", .file_path = "a"}).action, Action::Ask);
+  EXPECT_EQ(decide_read_only({.tool = "mcp__x__ls", .command = "ls"}).action, Action::Ask);
 }
 
 TEST(Policy, WhatDestroysIsCritical) {
@@ -87,18 +87,19 @@ TEST(Policy, WhatDestroysIsCritical) {
                               "(rm x)",
                               "true&&rm x",
                               "git branch --delete x"}) {
-    const auto decision = decide_by_default({.tool = "Bash", .command = command});
+    const auto decision = decide_read_only({.tool = "Bash", .command = command});
     EXPECT_EQ(decision.action, Action::Ask) << command;
     EXPECT_EQ(decision.risk, RiskLevel::Critical) << command;
   }
 }
 
 TEST(Policy, SaysWhichRuleDecidedAndWhy) {
-  EXPECT_EQ(decide_by_default({.tool = "Bash", .command = "ls"}).rule, "default: ls and pwd are approved");
-  EXPECT_EQ(decide_by_default({.tool = "Bash", .command = "npm test"}).rule, "no rule speaks of it");
-  EXPECT_EQ(decide_by_default({.tool = "Bash", .command = "ls & x"}).rule,
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls"}).rule, "preset read-only: ls and pwd are approved");
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "npm test"}).rule, "no rule speaks of it");
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "ls & x"}).rule,
             "no rule approves what is not one simple command: & outside quotes");
-  EXPECT_EQ(decide_by_default({.tool = "Bash", .command = "rm x"}).rule, "default: what removes or destroys is asked");
+  EXPECT_EQ(decide_read_only({.tool = "Bash", .command = "rm x"}).rule,
+            "preset read-only: what removes or destroys is asked");
 }
 
 TEST(Policy, ARuleThatDeniesLooksIntoEverything) {
@@ -138,16 +139,37 @@ TEST(Policy, ARuleForEveryToolApprovesNoCommandItDoesNotName) {
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "npm test"}).action, Action::Ask);
 }
 
-TEST(Policy, AsksAlwaysWhenItsRulesCannotBeRead) {
-  const auto decision = Policy::ask_always().decide({.tool = "Bash", .command = "ls"});
-  EXPECT_EQ(decision.action, Action::Ask);
-  EXPECT_EQ(decision.risk, RiskLevel::Low);
+TEST(Policy, WithoutRulesNothingIsApprovedAndTheRiskIsStillShown) {
+  const Policy policy;
+  EXPECT_EQ(policy.preset(), kNoPreset);
+  const auto risk = [&](const Ask& ask) {
+    const auto decision = policy.decide(ask);
+    EXPECT_EQ(decision.action, Action::Ask) << ask.tool << ask.command.value_or("");
+    EXPECT_FALSE(decision.timeout);
+    return decision.risk;
+  };
+  EXPECT_EQ(risk({.tool = "Bash", .command = "ls"}), RiskLevel::Low);
+  EXPECT_EQ(risk({.tool = "Read", .file_path = "/etc/hosts", .directory = "/w"}), RiskLevel::Low);
+  EXPECT_EQ(risk({.tool = "Read", .file_path = ".env", .directory = "/w"}), RiskLevel::High);
+  EXPECT_EQ(risk({.tool = "Bash", .command = "make"}), RiskLevel::Medium);
+  for (const auto* command : {"rm x", "sudo rm x", "psql -c 'DROP TABLE a'", "find . -delete", "bash -c 'rm x'"})
+    EXPECT_EQ(risk({.tool = "Bash", .command = command}), RiskLevel::Critical) << command;
+}
+
+TEST(Policy, SaysWhichOfItsRulesAreAboutAnAgent) {
+  std::vector<Rule> rules;
+  rules.push_back(Rule::compile({.words = "a:1", .agents = {"Build*"}}).value());
+  rules.push_back(Rule::compile({.words = "a:2"}).value());
+  const Policy policy{std::move(rules), kReadOnlyPreset};
+  EXPECT_EQ(policy.own_rules_for("builder"), (std::vector<std::string>{"a:1", "a:2"}));
+  EXPECT_EQ(policy.own_rules_for("Alice"), std::vector<std::string>{"a:2"});
+  EXPECT_EQ(policy.preset(), "read-only");
 }
 
 TEST(Policy, HugeAsksTakeNoTime) {
   std::string text;
   while (text.size() < 64 << 10) text += "git push sudo '.env' ;";
-  const auto decision = decide_by_default({.tool = "Bash", .command = text, .description = text});
+  const auto decision = decide_read_only({.tool = "Bash", .command = text, .description = text});
   EXPECT_EQ(decision.action, Action::Ask);
 }
 

@@ -29,9 +29,11 @@ Result<Rule> Rule::compile(RuleText text) {
 }
 
 bool Rule::covers(const Seen& seen) const {
-  if (agents_.given() && !agents_.matches(seen.ask.agent)) return false;
+  if (!is_about(seen.ask.agent)) return false;
   return text_.action == Action::Approve ? certainly(seen) : likely(seen);
 }
+
+bool Rule::is_about(std::string_view agent) const { return !agents_.given() || agents_.matches(agent); }
 
 bool Rule::certainly(const Seen& seen) const {
   if (tools_.given() && !tools_.matches(seen.tool)) return false;

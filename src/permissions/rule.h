@@ -32,6 +32,7 @@ class Rule {
 
   [[nodiscard]] const RuleText& text() const { return text_; }
   [[nodiscard]] bool covers(const Seen& seen) const;
+  [[nodiscard]] bool is_about(std::string_view agent) const;
 
  private:
   [[nodiscard]] bool certainly(const Seen& seen) const;

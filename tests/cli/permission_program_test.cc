@@ -15,6 +15,7 @@ struct Permissions : Asking {
   static constexpr const char* kScript = R"({"rules": [
     {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
     {"contains": "publish", "tool": "npm publish", "asks": true, "reply": "published"},
+    {"contains": "list", "tool": "ls", "asks": true, "reply": "listed"},
     {"contains": "look", "tool": "git status; rm -rf x", "asks": true, "reply": "looked"},
     {"contains": "database", "question": "Which one?", "choices": ["SQLite", "PostgreSQL"], "reply": "noted"}]})";
 
@@ -104,6 +105,43 @@ TEST_F(Permissions, AQuestionIsListedAndAnswered) {
   EXPECT_EQ(word(log("question.resolved").back(), "answer"), "SQLite");
   EXPECT_EQ(word(log("question.resolved").back(), "resolvedBy"), "human");
   EXPECT_TRUE(none_open("questions"));
+}
+
+// Wrapping changes nothing in what an agent may do: its own dialog asks what it asks without us.
+TEST_F(Permissions, WithoutAPresetTheAgentsOwnDialogAsksWhatItAsksWithoutUs) {
+  auto& bob = start_claude();
+  bob.type("list\r");
+  const auto request = asked();
+  EXPECT_EQ(word(request, "rule"), "no rule speaks of it");
+  EXPECT_EQ(word(request, "riskLevel"), "low") << "the risk is still shown";
+  ASSERT_TRUE(bob.shows("Do you want to proceed?"));
+  EXPECT_EQ(count("Bob", "ran"), 0U);
+  const auto explained = box.ok_json({"explain", "Bob"});
+  const auto* permissions = object_member(explained, "permissions");
+  ASSERT_NE(permissions, nullptr);
+  EXPECT_EQ(word(*permissions, "preset"), "none");
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("its own dialog asks you"), std::string::npos);
+  bob.type("\x1b");
+  ASSERT_TRUE(ends_as("denied by human"));
+}
+
+TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
+  configure("[permissions]\npreset = \"read-only\"\n");
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  EXPECT_NE(box.ok({"config"}).find("read-only"), std::string::npos);
+  EXPECT_NE(box.ok({"config", "--show-source"}).find("config.toml:2"), std::string::npos);
+  auto& bob = start_claude();
+  bob.type("list\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
+  EXPECT_EQ(count("Bob", "ran"), 1U);
+  ASSERT_TRUE(ends_as("approved by policy"));
+  const std::string rule = "preset read-only: ls and pwd are approved";
+  EXPECT_EQ(word(log("permission.resolved").back(), "reason"), rule);
+  EXPECT_NE(box.ok({"events", "--agent", "Bob", "--types", "permission.resolved"}).find(rule), std::string::npos);
+  const auto explained = box.ok({"explain", "Bob"});
+  EXPECT_NE(explained.find("preset read-only (docs/permissions.md)"), std::string::npos) << explained;
+  EXPECT_NE(explained.find("1 approved without asking you; the last by " + rule), std::string::npos) << explained;
 }
 
 TEST_F(Permissions, ARuleApprovesAnotherDeniesAndWhatIsNotSimpleWaits) {

@@ -28,16 +28,19 @@ std::map<std::string, std::string> values_in_use(const Context& context) {
   return state ? std::move(state->settings) : std::map<std::string, std::string>{};
 }
 
-/// What the daemon uses in place of that value; nothing when it uses that, or agents' hosts read it themselves.
+/// What the daemon uses in place of that value; nothing when it uses that, or it is read from the file by
+/// agents' hosts, or by the daemon each time the file is saved.
 std::optional<std::string> other_value_in_use(const std::map<std::string, std::string>& in_use,
                                               const config::Settings& settings, const config::SettingRow& row) {
   const auto found = in_use.find(std::string{row.name});
-  if (found == in_use.end() || row.applies == config::Applies::NewSessions) return std::nullopt;
+  const bool read_from_file = row.applies == config::Applies::NewSessions || row.applies == config::Applies::OnSave;
+  if (found == in_use.end() || read_from_file) return std::nullopt;
   return found->second == settings.text(row.setting) ? std::nullopt : std::optional{found->second};
 }
 
 std::string advice_for(config::Applies applies) {
   switch (applies) {
+    case config::Applies::OnSave:
     case config::Applies::OnReload:
     case config::Applies::NewSessions: return "agent-relay reload";
     case config::Applies::NewWorkspaces: return "agent-relay reload, agent-relay down, agent-relay up";

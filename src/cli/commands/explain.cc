@@ -7,6 +7,8 @@
 #include "cli/invocation.h"
 #include "cli/times.h"
 #include "cli/visit.h"
+#include "config/settings.h"
+#include "permissions/policy_file.h"
 #include "profiles/shelf.h"
 
 namespace relay::cli {
@@ -74,6 +76,42 @@ void add_prompts(Columns& facts, const json::object& answer, std::string_view ag
   }
 }
 
+/// The preset and the rules of config.toml that are about this agent, as the daemon reads them.
+json::object permissions_for(std::string_view agent, const Context& context) {
+  json::object in_force{{"file", context.home.config_file}};
+  const auto text = config::read_config(context.home.config_file);
+  const auto policy = text ? permissions::parse_policy(*text, context.home.config_file)
+                           : Result<permissions::Policy>{Failure{text.error()}};
+  if (!policy) {
+    in_force["error"] = policy.error().message();
+    return in_force;
+  }
+  in_force["preset"] = policy->preset();
+  json::array rules;
+  for (const auto& rule : policy->own_rules_for(agent)) rules.emplace_back(rule);
+  in_force["rules"] = std::move(rules);
+  return in_force;
+}
+
+void add_permissions(Columns& facts, const json::object& answer) {
+  const auto* in_force = object_member(answer, "permissions");
+  if (in_force == nullptr) return;
+  if (const auto error = shown_in(*in_force, "error"); !error.empty())
+    return facts.add({"permissions", "no rule is in force, you are asked everything: " + error});
+  const auto preset = shown_in(*in_force, "preset");
+  const auto* rules = array_member(*in_force, "rules");
+  const auto own = rules == nullptr ? 0 : rules->size();
+  std::string shown;
+  if (preset != permissions::kNoPreset) shown = relay::format("preset {}", preset);
+  if (own > 0) shown += relay::format("{}{} of your rules", shown.empty() ? "" : " and ", own);
+  facts.add({"permissions", shown.empty() ? "no rule approves or denies anything; its own dialog asks you"
+                                          : shown + " (docs/permissions.md); what they do not cover is asked"});
+  const auto* by_rules = object_member(answer, "approvedByRules");
+  if (by_rules == nullptr) return;
+  const auto count = integer_member(*by_rules, "count").value_or(0);
+  facts.add({"", relay::format("{} approved without asking you; the last by {}", count, shown_in(*by_rules, "last"))});
+}
+
 void add_events(Columns& facts, const json::object& answer) {
   const auto* events = object_member(answer, "events");
   if (events == nullptr) return;
@@ -107,6 +145,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
                                       integer_member(answer, "agentPid").value_or(0), shown_in(answer, "profile"))});
   add_ways(facts, answer);
+  add_permissions(facts, answer);
   add_events(facts, answer);
   facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
                                    bool_member(answer, "person").value_or(false) ? "in a person's terminal"
@@ -136,6 +175,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto answer = RELAY_CLI_TRY(visit.ask({{"do", "explain"}}));
   answer.erase("re");
   answer.erase("ok");
+  answer["permissions"] = permissions_for(shown_in(answer, "name"), context);
   if (invocation.has("--json"))
     print(json::serialize(answer) + "\n");
   else

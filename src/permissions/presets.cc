@@ -1,7 +1,8 @@
-/// What is decided where a person has no rule of their own. docs/permissions.md repeats it in words.
+/// The rules of each preset. docs/permissions.md repeats them in words.
+#include "permissions/presets.h"
+
 #include "base/format.h"
 #include "permissions/files.h"
-#include "permissions/policy.h"
 #include "permissions/tools.h"
 
 namespace relay::permissions {
@@ -37,24 +38,24 @@ std::string git_command(std::string_view name, std::string_view options) {
   return format("git(?: --no-pager)? {}(?: (?:{}|{}))*(?: --(?: (?:{}))*)?", name, options, kGitName, kGitName);
 }
 
-std::vector<RuleText> texts() {
+std::vector<RuleText> read_only_texts() {
   const auto name = [](std::string_view tool) { return std::string{tool}; };
   const auto secrets = secret_globs();
   return {
-      {.words = "default: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
-      {.words = "default: reading, listing and searching are approved",
+      {.words = "preset read-only: what may hold a secret is asked", .paths = {secrets.begin(), secrets.end()}},
+      {.words = "preset read-only: reading, listing and searching are approved",
        .tools = {name(tool::kRead), name(tool::kList), name(tool::kGlob), name(tool::kGrep)},
        .action = Action::Approve},
-      {.words = "default: ls and pwd are approved",
+      {.words = "preset read-only: ls and pwd are approved",
        .tools = {name(tool::kBash)},
        .commands = {"pwd(?: -[LP])?", "ls(?: .*)?"},
        .action = Action::Approve},
-      {.words = "default: git status, log and diff are approved with harmless options",
+      {.words = "preset read-only: git status, log and diff are approved with harmless options",
        .tools = {name(tool::kBash)},
        .commands = {git_command("status", kStatusOptions), git_command("diff", kDiffOptions),
                     git_command("log", format("{}|{}", kLogOptions, kDiffOptions))},
        .action = Action::Approve},
-      {.words = "default: what removes or destroys is asked",
+      {.words = "preset read-only: what removes or destroys is asked",
        .tools = {name(tool::kBash)},
        .commands = {"(?i)(?:rm|delete|drop|truncate)(?: .*)?"},
        .risk = RiskLevel::Critical},
@@ -63,13 +64,16 @@ std::vector<RuleText> texts() {
 
 }  // namespace
 
-const std::vector<Rule>& default_rules() {
-  static const auto kRules = [] {
+const std::vector<Rule>* preset_rules(std::string_view name) {
+  static const auto kReadOnly = [] {
     std::vector<Rule> rules;
-    for (auto& text : texts()) rules.push_back(Rule::compile(std::move(text)).value());
+    for (auto& text : read_only_texts()) rules.push_back(Rule::compile(std::move(text)).value());
     return rules;
   }();
-  return kRules;
+  static const std::vector<Rule> kNone;
+  if (name == kNoPreset) return &kNone;
+  if (name == kReadOnlyPreset) return &kReadOnly;
+  return nullptr;
 }
 
 }  // namespace relay::permissions
