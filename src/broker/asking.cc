@@ -21,6 +21,8 @@ using Verdict = PromptReply::Verdict;
 namespace {
 
 constexpr std::string_view kPolicy = "policy";
+/// For a person to answer an agent that wants to start another; that agent waits a little longer (host/voice.cc, mcp/desk.cc).
+constexpr std::chrono::seconds kSpawnPatience{600};
 constexpr std::string_view kHuman = "human";
 constexpr std::string_view kNobody = "nobody";
 
@@ -166,6 +168,7 @@ void Requests::remember_closed(const std::string& id) {
 void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
   if (auto* asked = std::get_if<events::PermissionRequested>(&request.told)) {
     request.decision = judge(agent, *asked);
+    if (request.spawn && !request.decision.timeout) request.decision.timeout = kSpawnPatience;
     asked->risk_level = request.decision.risk;
   }
   if (const auto* known = agent.requests.told_last(request.id); known != nullptr)
@@ -175,7 +178,8 @@ void Core::take_request(AgentState& agent, OpenRequest request, Told told) {
   when_committed([this, name = agent.name(), session = agent.session->id, request = std::move(request),
                   told](Saving saving) mutable {
     if (AgentState* asker = find_agent(name.value())) asker->requests.end_storing(request.id);
-    if (saving == Saving::Done) open_request(name, session, std::move(request), told);
+    if (saving == Saving::Done) return open_request(name, session, std::move(request), told);
+    if (request.spawn) refuse_pending_spawn(request.id);
   });
 }
 
@@ -184,15 +188,19 @@ void Core::open_request(const AgentName& name, const SessionId& session, OpenReq
   if (agent == nullptr || !agent->session || agent->session->id != session || agent->session->ended != 0) {
     const bool ending = agent != nullptr && agent->requests.is_ending(request.id);
     if (told == Told::First && !ending) withdraw(request, name, session);
+    if (request.spawn) refuse_pending_spawn(request.id);
     return;
   }
   OpenRequest* open = agent->requests.find(request.id);
   if (open == nullptr) {
     request.person_wanted = told == Told::Again;  // whoever was here then has told him
+    const auto spawn = request.spawn ? request.id : std::string{};
     open = agent->requests.add(std::move(request));
-    if (open == nullptr)
+    if (open == nullptr) {
+      if (!spawn.empty()) refuse_pending_spawn(spawn);
       return note(Note::Level::Warn,
                   format("{} asks {} things already; one more is in the log only", name.value(), kMaxRequests));
+    }
   } else if (open->asks_like(request)) {
     const bool could = open->can_answer();
     open->told = std::move(request.told);
@@ -324,6 +332,7 @@ void Core::requests_due(AgentState& agent, SteadyTime due) {
 void Core::reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,
                     std::optional<QueryId> asked) {
   open.replying = true;
+  if (open.spawn) return decide_spawn(agent, open, reply, by, asked);
   const QueryId id = asked ? *asked : QueryId{next_query_++};
   replying_.emplace(id, Replying{agent.name(), open.id, by, asked});
   emit(AnswerPrompt{id, agent.name().value(), open.id, std::move(reply), std::move(by)});

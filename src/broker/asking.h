@@ -32,6 +32,7 @@ struct OpenRequest {
   bool replying = false;                // an answer is on its way
   bool late = false;                    // its time is over, and it was tried to deny it
   bool person_wanted = false;           // and somebody was told so
+  bool spawn = false;                   // an agent wants to start another: decided here, not by a host
 
   [[nodiscard]] const events::PermissionRequested* permission() const {
     return std::get_if<events::PermissionRequested>(&told);

@@ -108,6 +108,7 @@ void Broker::on_host_answered(QueryId id, Result<void> outcome, Moment now) {
   core_->host_answered(id, std::move(outcome));
 }
 void Broker::use_policy(std::shared_ptr<const permissions::Policy> policy) { core_->use_policy(std::move(policy)); }
+void Broker::use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy) { core_->use_spawn_policy(std::move(policy)); }
 void Broker::on_tick(Moment now) {
   core_->set_now(now);
   core_->tick();

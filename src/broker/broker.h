@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "broker/effects.h"
+#include "broker/spawn_policy.h"
 #include "permissions/policy.h"
 #include "protocol/limits.h"
 #include "protocol/peer_origin.h"
@@ -139,6 +140,8 @@ class Broker {
 
   /// What is approved without a person, from the next request on. Before the first call: nothing.
   void use_policy(std::shared_ptr<const permissions::Policy> policy);
+  /// Which agents other agents may start. Before the first call: none.
+  void use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy);
 
   // Time.
   void on_tick(Moment now);

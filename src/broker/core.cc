@@ -342,6 +342,7 @@ void Core::disconnect(ConnectionId id, std::string_view reason) {
     }
     detach(*connection);
   }
+  drop_pending_spawns(id);
   paused_uncommitted_.erase(id);
   connections_.erase(id.value());
 }

@@ -37,6 +37,7 @@
 #include "broker/packed_queue.h"
 #include "broker/peer.h"
 #include "broker/pending.h"
+#include "broker/spawn_policy.h"
 #include "broker/speakers.h"
 #include "broker/streams.h"
 #include "broker/timers.h"
@@ -108,6 +109,7 @@ class Core {
   // --- asking.cc
   void host_answered(QueryId id, Result<void> outcome);
   void use_policy(std::shared_ptr<const permissions::Policy> policy) { policy_ = std::move(policy); }
+  void use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy) { spawn_policy_ = std::move(policy); }
 
  private:
   enum class Told : std::uint8_t { First, Again };
@@ -485,6 +487,25 @@ class Core {
   void record_spawned(const std::string& name, events::AgentSpawned event);
   void record_if_spawned(const AgentState& agent);
   void on_spawn(Connection& connection, const protocol::Envelope& envelope);
+  /// A SPAWN of an agent that a person is asked about.
+  struct PendingSpawn {
+    ConnectionId connection;
+    AgentName asker;
+    std::string request_id;   // of the SPAWN
+    std::string claim_token;  // that came with it
+    protocol::SpawnRequest wanted;
+  };
+  /// Is this SPAWN an agent's? Else it is the user's, or of a program of the user's.
+  [[nodiscard]] bool is_spawn_by_agent(const Connection& connection);
+  /// That agent, when it has a session.
+  [[nodiscard]] AgentState* spawning_agent(const Connection& connection, const protocol::SpawnRequest& wanted);
+  void start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted);
+  void ask_about_spawn(AgentState& asker, const Connection& connection, const protocol::Envelope& envelope,
+                       protocol::SpawnRequest wanted);
+  void decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply& reply, const std::string& by,
+                    std::optional<QueryId> asked);
+  void refuse_pending_spawn(const std::string& request);
+  void drop_pending_spawns(ConnectionId connection);
   void on_release(Connection& connection, const protocol::Envelope& envelope);
   void on_send_input(Connection& connection, const protocol::Envelope& envelope);
   void on_list_workers(Connection& connection, const protocol::Envelope& envelope);
@@ -636,6 +657,9 @@ class Core {
   Unseen unseen_;
   std::multimap<AgentName, Unseen::Look> page_looks_;  // whose mail is being read
   std::shared_ptr<const permissions::Policy> policy_;
+  std::shared_ptr<const SpawnPolicy> spawn_policy_ = std::make_shared<const SpawnPolicy>();
+  std::map<std::string, PendingSpawn> pending_spawns_;  // by request id; each is an open request too
+  std::uint64_t last_spawn_request_ = 0;
   std::map<QueryId, Replying> replying_;
 };
 

@@ -51,29 +51,155 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
     return refuse_worker(connection, envelope, MessageType::SpawnResult, name ? *name : std::string{},
                          {Refusal::BadRequest, wanted.error().message()});
   }
+  if (!is_spawn_by_agent(connection)) return start_worker(connection, envelope, *std::move(wanted));
+  const auto refuse = [&](Refusal refusal, std::string why) {
+    refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, {refusal, std::move(why)});
+  };
+  if (auto why = refusal_of_spawn(*spawn_policy_, *wanted)) {
+    note(Note::Level::Info, format("an agent may not start {}", command_line_of(*wanted)));
+    return refuse(Refusal::Refused, *std::move(why));
+  }
+  if (spawn_policy_->by_agents == SpawnByAgents::Profiles)
+    return start_worker(connection, envelope, *std::move(wanted));
+  AgentState* const asker = spawning_agent(connection, *wanted);
+  if (asker == nullptr)
+    return refuse(Refusal::Refused,
+                  "your user is asked only for agents that are connected; ask them to run `agent-relay "
+                  "spawn` themselves");
+  ask_about_spawn(*asker, connection, envelope, *std::move(wanted));
+}
+
+/// The origin says where the process belongs. A session that keeps messages for somebody (`delivery.queue`) is a host's or
+/// an MCP server's, also where the agent around it was started without us.
+bool Core::is_spawn_by_agent(const Connection& connection) {
+  if (!connection.peer.origin.is_user()) return true;
+  return !connection.query_only && connection.capabilities.queue;
+}
+
+AgentState* Core::spawning_agent(const Connection& connection, const protocol::SpawnRequest& wanted) {
+  const auto& origin = connection.peer.origin;
+  AgentState* const agent = find_agent(!origin.agent.empty()   ? origin.agent
+                                       : connection.query_only ? wanted.spawner
+                                                               : connection.agent.value());
+  return agent != nullptr && agent->connected() && agent->session ? agent : nullptr;
+}
+
+void Core::ask_about_spawn(AgentState& asker, const Connection& connection, const protocol::Envelope& envelope,
+                           protocol::SpawnRequest wanted) {
+  const auto own =
+      std::ranges::count(pending_spawns_, connection.id, [](const auto& one) { return one.second.connection; });
+  if (static_cast<std::size_t>(own) >= limits_.max_starting_each)
+    return refuse_worker(
+        *find(connection.id), envelope, MessageType::SpawnResult, wanted.name,
+        {Refusal::Busy, format("your user is asked about {} agents already; wait for an answer", own)});
+  const auto command = command_line_of(wanted);
+  const auto task = shown_task(wanted.task);
+  OpenRequest request;
+  request.id = format("{}-spawn{}", asker.session->id.value(), ++last_spawn_request_);
+  request.asked_at = now_.wall;
+  request.spawn = true;
+  events::PermissionRequested told{.request_id = request.id,
+                                   .tool = "spawn",
+                                   .command = command,
+                                   .description = format("start the agent {}: {}{}", wanted.name, command,
+                                                         task.empty() ? "" : format(" (its task: {})", task))};
+  if (!wanted.directory.empty()) told.directory = wanted.directory;
+  request.told = std::move(told);
+  pending_spawns_.emplace(request.id, PendingSpawn{.connection = connection.id,
+                                                   .asker = asker.name(),
+                                                   .request_id = std::string{envelope.id},
+                                                   .claim_token = std::string{envelope.claim_token},
+                                                   .wanted = std::move(wanted)});
+  take_request(asker, std::move(request), Told::First);
+}
+
+/// A person, or a rule of theirs, has answered; or nobody did in time.
+void Core::decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply& reply, const std::string& by,
+                        std::optional<QueryId> asked) {
+  const bool allowed = reply.verdict == PromptReply::Verdict::Allow;
+  const bool late = reply.verdict == PromptReply::Verdict::Timeout;
+  record(events::PermissionResolved{.request_id = open.id,
+                                    .resolution = allowed ? events::Resolution::Approved
+                                                  : late  ? events::Resolution::Timeout
+                                                          : events::Resolution::Denied,
+                                    .resolved_by = by,
+                                    .resolved_at = now_.wall,
+                                    .reason = reply.reason.empty() ? std::nullopt : std::optional{reply.reason}},
+         asker);
+  end_request_when_saved(asker, open.id);
+  auto pending = pending_spawns_.extract(open.id);
+  Connection* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
+  const bool there = connection != nullptr && connection->phase == Phase::Active;
+  if (const auto question = asked ? take_asked(*asked) : std::nullopt)
+    if (Connection* const person = find(question->connection); person != nullptr && person->phase == Phase::Active)
+      tell_answered(*person, question->request_id,
+                    there ? std::nullopt
+                          : std::optional{Objection{Refusal::Stale, "the agent that asked does not wait any more"}});
+  if (!there) return;
+  const PendingSpawn& spawn = pending.mapped();
+  protocol::Envelope envelope;
+  envelope.id = spawn.request_id;
+  envelope.claim_token = spawn.claim_token;
+  if (allowed) return start_worker(*connection, envelope, spawn.wanted);
+  refuse_worker(*connection, envelope, MessageType::SpawnResult, spawn.wanted.name,
+                {Refusal::Refused, late ? "your user was asked and did not answer; go on without it"
+                                        : format("your user said no{}; go on without it",
+                                                 reply.reason.empty() ? "" : format(" ({})", reply.reason))});
+}
+
+/// The request did not come before a person.
+void Core::refuse_pending_spawn(const std::string& request) {
+  const auto pending = pending_spawns_.extract(request);
+  Connection* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  protocol::Envelope envelope;
+  envelope.id = pending.mapped().request_id;
+  refuse_worker(*connection, envelope, MessageType::SpawnResult, pending.mapped().wanted.name,
+                {Refusal::Busy, "your user could not be asked at the moment; try again later"});
+}
+
+/// Whoever asked is gone: nobody would hear the answer.
+void Core::drop_pending_spawns(ConnectionId connection) {
+  for (auto place = pending_spawns_.begin(); place != pending_spawns_.end();) {
+    if (place->second.connection != connection) {
+      ++place;
+      continue;
+    }
+    AgentState* const asker = find_agent(place->second.asker.value());
+    OpenRequest* const open = asker == nullptr ? nullptr : asker->requests.find(place->first);
+    if (open != nullptr && !open->replying && asker->session) {
+      open->replying = true;
+      withdraw(*open, asker->name(), asker->session->id);
+      end_request_when_saved(*asker, open->id);
+    }
+    place = pending_spawns_.erase(place);
+  }
+}
+
+void Core::start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted) {
   // Whoever has a session is known by it; the command line speaks for a person.
-  const bool speaks_for_another = connection.query_only && !wanted->spawner.empty();
+  const bool speaks_for_another = connection.query_only && !wanted.spawner.empty();
   Starting starting{.connection = connection.id,
-                    .name = wanted->name,
-                    .from = speaks_for_another ? AgentName{wanted->spawner} : connection.agent,
+                    .name = wanted.name,
+                    .from = speaks_for_another ? AgentName{wanted.spawner} : connection.agent,
                     .session = connection.session,
-                    .task = as_message(wanted->task),
-                    .cli = wanted->words.empty() ? std::string{} : wanted->words.front(),
-                    .words = wanted->task,
-                    .role = wanted->role};
-  if (const auto objection = objection_to_spawn(connection, *wanted, starting, envelope.claim_token))
-    return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, *objection);
-  const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted->name);
+                    .task = as_message(wanted.task),
+                    .cli = wanted.words.empty() ? std::string{} : wanted.words.front(),
+                    .words = wanted.task,
+                    .role = wanted.role};
+  if (const auto objection = objection_to_spawn(connection, wanted, starting, envelope.claim_token))
+    return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted.name, *objection);
+  const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted.name);
   if (!id) return;
-  if (!starting.task.empty() && speaks_for_another) admit_guest(wanted->spawner);
+  if (!starting.task.empty() && speaks_for_another) admit_guest(wanted.spawner);
   emit(StartHost{*id,
-                 {.name = std::move(wanted->name),
-                  .words = std::move(wanted->words),
-                  .directory = std::move(wanted->directory),
+                 {.name = std::move(wanted.name),
+                  .words = std::move(wanted.words),
+                  .directory = std::move(wanted.directory),
                   .spawner = starting.from.value(),
-                  .team = std::move(wanted->team),
-                  .model = std::move(wanted->model),
-                  .task = shown_task(wanted->task)}});
+                  .team = std::move(wanted.team),
+                  .model = std::move(wanted.model),
+                  .task = shown_task(wanted.task)}});
   starting_.emplace(*id, std::move(starting));
 }
 

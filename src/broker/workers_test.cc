@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "broker/spawn_policy.h"
 #include "broker/testing/world.h"
 
 namespace relay::broker {
@@ -366,6 +367,107 @@ TEST(Workers, ModelsAreNotChangedFromHere) {
   const auto answer = result(world, alice, "SET_MODEL_RESULT");
   EXPECT_EQ(text(answer, "replyTo"), "m1");
   EXPECT_EQ(text(answer, "code"), "UNSUPPORTED");
+}
+
+/// An agent in a host: its session keeps messages for it.
+struct SpawnByAgent : ::testing::Test {
+  World world;
+  ConnectionId alice = world.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"delivery":{"queue":true}})");
+  ConnectionId person = world.join_person();
+
+  void allow(SpawnByAgents mode) {
+    world.broker().use_spawn_policy(
+        std::make_shared<const SpawnPolicy>(mode, std::set<std::string, std::less<>>{"claude"}));
+  }
+  void spawn(ConnectionId who, const std::string& members) {
+    world.heard(who);
+    world.request(who, "SPAWN", R"({"name":"Dev",)" + members + "}", "s1");
+  }
+  std::vector<StartHost> starts() { return world.asked_of_hosts<StartHost>(); }
+  /// The request that a person sees.
+  Frame asked() { return world.answer(person, "PROMPTS", "{}").at("permissions").as_array().at(0).as_object(); }
+  void answer(const std::string& decision, const std::string& more = {}) {
+    const auto request = text(asked(), "requestId");
+    world.request(person, "ANSWER",
+                  format(R"({{"agent":"Alice","requestId":"{}","decision":"{}"{}}})", request, decision, more));
+  }
+};
+
+TEST_F(SpawnByAgent, WordsOfAnAgentStartNothingByDefault) {
+  spawn(alice, R"("cli":"claude")");
+  EXPECT_TRUE(starts().empty());
+  const auto answer = result(world, alice, "SPAWN_RESULT");
+  EXPECT_EQ(text(answer, "code"), "REFUSED");
+  EXPECT_NE(text(answer, "error").find("by_agents"), std::string::npos);
+}
+
+TEST_F(SpawnByAgent, TheCommandLineInsideAnAgentIsLikeTheAgent) {
+  const auto inside = world.join_from(protocol::agent_origin("Alice"), "cli",
+                                      R"("_isSystemComponent":true,"capabilities":{"send_ack":true})");
+  spawn(inside, R"("cli":"claude","spawnerName":"human")");
+  EXPECT_TRUE(starts().empty());
+  EXPECT_EQ(text(result(world, inside, "SPAWN_RESULT"), "code"), "REFUSED");
+  spawn(person, R"("cli":"sh","spawnerName":"human")");
+  EXPECT_EQ(starts().size(), 1u) << "a person starts what they like";
+}
+
+TEST_F(SpawnByAgent, AShellIsNeverStartedForAnAgent) {
+  for (const auto mode : {SpawnByAgents::Ask, SpawnByAgents::Profiles}) {
+    allow(mode);
+    for (const auto* cli : {"sh -c id", "/usr/bin/claude", "./claude"}) {
+      spawn(alice, format(R"("cli":"{}")", cli));
+      EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "code"), "REFUSED") << cli;
+    }
+  }
+  EXPECT_TRUE(starts().empty());
+}
+
+TEST_F(SpawnByAgent, AProgramWithAProfileIsStartedWhereThatIsAllowed) {
+  allow(SpawnByAgents::Profiles);
+  spawn(alice, R"("cli":"claude")");
+  ASSERT_EQ(starts().size(), 1u);
+}
+
+TEST_F(SpawnByAgent, APersonIsAskedAndTheirYesStartsIt) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude -p","args":["two words"],"task":"count the stars")");
+  EXPECT_TRUE(starts().empty());
+  const auto open = asked();
+  EXPECT_EQ(text(open, "tool"), "spawn");
+  EXPECT_EQ(text(open, "command"), "claude -p 'two words'");
+  EXPECT_NE(text(open, "description").find("count the stars"), std::string::npos);
+  EXPECT_TRUE(world.heard(alice, "SPAWN_RESULT").empty()) << "it waits";
+  answer("approve");
+  const auto started = starts();
+  ASSERT_EQ(started.size(), 1u);
+  EXPECT_EQ(started[0].order.words, (Texts{"claude", "-p", "two words"}));
+  EXPECT_EQ(payload(world.heard(person, "ANSWER_RESULT").at(0)).at("success").as_bool(), true);
+  world.host_started(started[0].id, 7);
+  EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), true);
+  EXPECT_TRUE(world.answer(person, "PROMPTS", "{}").at("permissions").as_array().empty());
+}
+
+TEST_F(SpawnByAgent, APersonsNoIsToldToTheAgentWithItsReason) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude")");
+  answer("deny", R"(,"reason":"too many")");
+  EXPECT_TRUE(starts().empty());
+  EXPECT_EQ(text(result(world, alice, "SPAWN_RESULT"), "error"), "your user said no (too many); go on without it");
+}
+
+TEST_F(SpawnByAgent, WhoHasLeftIsAskedAboutNoMore) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude")");
+  (void)asked();
+  world.leave(alice);
+  EXPECT_TRUE(world.answer(person, "PROMPTS", "{}").at("permissions").as_array().empty());
+  EXPECT_TRUE(starts().empty());
+}
+
+TEST_F(SpawnByAgent, WhatNobodyAnswersIsRefusedInTheEnd) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude")");
+  EXPECT_GT(integer_member(asked(), "expiresAt").value_or(0), world.now().wall);
 }
 
 }  // namespace

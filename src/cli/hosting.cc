@@ -17,6 +17,7 @@
 #include "host/friendly_name.h"
 #include "host/instructions.h"
 #include "host/spawning.h"
+#include "profiles/own_profiles.h"
 #include "profiles/shelf.h"
 #include "protocol/utf8.h"
 #include "pty/inherited.h"
@@ -26,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxProfileBytes = 256 * 1024;
 constexpr std::size_t kHostIdBytes = 4;
 constexpr std::size_t kShownTaskBytes = 200;
 
@@ -91,15 +91,7 @@ Result<Furnished> furnish(const config::Project& project, const std::vector<std:
 }  // namespace
 
 std::vector<profiles::OwnProfile> own_profiles(const Context& context) {
-  std::vector<profiles::OwnProfile> own;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator{fs::path{context.home.root} / "profiles", none}) {
-    if (entry.path().extension() != ".toml" || entry.file_size(none) > kMaxProfileBytes) continue;
-    std::ifstream file{entry.path(), std::ios::binary};
-    own.push_back({entry.path().string(), {std::istreambuf_iterator<char>{file}, {}}});
-  }
-  std::ranges::sort(own, {}, &profiles::OwnProfile::path);
-  return own;
+  return profiles::read_own_profiles(context.home.root + "/profiles");
 }
 
 std::string fresh_name(const Context& context) {

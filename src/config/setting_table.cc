@@ -61,6 +61,8 @@ constexpr SettingRow kTable[] = {
      "projects of other users that may be used all the same: paths with commas between, or *", Applies::OnReload},
     {Setting::PermissionsPreset, "permissions.preset", "", Choice, "none", 0, 0, "none|read-only",
      "ready-made rules that approve without asking you (docs/permissions.md)", Applies::OnSave},
+    {Setting::SpawnByAgents, "spawn.by_agents", "", Choice, "off", 0, 0, "off|ask|profiles",
+     "whether agents may start other agents: never, each after you said yes, or any that has a profile", Applies::OnSave},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(

@@ -47,8 +47,9 @@ enum class Setting : std::uint8_t {
   NotifyDesktop,
   TrustedProjects,
   PermissionsPreset,
+  SpawnByAgents,
 };
-inline constexpr std::size_t kSettingCount = 24;
+inline constexpr std::size_t kSettingCount = 25;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };

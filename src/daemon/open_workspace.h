@@ -17,6 +17,7 @@
 #include "daemon/event_projection.h"
 #include "daemon/host_keeper.h"
 #include "daemon/roster_files.h"
+#include "daemon/rules.h"
 #include "daemon/workspace.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
@@ -50,7 +51,7 @@ class OpenWorkspace {
 
   /// What can change while it runs: retention. Limits hold from the next opening on.
   void use_settings(const config::Settings& settings);
-  void use_policy(std::shared_ptr<const permissions::Policy> policy) { workspace_->use_policy(std::move(policy)); }
+  void use_rules(const Rules& rules) { workspace_->use_rules(rules); }
   void tell_person(PersonSink sink) { workspace_->tell_person(std::move(sink)); }
 
   [[nodiscard]] const config::Project& project() const { return project_; }

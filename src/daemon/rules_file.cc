@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "config/settings.h"
 #include "permissions/policy_file.h"
+#include "profiles/own_profiles.h"
 
 namespace relay::daemon {
 
@@ -27,7 +28,19 @@ void RulesFile::read() {
   else if (refused_)
     log::info("the permission rules are in force again");
   refused_ = !policy;
-  sink_(std::make_shared<const permissions::Policy>(policy ? *std::move(policy) : permissions::Policy{}));
+  sink_({std::make_shared<const permissions::Policy>(policy ? *std::move(policy) : permissions::Policy{}),
+         std::make_shared<const broker::SpawnPolicy>(text ? spawn_policy(*text) : broker::SpawnPolicy{})});
+}
+
+/// A mistake anywhere in the file leaves it off.
+broker::SpawnPolicy RulesFile::spawn_policy(std::string_view text) const {
+  config::Settings settings;
+  if (!settings.apply_file(text, home_.config_file)) return {};
+  broker::SpawnPolicy policy{.by_agents = broker::spawn_by_agents_named(settings.text(config::Setting::SpawnByAgents))};
+  if (policy.by_agents == broker::SpawnByAgents::Off) return policy;
+  const auto programs = profiles::programs_with_profile(profiles::read_own_profiles(home_.root + "/profiles"));
+  policy.programs = {programs.begin(), programs.end()};
+  return policy;
 }
 
 }  // namespace relay::daemon

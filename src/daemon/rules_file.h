@@ -1,8 +1,9 @@
-/// The rules of config.toml in force: read at the start, and again whenever the file changes.
+/// What config.toml lets agents do without a person: permission rules, and the starting of other agents. Read at the start,
+/// and again whenever the file changes.
 ///
 /// Why a pause before reading: whoever saves a file may empty it first, and half of the rules is not what he wrote.
 /// Invariants: a file that cannot be read or has a mistake leaves everything to a person, with a warning in the log, until
-///   it is mended; without a file there is no rule.
+///   it is mended; without a file there is no rule, and agents start no others.
 /// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -10,16 +11,16 @@
 #include <memory>
 
 #include "config/places.h"
+#include "daemon/rules.h"
 #include "net/asio_loop.h"
 #include "net/file_watch.h"
-#include "permissions/policy.h"
 
 namespace relay::daemon {
 
 class RulesFile {
  public:
   static constexpr Millis kSettle{200};
-  using Sink = std::function<void(std::shared_ptr<const permissions::Policy>)>;
+  using Sink = std::function<void(Rules)>;
 
   /// Reads at once.
   RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink);
@@ -27,6 +28,8 @@ class RulesFile {
   void read();
 
  private:
+  [[nodiscard]] broker::SpawnPolicy spawn_policy(std::string_view text) const;
+
   net::AsioLoop& loop_;
   const config::Home& home_;
   Sink sink_;

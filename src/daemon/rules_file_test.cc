@@ -18,11 +18,18 @@ struct RulesFileTest : ::testing::Test {
   net::AsioLoop loop;
   config::Home home;
   std::shared_ptr<const permissions::Policy> policy;
+  broker::SpawnPolicy spawn;
 
-  RulesFileTest() { home.config_file = place.file("config.toml"); }
+  RulesFileTest() {
+    home.root = place.path();
+    home.config_file = place.file("config.toml");
+  }
   void write(const std::string& text) const { std::ofstream{home.config_file} << text; }
   RulesFile follow() {
-    return {loop, home, [this](auto newest) { policy = std::move(newest); }};
+    return {loop, home, [this](const Rules& newest) {
+              policy = newest.permissions;
+              spawn = *newest.spawn;
+            }};
   }
   Action decided(const std::string& command) const {
     return policy->decide({.tool = "Bash", .command = command, .directory = "/p"}).action;
@@ -51,6 +58,22 @@ TEST_F(RulesFileTest, AChangeIsSeenAndAMistakeLeavesEverythingToAPersonUntilItIs
   write(kMake);
   EXPECT_TRUE(becomes("make", Action::Approve));
   EXPECT_EQ(decided("ls"), Action::Approve);
+}
+
+TEST_F(RulesFileTest, AgentsStartOthersOnlyWhereTheFileSaysSo) {
+  auto rules = follow();
+  EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off);
+  write("[spawn]\nby_agents = \"profiles\"\n");
+  std::filesystem::create_directory(place.file("profiles"));
+  std::ofstream{place.file("profiles/own.toml")} << "name = \"own\"\ntitle = \"mine\"\ncommands = [\"mine\"]\n";
+  rules.read();
+  EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Profiles);
+  for (const auto* program : {"claude", "codex", "gemini", "opencode", "mine"})
+    EXPECT_TRUE(spawn.programs.contains(program)) << program;
+  EXPECT_FALSE(spawn.programs.contains("sh"));
+  write("[spawn]\nby_agents = \"profiles\"\nby_anybody = true\n");
+  rules.read();
+  EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off) << "a file with a mistake allows nothing";
 }
 
 TEST_F(RulesFileTest, AFileThatIsPutInItsPlaceIsSeenAndOneThatCannotBeReadRefused) {

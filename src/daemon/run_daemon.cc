@@ -130,7 +130,7 @@ Result<int> run_locked(const DaemonOptions& options, const Upbringing& upbringin
   supervisor.tell_person([&](const broker::PersonWanted& wanted, const std::string& root) {
     if (followers.notifier) followers.notifier->tell(wanted, root);
   });
-  followers.rules.emplace(loop, options.home, [&](auto policy) { supervisor.use_policy(std::move(policy)); });
+  followers.rules.emplace(loop, options.home, [&](Rules rules) { supervisor.use_rules(std::move(rules)); });
 
   supervisor.on_reload([&] { return reload(options, supervisor, followers); });
 

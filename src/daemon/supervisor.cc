@@ -93,7 +93,7 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
   RELAY_TRY(config::check_trusted(root, settings_, config::process_environment()));
   const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
-  if (policy_) opened->use_policy(policy_);
+  opened->use_rules(rules_);
   opened->tell_person([this, root](const broker::PersonWanted& wanted_person) {
     if (tell_person_) tell_person_(wanted_person, root);
   });
@@ -151,9 +151,9 @@ void Supervisor::use_settings(config::Settings settings) {
   for (const auto& [root, workspace] : workspaces_) workspace->use_settings(settings_);
 }
 
-void Supervisor::use_policy(std::shared_ptr<const permissions::Policy> policy) {
-  policy_ = std::move(policy);
-  for (const auto& [root, workspace] : workspaces_) workspace->use_policy(policy_);
+void Supervisor::use_rules(Rules rules) {
+  rules_ = std::move(rules);
+  for (const auto& [root, workspace] : workspaces_) workspace->use_rules(rules_);
 }
 
 void Supervisor::begin_shutdown() {

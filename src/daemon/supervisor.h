@@ -16,6 +16,7 @@
 #include "daemon/daemon.h"
 #include "daemon/open_workspace.h"
 #include "daemon/remembered.h"
+#include "daemon/rules.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 
@@ -36,8 +37,8 @@ class Supervisor final : private ControlHandler {
   /// Where HTTP is served, or why not; both empty when it is switched off.
   void tell_http(std::string url, std::string error);
 
-  /// What is approved without a person, in every workspace.
-  void use_policy(std::shared_ptr<const permissions::Policy> policy);
+  /// What agents may do without a person, in every workspace.
+  void use_rules(Rules rules);
   /// Hears when an agent begins to wait for a person, with the root of its project.
   void tell_person(std::function<void(const broker::PersonWanted&, const std::string& root)> tell) {
     tell_person_ = std::move(tell);
@@ -74,7 +75,7 @@ class Supervisor final : private ControlHandler {
   HostLauncher& launcher_;
   net::Task on_ended_;
   bool ending_ = false;
-  std::shared_ptr<const permissions::Policy> policy_;  // none: nothing is approved
+  Rules rules_;  // none: nothing is approved, and agents start no others
   std::function<void(const broker::PersonWanted&, const std::string& root)> tell_person_;
   Workspaces workspaces_;
   std::vector<RememberedWorkspace> unopened_;  // remembered, but their roots were not there

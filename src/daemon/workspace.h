@@ -24,6 +24,7 @@
 #include "base/random.h"
 #include "broker/broker.h"
 #include "daemon/connection.h"
+#include "daemon/rules.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "store/store_queue.h"
@@ -80,8 +81,11 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   /// Events go there from now on, behind their commits. It outlives the workspace.
   void project_events(EventProjection& projection);
 
-  /// What is approved without a person, from the next request on.
-  void use_policy(std::shared_ptr<const permissions::Policy> policy) { broker_.use_policy(std::move(policy)); }
+  /// What agents may do without a person, from the next request on.
+  void use_rules(const Rules& rules) {
+    if (rules.permissions) broker_.use_policy(rules.permissions);
+    if (rules.spawn) broker_.use_spawn_policy(rules.spawn);
+  }
   void tell_person(PersonSink sink) { person_sink_ = std::move(sink); }
 
   /// Holds from the next round of retention on.

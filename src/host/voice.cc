@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = protocol::kMaxFrameBytes / 2;
 constexpr std::size_t kMaxFileNameBytes = 100;
-constexpr Millis kSpawnPatience{60'000};  // an agent takes its time to start
+constexpr Millis kReleasePatience{60'000};
+constexpr Millis kSpawnPatience{660'000};  // a person may be asked about it, for ten minutes
 
 /// One plain name inside the folder: no way out of it.
 bool is_file_name(std::string_view id) {
@@ -90,7 +91,7 @@ Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const st
             result ? string_member(*result, "error").value_or("no reason was given") : "no reason was given";
         listener_.on_unsaid(format("{}: {}", what, why));
       },
-      kSpawnPatience);
+      type == protocol::MessageType::Spawn ? kSpawnPatience : kReleasePatience);
   return true;
 }
 

@@ -96,7 +96,7 @@ void Desk::call(Ticket ticket, std::string_view name, const json::object& given,
   if (options_.spawning == Spawning::Forbidden)
     return finish(ticket,
                   failed("starting and ending agents is not allowed here; your user can allow it by running the "
-                         "server as: agent-relay mcp --allow-spawn"));
+                         "server as: agent-relay mcp --allow-spawn, with [spawn] by_agents in config.toml"));
   if (name == "relay_spawn") return spawn(ticket, *arguments);
   release(ticket, *arguments);
 }
@@ -274,7 +274,7 @@ void Desk::log_event(Ticket ticket, const Arguments& arguments) {
 }
 
 void Desk::spawn(Ticket ticket, const Arguments& arguments) {
-  constexpr Millis kStartTimeout{40'000};  // the daemon itself gives up after 30 s
+  constexpr Millis kStartTimeout{660'000};  // a person may be asked about it, for ten minutes
   if (const auto fine = protocol::check_agent_name(arguments.text("name")); !fine)
     return finish(ticket, failed("nobody can have that name: " + fine.error().message()));
   json::object order;

@@ -190,8 +190,50 @@ TEST_F(Doors, AFileInTheWayCostsFilesNotTheAgent) {
   EXPECT_NE(bob.screen().find("move it away"), std::string::npos) << bob.screen();
 }
 
+TEST_F(Doors, WordsOfAnAgentStartNoProgramUnlessAPersonAllowsIt) {
+  const auto made = box.project() + "/made-by-words";
+  script(format(R"({{"rules": [
+    {{"contains": "line", "reply": "Yes.\n\n@relay:spawn Dev scripted_agent \"count the stars\""}},
+    {{"contains": "json", "reply": "Yes.\n\n@relay.json:{{\"kind\":\"spawn\",\"name\":\"Eve\",\"cli\":\"touch {}\"}}"}}],
+    "default": {{"reply": "fine"}}}})",
+                made));
+  auto& boss = start("Boss", {"--status"});
+  const auto say = [&](const std::string& words) {
+    boss.type(words);
+    ASSERT_TRUE(boss.shows(words));
+    boss.type("\r");
+  };
+  for (const auto* form : {"line", "json"}) {
+    say(form);
+    ASSERT_TRUE(until([&] { return box.ok({"attach", "Boss", "--print"}).find("by_agents") != std::string::npos; }))
+        << form << box.ok({"attach", "Boss", "--print"});
+    ASSERT_TRUE(is("Boss", "idle"));
+  }
+  EXPECT_FALSE(fs::exists(made));
+  EXPECT_EQ(box.ok({"agents", "--names"}).find("Dev"), std::string::npos);
+}
+
+TEST_F(Doors, AnAgentStartsAnotherByWordsOnceAPersonSaidYes) {
+  box.ok({"down", "--all"});
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"ask\"\n");
+  box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");
+  box.ok({"up", "--no-http"});
+  script(
+      R"({"rules": [{"contains": "hire", "reply": "Yes.\n\n@relay:spawn Dev scripted_agent \"count the stars\""}]})");
+  auto& boss = start("Boss", {"--status"});
+  boss.type("hire");
+  ASSERT_TRUE(boss.shows("hire"));
+  boss.type("\r");
+  ASSERT_TRUE(until([&] { return box.ok({"permissions"}).find("scripted_agent") != std::string::npos; }))
+      << box.ok({"attach", "Boss", "--print"});
+  EXPECT_EQ(box.ok({"agents", "--names"}).find("Dev"), std::string::npos);
+  box.ok({"approve", "Boss"});
+  EXPECT_TRUE(is_here("Dev"));
+}
+
 TEST_F(Doors, AnAgentStartsAndEndsAnotherByWords) {
   box.ok({"down", "--all"});
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   box.set("PATH", fs::path{SCRIPTED_AGENT}.parent_path().string() + ":/usr/bin:/bin");
   box.ok({"up", "--no-http"});
   script(R"({"rules": [{"contains": "hire", "reply": "Yes.\n\n@relay:spawn Dev scripted_agent \"count the stars\""},

@@ -198,6 +198,14 @@ TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
 TEST(Mcp, StartsAgentsOnlyWhenItIsAllowedTo) {
   Sandbox box;
   box.ok({"up"});
+  const auto refused =
+      McpClient{box, {"--name", "Carl", "--allow-spawn"}}.tell("relay_spawn", R"({"name":"Zed","cli":"cat"})");
+  EXPECT_NE(refused.find("by_agents"), std::string::npos) << refused;
+  box.ok({"down", "--all"});
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
+  std::filesystem::create_directories(box.home() + "/profiles");
+  box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
+  box.ok({"up"});
   McpClient careful{box, {"--name", "Alice"}}, free{box, {"--name", "Bob", "--allow-spawn"}};
   EXPECT_NE(careful.tell("relay_spawn", R"({"name":"Zed","cli":"cat"})").find("-32602"), std::string::npos);
   const auto started = free.call("relay_spawn", R"({"name":"Zed","cli":"cat"})");

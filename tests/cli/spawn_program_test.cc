@@ -149,10 +149,11 @@ TEST_F(Spawned, SaysWhatIsWrong) {
 
 TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {
   box.kill_daemon();
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
+  box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
   Terminal carl{
       box,
-      {"-n", "Carl", "sh", "-c",
-       format("'{0}' up && '{0}' spawn Bob '{1}' && echo all is up; exec cat", program(), program_of("Bob"))}};
+      {"-n", "Carl", "sh", "-c", format("'{0}' up && '{0}' spawn Bob cat && echo all is up; exec cat", program())}};
   ASSERT_TRUE(carl.shows("all is up"));
   const auto daemon = box.daemon_pid(), bob = host_of("Bob");
   ASSERT_TRUE(is_running(daemon) && is_running(bob));

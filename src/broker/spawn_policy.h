@@ -1,0 +1,40 @@
+/// Which agents other agents may start. A person's own SPAWN is never limited by this.
+///
+/// Why: what an agent says may be text of a web page that it repeats. A SPAWN by an agent runs a program outside that
+///   agent's own permissions, so it is off unless a person allows it (`[spawn] by_agents` in config.toml).
+/// Invariants: only a program that has a profile is ever started, by its plain name; without a person being asked it gets
+///   no arguments and no directory outside the project, because arguments of an agent CLI can run other programs.
+/// Pure. Threading: immutable; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "protocol/worker_requests.h"
+
+namespace relay::broker {
+
+enum class SpawnByAgents : std::uint8_t {
+  Off,
+  Ask,       // each is a permission that a person approves or denies
+  Profiles,  // a program with a profile is started without asking
+};
+/// `off`, `ask`, `profiles`; anything else is Off.
+SpawnByAgents spawn_by_agents_named(std::string_view name);
+
+struct SpawnPolicy {
+  SpawnByAgents by_agents = SpawnByAgents::Off;
+  std::set<std::string, std::less<>> programs = {};  // that have a profile
+};
+
+/// Why an agent may not start this, and what to do instead: one sentence for the agent. None: it may, or a person is
+/// asked.
+std::optional<std::string> refusal_of_spawn(const SpawnPolicy& policy, const protocol::SpawnRequest& wanted);
+
+/// The program and its arguments as one line for a person: a word with blanks or quotes is quoted.
+std::string command_line_of(const protocol::SpawnRequest& wanted);
+
+}  // namespace relay::broker

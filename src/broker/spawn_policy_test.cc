@@ -1,0 +1,54 @@
+#include "broker/spawn_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace relay::broker {
+namespace {
+
+protocol::SpawnRequest wanted(std::vector<std::string> words, std::string directory = {}) {
+  protocol::SpawnRequest request;
+  request.name = "Dev";
+  request.words = std::move(words);
+  request.directory = std::move(directory);
+  return request;
+}
+
+SpawnPolicy policy_of(SpawnByAgents mode) { return {.by_agents = mode, .programs = {"claude", "codex"}}; }
+
+TEST(SpawnPolicy, AgentsStartNothingByDefault) {
+  const auto why = refusal_of_spawn({}, wanted({"claude"}));
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("by_agents"), std::string::npos) << *why;
+}
+
+TEST(SpawnPolicy, OnlyAProgramWithAProfileIsStartedByItsPlainName) {
+  for (const auto mode : {SpawnByAgents::Ask, SpawnByAgents::Profiles}) {
+    EXPECT_FALSE(refusal_of_spawn(policy_of(mode), wanted({"claude"})));
+    for (const auto* program : {"sh", "/bin/sh", "./claude", "../claude", "/usr/bin/claude", "env", "Claude", ""})
+      EXPECT_TRUE(refusal_of_spawn(policy_of(mode), wanted({program, "-c", "id"}))) << program;
+  }
+}
+
+TEST(SpawnPolicy, WithoutAPersonNoArgumentsAndNoDirectoryElsewhereAreTaken) {
+  const auto profiles = policy_of(SpawnByAgents::Profiles), ask = policy_of(SpawnByAgents::Ask);
+  EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude", "--mcp-config", "{}"})));
+  EXPECT_FALSE(refusal_of_spawn(ask, wanted({"claude", "--mcp-config", "{}"})));
+  EXPECT_FALSE(refusal_of_spawn(profiles, wanted({"claude"}, "packages/web")));
+  EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude"}, "/tmp")));
+  EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude"}, "a/../../b")));
+}
+
+TEST(SpawnPolicy, APersonSeesEachWordAsItIs) {
+  EXPECT_EQ(command_line_of(wanted({"claude", "-p", "two words", "it's", ""})),
+            R"(claude -p 'two words' 'it'\''s' '')");
+}
+
+TEST(SpawnPolicy, AnUnknownModeIsOff) {
+  EXPECT_EQ(spawn_by_agents_named("off"), SpawnByAgents::Off);
+  EXPECT_EQ(spawn_by_agents_named("ask"), SpawnByAgents::Ask);
+  EXPECT_EQ(spawn_by_agents_named("profiles"), SpawnByAgents::Profiles);
+  EXPECT_EQ(spawn_by_agents_named("yes"), SpawnByAgents::Off);
+}
+
+}  // namespace
+}  // namespace relay::broker

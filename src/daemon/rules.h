@@ -1,0 +1,17 @@
+/// What a person lets agents do without being asked, as values: what config.toml says (rules_file.h).
+#pragma once
+
+#include <memory>
+
+#include "broker/spawn_policy.h"
+#include "permissions/policy.h"
+
+namespace relay::daemon {
+
+/// Without a value nothing is approved, and agents start no others.
+struct Rules {
+  std::shared_ptr<const permissions::Policy> permissions = nullptr;
+  std::shared_ptr<const broker::SpawnPolicy> spawn = nullptr;
+};
+
+}  // namespace relay::daemon
