@@ -85,8 +85,7 @@ void HookPrompts::open(const hooks::Event& event, std::uint64_t call, Adapter::H
 Result<void> HookPrompts::answer(const std::string& prompt, const Reply& reply) {
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
   if (found == open_.end()) return fail("that prompt is not open any more");
-  auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
-  answer.notice = reply.notice;
+  const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
   end(found, answer, {.by = way::kHook});
   return {};
 }

@@ -76,13 +76,6 @@ TEST_F(HookPromptsTest, WhatNoRuleDecidesIsLeftToTheAgentsOwnDialog) {
   EXPECT_EQ(answers.size(), 1U);
 }
 
-TEST_F(HookPromptsTest, ARulesApprovalCarriesItsNotice) {
-  auto reply = kAllow;
-  reply.notice = "approved by preset read-only";
-  ASSERT_TRUE(prompts.answer(open(bash()), reply));
-  EXPECT_EQ(answers.at(0), (hooks::Answer{.verdict = Verdict::Allow, .notice = "approved by preset read-only"}));
-}
-
 TEST_F(HookPromptsTest, AQuestionIsAnsweredInsideItsOwnInput) {
   const auto id = open(question());
   const auto& prompt = told.prompts.at(0);

@@ -38,7 +38,6 @@ struct Reply {
   Verdict verdict = Verdict::Allow;
   std::string message = {};               // with Deny: for the model
   std::vector<std::string> answers = {};  // to the questions, in their order
-  std::string notice = {};                // one line for the person, where the agent shows such lines
 };
 
 /// How a prompt ended.

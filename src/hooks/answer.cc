@@ -38,7 +38,6 @@ json::object to_json(const Answer& answer) {
   if (answer.verdict != Verdict::None) object["verdict"] = kVerdicts[static_cast<std::size_t>(answer.verdict)];
   if (!answer.message.empty()) object["message"] = answer.message;
   if (!answer.updated_input.empty()) object["updatedInput"] = answer.updated_input;
-  if (!answer.notice.empty()) object["notice"] = answer.notice;
   return object;
 }
 
@@ -46,8 +45,7 @@ Result<Answer> answer_from(const json::object& object) {
   Answer answer;
   for (const auto& [name, field] : {std::pair{"context", &Answer::context},
                                     {"message", &Answer::message},
-                                    {"updatedInput", &Answer::updated_input},
-                                    {"notice", &Answer::notice}}) {
+                                    {"updatedInput", &Answer::updated_input}}) {
     if (!object.contains(name)) continue;
     auto text = string_member(object, name);
     if (!text) return fail(format("the answer's {} is no text", name));
@@ -84,10 +82,7 @@ bool takes_context(const Event& event) {
 std::string write_answer(const Event& event, const Answer& answer) {
   if (event.kind == EventKind::Permission) {
     auto decision = decision_of(event, answer);
-    if (decision.empty()) return {};
-    auto output = specific(event, "decision", std::move(decision));
-    if (!answer.notice.empty() && event.agent == Agent::Claude) output["systemMessage"] = answer.notice;
-    return json::serialize(output);
+    return decision.empty() ? std::string{} : json::serialize(specific(event, "decision", std::move(decision)));
   }
   if (answer.context.empty() || !takes_context(event)) return {};
   const auto context = protocol::cut_at_letter(answer.context, kMaxContextBytes);

@@ -27,7 +27,6 @@ struct Answer {
   Verdict verdict = Verdict::None;  // of a permission
   std::string message = {};         // with Deny: what the model is told
   std::string updated_input = {};   // with Allow: a JSON object in place of tool_input; only Claude takes one
-  std::string notice = {};          // with a verdict: one line for the person, where the agent shows such lines
 
   friend bool operator==(const Answer&, const Answer&) = default;
 };

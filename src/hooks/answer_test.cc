@@ -76,17 +76,6 @@ TEST(WriteAnswer, NeverAllowsAnotherInputThanMeant) {
               "");
 }
 
-TEST(WriteAnswer, ShowsANoticeOnlyWhereTheAgentHasALineForIt) {
-  const Answer answer{.verdict = Verdict::Allow, .notice = "approved by a rule"};
-  auto shown = *parse_json_object(decision_json(R"({"behavior":"allow"})"));
-  EXPECT_EQ(write_answer(event(Agent::Codex, EventKind::Permission, "PermissionRequest"), answer),
-            json::serialize(shown));
-  shown["systemMessage"] = "approved by a rule";
-  EXPECT_EQ(*parse_json_object(write_answer(event(Agent::Claude, EventKind::Permission, "PermissionRequest"), answer)),
-            shown);
-  EXPECT_EQ(answer_from(to_json(answer)).value(), answer);
-}
-
 TEST(WriteAnswer, DeniesWithoutAMessageToo) {
   EXPECT_EQ(write_answer(event(Agent::Codex, EventKind::Permission, "PermissionRequest"), {.verdict = Verdict::Deny}),
             decision_json(R"({"behavior":"deny"})"));

@@ -1,6 +1,7 @@
 #include "host/bell.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "protocol/utf8.h"
@@ -46,9 +47,17 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
     still.emplace(asked->id, request);
   }
   requests_ = std::move(still);
-  if (says.empty()) return {};
-  const auto line = speech::harmless_line(says);
-  return sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxNoticeBytes)});
+  std::string out;
+  for (const auto& text : {approval_ ? std::exchange(*approval_, {}) : std::string{}, says}) {
+    if (text.empty()) continue;
+    const auto line = speech::harmless_line(text);
+    out += sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxNoticeBytes)});
+  }
+  return out;
+}
+
+void Bell::note_approval(const std::string& rule) {
+  if (!approval_) approval_ = format("{} was approved without asking you by {}", agent_, rule);
 }
 
 std::optional<SteadyTime> Bell::due() const {

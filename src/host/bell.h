@@ -1,6 +1,7 @@
 /// Tells the person, by a sequence for his own terminal, that the agent in it waits for him.
 ///
 /// Why not at once: what a rule answers is answered within moments, and nobody should be called for it.
+/// A rule that approves something for the first time is told as well, so that the person knows why nothing was asked.
 /// Invariants: each request rings once, and only when it has stood for kPatience; what the agent says in it is made
 ///   harmless and short.
 /// Pure: the clock is an argument. Threading: one thread.
@@ -28,6 +29,8 @@ class Bell {
 
   /// What to write to the person's terminal now; mostly nothing. `open`: all that is asked and not answered.
   std::string ring(const std::vector<events::Event>& open, SteadyTime now);
+  /// A rule approved something. Only the first is told, with the next ring.
+  void note_approval(const std::string& rule);
   /// When to ask again, if nothing changes.
   [[nodiscard]] std::optional<SteadyTime> due() const;
 
@@ -39,6 +42,7 @@ class Bell {
   Notice notice_;
   std::string agent_;
   std::map<std::string, Request> requests_;
+  std::optional<std::string> approval_;  // empty text: told
 };
 
 }  // namespace relay::host

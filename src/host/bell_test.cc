@@ -32,6 +32,18 @@ TEST_F(BellTest, WhatARuleAnsweredDoesNotRing) {
   EXPECT_EQ(bell.ring({}, now), "");
 }
 
+TEST_F(BellTest, TheFirstApprovalByARuleIsToldOnceWithItsName) {
+  Bell bell{Notice::Osc9, "Bob"};
+  bell.note_approval("preset read-only: ls and pwd are approved");
+  EXPECT_EQ(bell.ring({}, now),
+            "\x1b]9;Agent Relay: Bob was approved without asking you by preset read-only: ls and pwd are approved\x07");
+  bell.note_approval("config.toml:4");
+  EXPECT_EQ(bell.ring({}, now), "");
+  Bell silent{Notice::Off, "Bob"};
+  silent.note_approval("config.toml:4");
+  EXPECT_EQ(silent.ring({}, now), "");
+}
+
 TEST_F(BellTest, WhatTheAgentSaysCannotLeaveTheSequence) {
   Bell bell{Notice::Osc777, "Bob"};
   const auto wild = asks("r1", "a;b\x07\x1b]52;c;x\x07" + std::string(500, 'y'));

@@ -345,6 +345,7 @@ class Host::Core final : public pty::ProgramListener,
   void ring() {
     bell_due_.reset();
     if (!person_ || ended_ || !sight_.screen().at_rest()) return;
+    if (const auto& rule = native_.approving_rule(); !rule.empty()) bell_.note_approval(rule);
     const auto notice = bell_.ring(native_.unanswered(), now());
     if (!notice.empty()) person_->write(notice);
     bell_due_ = bell_.due();

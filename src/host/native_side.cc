@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/format.h"
 #include "base/log.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
@@ -164,9 +163,6 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
     return done(fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`"));
   auto before = std::exchange(open->answered, Answered{wish.by, wish.reply, wish.timed_out});
   const bool by_rule = wish.by == kPolicy && wish.reply.verdict == adapters::Reply::Verdict::Allow;
-  auto reply = wish.reply;
-  if (by_rule && approved_by_rules_ == 0)  // the person sees once why nothing was asked
-    reply.notice = format("Agent Relay approved this without asking you: {}", reply.message);
   auto answered = [this, id, by_rule, rule = wish.reply.message, before = std::move(before),
                    done = std::move(done)](const Result<void>& outcome) mutable {
     if (outcome) {
@@ -180,7 +176,7 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
     done(fail(still_open != nullptr ? protocol::Refusal::BadRequest : protocol::Refusal::Stale,
               outcome.error().message()));
   };
-  adapter_->answer(id, reply, std::move(answered));
+  adapter_->answer(id, wish.reply, std::move(answered));
 }
 
 void NativeSide::show_dialog(std::string_view request) {

@@ -76,6 +76,8 @@ class NativeSide final : public adapters::Listener {
   void leave_alone(const AnswerPrompt& wish) { tell(asked_.leave_alone(wish.prompt)); }
   [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }
   void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
+  /// The rule that approved last; empty: none did.
+  [[nodiscard]] const std::string& approving_rule() const { return last_rule_; }
   /// `ways`, `usage`, `broken` and `approvedByRules`.
   void describe(protocol::JsonWriter& out) const;
   /// When it can be spoken to: typed or by a door; what a hook takes only while it is called.
