@@ -15,6 +15,7 @@ struct HostOrder {
   std::vector<std::string> words;  // the program and its arguments
   std::string directory;           // where it works; empty: the project's root
   std::string spawner, team, model, task;
+  std::vector<std::string> environment = {};  // a person's own, as NAME=value; empty: the daemon's
 };
 
 /// One that runs.

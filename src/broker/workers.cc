@@ -52,6 +52,7 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
                          {Refusal::BadRequest, wanted.error().message()});
   }
   if (!is_spawn_by_agent(connection)) return start_worker(connection, envelope, *std::move(wanted));
+  wanted->environment.clear();  // an agent could name other programs by its PATH
   const auto refuse = [&](Refusal refusal, std::string why) {
     refuse_worker(connection, envelope, MessageType::SpawnResult, wanted->name, {refusal, std::move(why)});
   };
@@ -199,7 +200,8 @@ void Core::start_worker(Connection& connection, const protocol::Envelope& envelo
                   .spawner = starting.from.value(),
                   .team = std::move(wanted.team),
                   .model = std::move(wanted.model),
-                  .task = shown_task(wanted.task)}});
+                  .task = shown_task(wanted.task),
+                  .environment = std::move(wanted.environment)}});
   starting_.emplace(*id, std::move(starting));
 }
 

@@ -411,6 +411,14 @@ TEST_F(SpawnByAgent, TheCommandLineInsideAnAgentIsLikeTheAgent) {
   EXPECT_EQ(starts().size(), 1u) << "a person starts what they like";
 }
 
+TEST_F(SpawnByAgent, APersonsEnvironmentIsPassedOnAndAnAgentsIsNot) {
+  allow(SpawnByAgents::Profiles);
+  spawn(person, R"("cli":"claude","spawnerName":"human","environment":["PATH=/mine"])");
+  EXPECT_EQ(only_start(world).order.environment, Texts{"PATH=/mine"});
+  world.request(alice, "SPAWN", R"({"name":"Eve","cli":"claude","environment":["PATH=/elsewhere"]})", "s2");
+  EXPECT_TRUE(only_start(world).order.environment.empty());
+}
+
 TEST_F(SpawnByAgent, AShellIsNeverStartedForAnAgent) {
   for (const auto mode : {SpawnByAgents::Ask, SpawnByAgents::Profiles}) {
     allow(mode);

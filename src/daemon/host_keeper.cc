@@ -101,7 +101,7 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
   command.arguments.emplace_back("--");
   command.arguments.insert(command.arguments.end(), order.words.begin(), order.words.end());
 
-  command.environment = pty::inherited_environment();
+  command.environment = order.environment.empty() ? pty::inherited_environment() : order.environment;
   prepare_for_host(command.environment);
   // Not among the words, which everybody on the machine can read.
   const auto tell = [&](std::string_view variable, const std::string& value) {
@@ -112,6 +112,7 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
   tell(host::kTeamVariable, order.team);
   pty::set_variable(command.environment, "AGENT_RELAY_HOME", home_);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", root_);
+  pty::set_variable(command.environment, "PWD", command.directory);
   return command;
 }
 

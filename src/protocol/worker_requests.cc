@@ -34,12 +34,28 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
   }
 }
 
+/// The sentence names no variable: a value may be a secret.
+Result<std::vector<std::string>> environment_in(const Field& field) {
+  auto variables = RELAY_TRY(texts_in(field, kMaxVariables, kMaxEnvironmentBytes));
+  std::size_t bytes = 0;
+  for (const auto& each : variables) {
+    bytes += each.size() + 1;
+    const auto equals = each.find('=');
+    if (equals == 0 || equals == std::string::npos || each.find('\0') != std::string::npos)
+      return fail(Errc::BadField, "the field \"environment\" must hold texts of the form NAME=value");
+  }
+  if (bytes > kMaxEnvironmentBytes)
+    return fail(Errc::BadField, format("the field \"environment\" may have {} bytes in all", kMaxEnvironmentBytes));
+  return variables;
+}
+
 }  // namespace
 
 Result<SpawnRequest> parse_spawn(std::string_view payload) {
   Field name{"name"}, cli{"cli"}, args{"args"}, task{"task"}, cwd{"cwd"}, team{"team"}, model{"model"}, role{"role"},
-      spawner{"spawnerName"}, shadow_of{"shadowOf"};
-  RELAY_TRY(read_fields(payload, {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of}));
+      spawner{"spawnerName"}, shadow_of{"shadowOf"}, environment{"environment"};
+  RELAY_TRY(read_fields(payload,
+                        {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of, &environment}));
   SpawnRequest request;
   request.name = RELAY_TRY(new_name_in(name));
   add_words(request.words, RELAY_TRY(plain_text_in(cli, kMaxCommandBytes)));
@@ -58,6 +74,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   request.spawner = RELAY_TRY(text_in(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
   request.shadow_of = RELAY_TRY(text_in(shadow_of, kMaxNameBytes));
+  request.environment = RELAY_TRY(environment_in(environment));
   return request;
 }
 

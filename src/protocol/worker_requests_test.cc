@@ -28,6 +28,20 @@ TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
   EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"{}"}})", std::string(kMaxCommandBytes + 1, 'c'))));
 }
 
+TEST(WorkerRequests, TheEnvironmentOfTheAskerIsBoundedAndNeverRepeatedInAnError) {
+  EXPECT_TRUE(parse_spawn(R"({"name":"W","cli":"a"})")->environment.empty()) << "published clients send none";
+  EXPECT_EQ(parse_spawn(R"({"name":"W","cli":"a","environment":["PATH=/a:/b","EMPTY=","X=a=b\nc"]})")->environment,
+            (Texts{"PATH=/a:/b", "EMPTY=", "X=a=b\nc"}));
+  for (const auto* bad :
+       {R"(["secret"])", R"(["=secret"])", R"(["A=secret\u0000"])", R"({"A":"secret"})", R"("A=secret")"}) {
+    const auto parsed = parse_spawn(format(R"({{"name":"W","cli":"a","environment":{}}})", bad));
+    ASSERT_FALSE(parsed) << bad;
+    EXPECT_EQ(parsed.error().message().find("secret"), std::string::npos) << parsed.error().message();
+  }
+  const std::string half(kMaxEnvironmentBytes / 2, 'x');
+  EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"a","environment":["A={0}","B={0}"]}})", half)));
+}
+
 TEST(WorkerRequests, ReleaseAndInputNameSomebody) {
   const auto release = *parse_release(R"({"name":"W","reason":"done"})");
   EXPECT_EQ(release.name, "W");

@@ -187,6 +187,49 @@ TEST_F(Spawned, NothingAroundTheDaemonReachesItAndItsTaskIsNoWord) {
   box.ok({"release", "Bob"});
 }
 
+TEST_F(Spawned, AProgramThatOnlyTheCallerCanFindIsFound) {
+  const auto place = box.project() + "/later";
+  fs::create_directories(place);
+  const auto program = box.write(place + "/claude-of-today", "#!/bin/sh\nexec cat\n");
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  EXPECT_EQ(box.run({"spawn", "Bob", "claude-of-today"}).code, 1);
+  box.set("PATH", place + ":/usr/bin:/bin");  // installed after `up`
+  box.ok({"spawn", "Bob", "claude-of-today"});
+  EXPECT_TRUE(is_here("Bob"));
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, ASecretOfTheCallerReachesTheAgentAndStandsNowhereElse) {
+  const std::string secret = "sk-only-in-memory-4711";
+  box.set("SECRET_KEY", secret);
+  const auto script =
+      box.write(box.project() + "/agent.sh", "echo \"${#SECRET_KEY} $PWD\" > seen.new; mv seen.new seen; exec cat\n");
+  box.ok({"spawn", "Bob", "sh " + script, "a task"});
+  const auto seen = box.project() + "/seen";
+  ASSERT_TRUE(eventually([&] { return fs::exists(seen); }));
+  EXPECT_EQ(text_of(seen), format("{} {}\n", secret.size(), box.project()));
+  ASSERT_TRUE(is_here("Bob"));
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator{box.home(), none})
+    if (entry.is_regular_file(none)) EXPECT_EQ(text_of(entry.path()).find(secret), std::string::npos) << entry.path();
+  for (const auto& entry : fs::directory_iterator{"/proc", none})
+    EXPECT_EQ(text_of(entry.path().string() + "/cmdline").find(secret), std::string::npos) << entry.path();
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, WorksWhereItWasCalled) {
+  fs::create_directory(box.project() + "/inside");
+  const auto script = box.write(box.project() + "/agent.sh", "pwd > seen.new; mv seen.new seen; exec cat\n");
+  const auto command =
+      format("cd '{0}/inside' && AGENT_RELAY_HOME='{1}' '{2}' spawn Bob 'sh {3}' --from ada >'{0}/said' 2>&1",
+             box.project(), box.home(), program(), script);
+  ASSERT_EQ(std::system(command.c_str()), 0) << text_of(box.project() + "/said");
+  const auto seen = box.project() + "/inside/seen";
+  ASSERT_TRUE(eventually([&] { return fs::exists(seen); }));
+  EXPECT_EQ(text_of(seen), box.project() + "/inside\n");
+  box.ok({"release", "Bob"});
+}
+
 TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
   for (int i = 0; i < 20; ++i) {
     const auto again = box.run({"spawn", "Bob", "cat"});

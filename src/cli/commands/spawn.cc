@@ -13,11 +13,43 @@
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
 #include "protocol/utf8.h"
+#include "protocol/worker_requests.h"
+#include "pty/command.h"
 
 namespace relay::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon itself gives up after 30 s
+
+/// Where this command runs, when that is inside the project; else the project's root.
+std::string own_directory(const Context& context) {
+  std::error_code failed;
+  const auto directory = std::filesystem::current_path(failed).string();
+  const bool inside =
+      !failed && directory.starts_with(context.project.root) &&
+      (directory.size() == context.project.root.size() || directory[context.project.root.size()] == '/');
+  return inside && protocol::is_utf8(directory) ? directory : std::string{};
+}
+
+/// The agent runs with the environment of this shell, not with the daemon's: PATH, keys, proxies. It goes over the socket
+/// alone, so that no secret in it is stored or stands in an argument.
+Result<void> add_environment(protocol::JsonWriter& order) {
+  std::size_t bytes = 0;
+  order.begin_array("environment");
+  for (const auto& variable : pty::inherited_environment()) {
+    if (!protocol::is_utf8(variable)) {
+      remark(relay::format("the variable {} is not UTF-8 and is not passed on",
+                           sanitised(variable.substr(0, variable.find('=')), Lines::Join)));
+      continue;
+    }
+    bytes += variable.size() + 1;
+    order.element(variable);
+  }
+  order.end();
+  if (bytes <= protocol::kMaxEnvironmentBytes) return {};
+  return fail(relay::format("the environment of this shell has {} bytes, and {} can be passed on; unset what is large",
+                            bytes, protocol::kMaxEnvironmentBytes));
+}
 
 /// What the daemon is asked. The error is a usage error.
 Result<std::string> order_in(const Invocation& invocation, const Context& context, const std::string& task) {
@@ -27,9 +59,9 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   const auto command = invocation.argument(1);
   if (command.find_first_not_of(" \t") == std::string::npos)
     return fail("spawn needs the program to run, for example: agent-relay spawn Bob claude");
-  std::string directory;
+  std::error_code failed;
+  auto directory = own_directory(context);
   if (invocation.has("--cwd")) {
-    std::error_code failed;
     directory = std::filesystem::absolute(invocation.value("--cwd").value_or(""), failed).lexically_normal().string();
     if (failed || !std::filesystem::is_directory(directory, failed))
       return fail(relay::format("there is no directory {}; make it first, or choose another with --cwd", directory));
@@ -42,6 +74,7 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   order.optional("role", invocation.value("--role").value_or(""));
   order.optional("model", invocation.value("--model").value_or(""));
   order.field("spawnerName", RELAY_TRY(speaker(invocation, "--from", context)));
+  RELAY_TRY(add_environment(order));
   return order.take();
 }
 
@@ -85,7 +118,7 @@ constexpr Argument kArguments[] = {
 constexpr Option kOptions[] = {
     {.name = "--cwd",
      .value = "DIR",
-     .description = "where it works (default: the project's root)",
+     .description = "where it works (default: here, or the project's root)",
      .completes = Completes::Files},
     {.name = "--team", .value = "NAME", .description = "whose team it is in"},
     {.name = "--role", .value = "ROLE", .description = "its part in the team, shown in events"},
@@ -107,7 +140,8 @@ const Command kSpawn = {
     .example = "agent-relay spawn Bob claude \"review the last commit, and tell Alice what you find\"",
     .details =
         "Ends with 0 once the agent runs and its task is stored; the task is typed when the agent is ready, like\n"
-        "any message. It runs on when this shell, or the daemon, ends. `attach` shows its screen, `release` ends it.",
+        "any message. It runs on when this shell, or the daemon, ends. `attach` shows its screen, `release` ends it.\n"
+        "It gets the environment of this shell (PATH, keys), which is not written to disk.",
     .run = run,
 };
 
