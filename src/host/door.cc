@@ -12,13 +12,31 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 64 * 1024;
 
+/// Keys and answers decide what an agent does.
+bool needs_user(const Wish& wish) {
+  if (const auto* attach = std::get_if<Attach>(&wish)) return attach->drive;
+  return std::holds_alternative<Input>(wish) || std::holds_alternative<Interrupt>(wish) ||
+         std::holds_alternative<AnswerPrompt>(wish);
+}
+
+std::string only_the_user(const protocol::PeerOrigin& origin) {
+  if (!origin.is_agent())
+    return "only the user may type here or answer, and the process that asks could not be identified; run it in a "
+           "shell "
+           "on this machine";
+  return format(
+      "only the user may type here or answer, and this request comes from a process inside {}; ask the user to "
+      "do it in a shell of their own",
+      origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent));
+}
+
 }  // namespace
 
 /// One connection at the door.
 class Door::Visitor final : public net::StreamListener {
  public:
-  Visitor(std::uint64_t id, std::unique_ptr<net::Stream> stream, Door& door)
-      : id_{id}, stream_{std::move(stream)}, door_{door} {
+  Visitor(std::uint64_t id, std::unique_ptr<net::Stream> stream, protocol::PeerOrigin origin, Door& door)
+      : id_{id}, stream_{std::move(stream)}, origin_{std::move(origin)}, door_{door} {
     stream_->start(*this);
   }
 
@@ -78,6 +96,8 @@ class Door::Visitor final : public net::StreamListener {
     if (stream_->bytes_waiting() > kMaxBehindBytes) return leave();  // asks and does not read
     auto request = parse_request(frame);
     if (!request) return send(refusal({}, {}, request.error().message()));
+    if (needs_user(request->wish) && !origin_.is_user())
+      return send(refusal(request->what, request->id, only_the_user(origin_), name_of(protocol::Refusal::Refused)));
     answering_ = &*request;
     std::visit([this](const auto& wish) { carry_out(wish); }, request->wish);
     answering_ = nullptr;
@@ -278,6 +298,7 @@ class Door::Visitor final : public net::StreamListener {
 
   std::uint64_t id_;
   std::unique_ptr<net::Stream> stream_;
+  protocol::PeerOrigin origin_;
   Door& door_;
   protocol::FrameReader reader_{kMaxRequestBytes};
   const Request* answering_ = nullptr;
@@ -304,7 +325,8 @@ Result<void> Door::listen(const std::string& path) {
 void Door::accept(std::unique_ptr<net::Stream> stream) {
   if (visitors_.size() >= kMaxVisitors) return stream->close(net::Drain::No);
   const auto id = ++last_visitor_;
-  visitors_.emplace(id, std::make_unique<Visitor>(id, std::move(stream), *this));
+  auto origin = origin_of_ ? origin_of_(stream->peer()) : protocol::user_origin();
+  visitors_.emplace(id, std::make_unique<Visitor>(id, std::move(stream), std::move(origin), *this));
 }
 
 /// Whoever leaves may be in the middle of a call, or of a walk over all: he is buried in a turn of his own.

@@ -8,12 +8,14 @@
 /// - Everybody is heard at any time: only who types into an agent that does not read waits.
 /// - A screen is sent only between sequences, so that what follows continues it.
 /// - One of those who drive sets the size: the last that attached or typed.
+/// - Keys and answers are the user's: a process inside an agent may look, call hooks and fetch messages, not type.
 /// - The socket is private (0600) and gone with the door.
 /// Ownership: borrows loop, network and keeper, which outlive it. Must not be destroyed inside a call of the keeper.
 /// Threading: loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +27,7 @@
 #include "net/event_loop.h"
 #include "net/stream.h"
 #include "protocol/json_writer.h"
+#include "protocol/peer_origin.h"
 #include "terminal/screen.h"
 
 namespace relay::host {
@@ -69,6 +72,10 @@ class Door {
   Door(net::EventLoop& loop, net::Network& network, DoorKeeper& keeper);
   ~Door();
 
+  /// Classifies a peer when it connects (peer_classifier.h). Without one every peer is the user's.
+  using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
+  void classify_by(OriginOf origin_of) { origin_of_ = std::move(origin_of); }
+
   Result<void> listen(const std::string& path);
 
   // What happens behind the door.
@@ -98,6 +105,7 @@ class Door {
   net::EventLoop& loop_;
   net::Network& network_;
   DoorKeeper& keeper_;
+  OriginOf origin_of_;
   std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
   std::vector<std::uint64_t> leaving_;  // gone, but perhaps still on the call stack or under iteration
   std::uint64_t last_visitor_ = 0;

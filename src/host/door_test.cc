@@ -17,8 +17,9 @@ struct Guest final : net::Stream {
   void pause_reading() override { paused = true; }
   void resume_reading() override { paused = false; }
   void close(net::Drain) override { closed = true; }
-  net::Peer peer() const override { return {}; }
+  net::Peer peer() const override { return {.pid = pid}; }
 
+  pid_t pid = 0;
   net::StreamListener* door = nullptr;
   protocol::FrameReader reader;
   std::size_t waiting = 0;
@@ -82,8 +83,9 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   void SetUp() override { ASSERT_TRUE(door.listen("/door")); }
 
   /// Lives in the door; the test keeps a way to it.
-  Guest& come() {
+  Guest& come(pid_t pid = 0) {
     auto guest = std::make_unique<Guest>();
+    guest->pid = pid;
     auto& seen = *guest;
     accept(std::move(guest));
     return seen;
@@ -122,6 +124,31 @@ TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
   say(guest, kView);
   output("\r\nafter");
   EXPECT_EQ(shown(guest), screen_);
+}
+
+TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
+  door.classify_by([](const net::Peer& peer) {
+    return peer.pid == 7   ? protocol::agent_origin("Bob")
+           : peer.pid == 8 ? protocol::PeerOrigin{}
+                           : protocol::user_origin();
+  });
+  for (const pid_t pid : {7, 8}) {
+    auto& inside = come(pid);
+    for (const std::string_view request :
+         {kDrive, std::string_view{R"({"do":"input","data":"y"})"}, std::string_view{R"({"do":"interrupt"})"},
+          std::string_view{R"({"do":"answer","prompt":"p1","decision":"allow"})"}}) {
+      say(inside, request);
+      const auto answers = heard(inside);
+      ASSERT_EQ(answers.size(), 1u) << request;
+      EXPECT_NE(answers[0].find("only the user may type here or answer"), std::string::npos) << answers[0];
+    }
+    say(inside, R"({"do":"describe"})");
+    EXPECT_NE(heard(inside).at(0).find("true"), std::string::npos) << "looking is free";
+  }
+  EXPECT_EQ(typed, "");
+  auto& user = come(9);
+  say(user, R"({"do":"input","data":"y"})");
+  EXPECT_EQ(typed, "y");
 }
 
 TEST_F(DoorTest, WhoComesInTheMiddleOfASequenceSeesItWhole) {

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -12,6 +14,7 @@
 #include "host/keyboard.h"
 #include "host/mail_desk.h"
 #include "host/native_side.h"
+#include "host/peer_classifier.h"
 #include "host/presence.h"
 #include "host/screen_answer.h"
 #include "host/sight.h"
@@ -69,6 +72,7 @@ class Host::Core final : public pty::ProgramListener,
       size = person_->size();
     }
     RELAY_TRY(sight_.open(options_.profile, size, now()));
+    classify_visitors();
     RELAY_TRY(door_.listen(options_.places.door));
     prepare_link();
     program_ = RELAY_TRY(options_.start(loop_, size, *this));
@@ -100,6 +104,15 @@ class Host::Core final : public pty::ProgramListener,
     options_.record.socket = options_.places.door;
     options_.record.started_at = loop_.now().wall;
     return RecordFile::write(options_.places.records, options_.record);
+  }
+
+  void classify_visitors() {
+    namespace fs = std::filesystem;
+    const auto projects = fs::path{options_.places.records}.parent_path().parent_path().string();
+    const auto doors = fs::path{options_.places.door}.parent_path().string();
+    door_.classify_by(
+        [classifier = std::make_shared<PeerClassifier>(options_.places.records, std::vector{projects, doors})](
+            const net::Peer& peer) { return classifier->classify(peer.pid); });
   }
 
   /// Ids of hosts are short; with the time at which it began it is this one's alone.
