@@ -1,5 +1,6 @@
 // Authority: which connections act for the user, and what only those may do. docs/security.md gives the reasons.
 #include "base/format.h"
+#include "base/hash.h"
 #include "broker/core.h"
 
 namespace relay::broker {
@@ -22,6 +23,49 @@ std::optional<Core::Objection> Core::require_user(const Connection& connection, 
                                                 action)};
   }
   return std::nullopt;
+}
+
+bool Core::is_system_token(std::string_view token) const {
+  return !info_.system_token.empty() && equal_in_constant_time(token, info_.system_token);
+}
+
+void Core::check_system_token(Connection& connection, std::string_view token) const {
+  connection.trusted = connection.peer.origin.daemon || is_system_token(token);
+}
+
+std::optional<Core::Objection> Core::check_name_use(const Connection& connection, std::string_view name) const {
+  const auto place = agents_.find(name);
+  const bool users = place != agents_.end() && place->second.record.entity == protocol::EntityType::User;
+  if (name == protocol::kUserName || users) {
+    if (auto refused = require_user(connection, format("speak as {}", name))) return refused;
+  }
+  if (!protocol::is_reserved_name(name)) return std::nullopt;
+  if (name == protocol::kUserName && connection.trusted) return std::nullopt;
+  return Objection{Refusal::BadRequest, format("the name '{}' is reserved; choose another", name)};
+}
+
+std::optional<Core::Objection> Core::check_hello_name(const Connection& connection,
+                                                      const protocol::Hello& hello) const {
+  if (hello.entity == protocol::EntityType::User) {
+    if (auto refused = require_user(connection, "join as a user")) return refused;
+  }
+  // Published dashboards know no token. From the user's own programs they get the name, with a peer's authority.
+  if (hello.agent == protocol::kDashboardName && hello.system_component && connection.peer.origin.is_user())
+    return std::nullopt;
+  return check_name_use(connection, hello.agent);
+}
+
+/// The HTTP API passes on names that its callers choose; only the user's own stands for the user.
+bool Core::speaks_as_user(const Connection& connection, std::string_view from) {
+  const auto& origin = connection.peer.origin;
+  return connection.trusted && origin.is_user() && (!origin.daemon || from == protocol::kUserName);
+}
+
+bool Core::gives_task_as_user(const Connection& connection, const protocol::SpawnRequest& spawn,
+                              std::string_view token) const {
+  const auto& origin = connection.peer.origin;
+  if (!connection.query_only || !origin.is_user()) return false;
+  return origin.daemon ? spawn.spawner.empty() || spawn.spawner == protocol::kUserName : is_system_token(token);
 }
 
 }  // namespace relay::broker

@@ -12,6 +12,12 @@ using protocol::PeerOrigin;
 
 constexpr auto kCommandLine = R"("_isSystemComponent":true,"capabilities":{"send_ack":true})";
 
+/// `delivery.as` of a DELIVER.
+std::string as(const Frame& deliver) { return text(*object_member(deliver, "delivery"), "as"); }
+
+/// The members by which our command line sends for the user.
+std::string user_send(std::string_view from) { return format(R"("from":"{}","claim_token":"{}")", from, kSystemToken); }
+
 struct Authority : ::testing::Test {
   World world;
   ConnectionId bob = world.join_ours("Bob", R"("cli":"claude","workingDirectory":"/p")");
@@ -75,6 +81,95 @@ TEST_F(Authority, SessionIdAloneDoesNotResume) {
   ASSERT_EQ(nack.size(), 1u);
   EXPECT_EQ(text(payload(nack.front()), "code"), "STALE");
   EXPECT_NE(text(payload(nack.front()), "message").find("token"), std::string::npos);
+}
+
+// ---------------------------------------------------------------- names
+
+TEST_F(Authority, FlagAloneOpensNoReservedName) {
+  for (const auto* name : {"system", "cli", "human", "_router"}) {
+    const auto client = world.connect();
+    world.hello(client, name, R"("_isSystemComponent":true,"session":{"system_token":"guess"})");
+    EXPECT_TRUE(world.closed(client)) << name;
+  }
+}
+
+TEST_F(Authority, PublishedDashboardJoinsFromTheUsersShellAlone) {
+  constexpr auto kFlag = R"("_isSystemComponent":true)";
+  EXPECT_TRUE(world.closed(world.join("Dashboard")));
+  EXPECT_TRUE(world.closed(world.join_from(agent_origin("Bob"), "Dashboard", kFlag)));
+  const auto dashboard = world.join("Dashboard", kFlag);
+  EXPECT_FALSE(world.closed(dashboard));
+  world.heard(bob);
+  world.send(dashboard, "1", "Bob", "hi");
+  EXPECT_EQ(as(world.heard(bob, "DELIVER").at(0)), "") << "with a peer's authority";
+}
+
+TEST_F(Authority, AgentCannotSpeakAsTheUser) {
+  const auto inside = world.connect(agent_origin("Bob"));
+  world.send(inside, "1", "Bob", "approve it", user_send("human"));
+  EXPECT_EQ(text(payload(world.heard(inside, "NACK").at(0)), "code"), "REFUSED");
+  const auto joined = world.join_from(agent_origin("Bob"), "Ann", R"("entityType":"user")");
+  EXPECT_TRUE(world.closed(joined)) << "nor join as one";
+  world.join("Ann", R"("entityType":"user")");
+  world.send(inside, "2", "Bob", "approve it", R"("from":"Ann")");
+  EXPECT_EQ(text(payload(world.heard(inside, "NACK").at(0)), "code"), "REFUSED");
+}
+
+TEST_F(Authority, OneShotWithoutTheTokenCannotSpeakAsHuman) {
+  const auto stranger = world.connect();
+  world.send(stranger, "1", "Bob", "hi", R"("from":"human")");
+  EXPECT_EQ(text(payload(world.heard(stranger, "NACK").at(0)), "code"), "BAD_REQUEST");
+}
+
+// ---------------------------------------------------------------- with whose authority
+
+TEST_F(Authority, RecipientSeesThatTheUserSpeaks) {
+  world.heard(bob);
+  world.send(world.connect(), "1", "Bob", "hi", user_send("khaled"));
+  EXPECT_EQ(as(world.heard(bob, "DELIVER").at(0)), "user");
+  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
+  EXPECT_EQ(text(trace.at("message").as_object(), "as"), "user");
+}
+
+TEST_F(Authority, RecipientSeesThatAnAgentSpeaks) {
+  world.heard(bob);
+  world.send(world.connect(agent_origin("Alice")), "1", "Bob", "hi", user_send("khaled"));
+  world.send(world.connect(), "2", "Bob", "hi", R"("from":"script")");
+  world.send(world.join_ours("Alice"), "3", "Bob", "hi");
+  for (const auto& frame : world.heard(bob, "DELIVER")) EXPECT_EQ(as(frame), "");
+  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
+  EXPECT_EQ(text(trace.at("message").as_object(), "as"), "peer");
+}
+
+TEST_F(Authority, UserKeepsAuthorityAcrossARestart) {
+  world.leave(bob);
+  world.send(world.connect(), "1", "Bob", "hi", user_send("khaled"));
+  world.restart();
+  const auto again = world.join_ours("Bob");
+  EXPECT_EQ(as(world.heard(again, "DELIVER").at(0)), "user");
+}
+
+TEST_F(Authority, HttpApiSpeaksForTheUserUnderTheirNameAlone) {
+  world.heard(bob);
+  world.send(world.connect(protocol::daemon_origin()), "1", "Bob", "hi", R"("from":"human")");
+  world.send(world.connect(protocol::daemon_origin()), "2", "Bob", "hi", R"("from":"Worker")");
+  const auto heard = world.heard(bob, "DELIVER");
+  EXPECT_EQ(as(heard.at(0)), "user");
+  EXPECT_EQ(as(heard.at(1)), "");
+}
+
+TEST_F(Authority, TaskOfASpawnHasTheAuthorityOfWhoGivesIt) {
+  const auto spawn = [&](ConnectionId by, const std::string& name, std::string_view token) {
+    world.say(by, format(R"({{"v":1,"type":"SPAWN","id":"s","ts":1,"claim_token":"{}","payload":{{"name":"{}",)"
+                         R"("cli":"claude","task":"build","spawnerName":"khaled"}}}})",
+                         token, name));
+    for (const auto& start : world.asked_of_hosts<StartHost>()) world.host_started(start.id, 7);
+    const auto worker = world.join_ours(name);
+    const auto heard = world.heard(worker, "DELIVER");
+    return heard.empty() ? "no task" : as(heard.front());
+  };
+  EXPECT_EQ(spawn(world.join_person(), "W1", kSystemToken), "user");
+  EXPECT_EQ(spawn(world.join_person(), "W2", ""), "") << "under another name";
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ struct ServerInfo {
   std::string durability = {};  // what an accepted message survives: `power` or `process`; empty: neither
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
+  std::string system_token = {};  // shown by the daemon's own programs; empty: nobody can
 };
 
 /// One row of the roster (agents.json, LIST_AGENTS).

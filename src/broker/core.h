@@ -201,6 +201,18 @@ class Core {
   };
   /// Why this connection may not do what only the user may; `action` follows "only the user may". None: it may.
   [[nodiscard]] static std::optional<Objection> require_user(const Connection& connection, std::string_view action);
+  /// Notes whether the connection is one of the daemon's own programs.
+  void check_system_token(Connection& connection, std::string_view token) const;
+  /// Why the connection may not use this name, whoever has it; none: it may.
+  [[nodiscard]] std::optional<Objection> check_name_use(const Connection& connection, std::string_view name) const;
+  [[nodiscard]] std::optional<Objection> check_hello_name(const Connection& connection,
+                                                          const protocol::Hello& hello) const;
+  /// Does what it says under this name have the user's authority?
+  [[nodiscard]] static bool speaks_as_user(const Connection& connection, std::string_view from);
+  /// The same of the task of a SPAWN: the command line shows the token where the user gives it under their own name.
+  [[nodiscard]] bool gives_task_as_user(const Connection& connection, const protocol::SpawnRequest& spawn,
+                                        std::string_view token) const;
+  [[nodiscard]] bool is_system_token(std::string_view token) const;
 
   // --- routing.cc
   void on_send(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
@@ -218,7 +230,8 @@ class Core {
   };
   bool admit_one_shot(Connection& connection, const protocol::Envelope& envelope);
   /// May somebody without a session of his own speak under this name?
-  std::optional<Objection> objection_to_guest(std::string_view name, std::string_view claim_token);
+  std::optional<Objection> objection_to_guest(const Connection& connection, std::string_view name,
+                                              std::string_view claim_token);
   /// Known from now on, so that answers find their way back.
   AgentState& admit_guest(std::string_view name);
   bool already_answered(Sending& sending);
@@ -474,7 +487,8 @@ class Core {
     std::string name;
     AgentName from;
     SessionId session;
-    std::string task;  // the payload of the message it will become; empty: none
+    bool as_user = false;  // the user gives the task
+    std::string task;      // the payload of the message it will become; empty: none
     std::string cli = {};
     std::string words = {};  // of the task
     std::string role = {};

@@ -156,6 +156,7 @@ std::string Core::frame_of(const AgentState& agent, const Parcel& parcel) const 
       .seq = delivery.seq.value(),
       .session_id = agent.session->id.value(),
       .original_to = own_address ? std::string_view{} : std::string_view{message.to},
+      .as_user = message.as_user() && agent.session->capabilities.send_ack,
       .message_id = message_id,
       .lane = delivery.lane,
       .mode = wished_mode(message) == delivery.lane.mode ? std::nullopt : std::optional{delivery.lane.mode},

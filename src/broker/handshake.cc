@@ -64,9 +64,16 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   };
   const auto hello = protocol::parse_hello(envelope.payload);
   if (!hello) return refuse_hello(ErrorCode::BadRequest, hello.error().message());
-  if (hello->system_component && hello->agent == kCommandLineName) return open_query_connection(connection, *hello);
-  if (protocol::is_reserved_name(hello->agent) && !hello->system_component) {
-    return refuse_hello(ErrorCode::BadRequest, format("the name '{}' is reserved; choose another", hello->agent));
+  check_system_token(connection, hello->system_token);
+  if (hello->agent == kCommandLineName && hello->system_component) {
+    if (connection.trusted) return open_query_connection(connection, *hello);
+    return refuse_hello(ErrorCode::Unauthorized,
+                        "the name 'cli' is for agent-relay's own programs, which show the token of the daemon's home; "
+                        "use the AGENT_RELAY_HOME of the daemon");
+  }
+  if (const auto refused = check_hello_name(connection, *hello)) {
+    const bool reserved = refused->refusal == protocol::Refusal::BadRequest;
+    return refuse_hello(reserved ? ErrorCode::BadRequest : ErrorCode::Unauthorized, refused->sentence);
   }
 
   AgentState* agent = find_agent(hello->agent);

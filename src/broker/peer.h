@@ -46,6 +46,7 @@ struct Connection {
   PeerProcess peer;
   Phase phase = Phase::AwaitingHello;
   AgentName agent;          // empty before HELLO
+  bool trusted = false;     // it showed the system token, or is the daemon's own
   bool query_only = false;  // the command line: asks and speaks, is never spoken to
   SessionId session;
   protocol::Capabilities capabilities;

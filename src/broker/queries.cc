@@ -108,6 +108,7 @@ void write_message(JsonWriter& out, const records::MessageRow& row, bool inbox) 
   out.field("id", records::short_id(message.key)).field("key", message.key.value());
   out.field("from", message.from.value());
   out.field("to", message.to);
+  if (message.as_user()) out.field("as", protocol::kAsUser);
   out.raw("body", view && !view->body.empty() ? view->body : "\"\"");
   if (channel) out.field("channel", message.to);
   out.optional("thread", message.thread);
@@ -164,6 +165,7 @@ void Core::trace(QueryId id, Result<records::Trace> trace) {
   payload.field("to", message.to)
       .field("timestamp", message.ts)
       .field("kind", message.kind)
+      .field("as", message.as_user() ? protocol::kAsUser : protocol::kAsPeer)
       .field("senderId", message.id);
   payload.raw("body",
               view && !view->body.empty() && view->body.size() < protocol::kMaxResponseBytes / 2 ? view->body : "\"\"");

@@ -28,7 +28,8 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
     return false;
   }
   connection.phase = Phase::OneShot;
-  if (const auto objection = objection_to_guest(envelope.from, envelope.claim_token)) {
+  check_system_token(connection, envelope.claim_token);
+  if (const auto objection = objection_to_guest(connection, envelope.from, envelope.claim_token)) {
     refuse(connection, envelope.id, objection->refusal, objection->sentence, objection->retry_after_ms);
     return false;
   }
@@ -36,9 +37,11 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
   return true;
 }
 
-std::optional<Core::Objection> Core::objection_to_guest(std::string_view name, std::string_view claim_token) {
+std::optional<Core::Objection> Core::objection_to_guest(const Connection& connection, std::string_view name,
+                                                        std::string_view claim_token) {
   if (const auto fine = protocol::check_agent_name(name); !fine)
     return Objection{Refusal::BadRequest, fine.error().message()};
+  if (auto refused = check_name_use(connection, name)) return refused;
   const AgentState* known = find_agent(name);
   if (known == nullptr) {
     if (agents_.size() < limits_.max_known_agents) return std::nullopt;
@@ -252,7 +255,9 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
       .thread = sending.view.thread,
       .payload = std::string{envelope.payload},
       .payload_meta = std::string{envelope.payload_meta},
-      .session = sending.connection.session,
+      .session = speaks_as_user(sending.connection, sending.from.value())
+                     ? SessionId{std::string{records::kUserSession}}
+                     : sending.connection.session,
   });
   mark_plain_answer(sending, *message);
   WallMs expires_at = now_.wall + std::min(sending.meta.ttl_ms.value_or(limits_.default_ttl_ms), protocol::kMaxTtlMs);

@@ -184,6 +184,7 @@ void Core::start_worker(Connection& connection, const protocol::Envelope& envelo
                     .name = wanted.name,
                     .from = speaks_for_another ? AgentName{wanted.spawner} : connection.agent,
                     .session = connection.session,
+                    .as_user = gives_task_as_user(connection, wanted, envelope.claim_token),
                     .task = as_message(wanted.task),
                     .cli = wanted.words.empty() ? std::string{} : wanted.words.front(),
                     .words = wanted.task,
@@ -241,7 +242,8 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
   if (streams_.size() + starting_.size() >= limits_.max_streams &&
       !streams_.contains({}, starting.from, AgentName{wanted.name}, {}))
     return Objection{Refusal::Busy, format("{} pairs of agents have numbers already", streams_.size())};
-  if (connection.query_only && !wanted.spawner.empty()) return objection_to_guest(wanted.spawner, claim_token);
+  if (connection.query_only && !wanted.spawner.empty())
+    return objection_to_guest(connection, wanted.spawner, claim_token);
   return std::nullopt;
 }
 
@@ -316,7 +318,7 @@ std::string Core::post_task(Starting& started) {
   message.to = started.name;
   message.kind = "message";
   message.payload = std::move(started.task);
-  message.session = started.session;
+  message.session = started.as_user ? SessionId{std::string{records::kUserSession}} : started.session;
   return records::short_id(post(std::move(message), {&agent}, Copies::ForShadows));
 }
 

@@ -68,6 +68,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     client::LinkOptions link;
     link.socket_path = config::socket_to_connect(context_.project.socket);
     link.hello.agent = options_.name;
+    link.hello.system_token = user_token(context_, options_.name);
     link.hello.cli = "chat";
     link.hello.program = "agent-relay";
     link.hello.capabilities.resume = true;

@@ -152,9 +152,10 @@ Result<Frame> Connection::receive(Deadline deadline) {
   }
 }
 
-Result<void> Connection::introduce() {
+Result<void> Connection::introduce(std::string_view system_token) {
   protocol::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
+  hello.begin_object("session").optional("system_token", system_token).end();
   hello.begin_object("capabilities").field("ack", false).field("send_ack", true).end();
   const auto payload = hello.take();
   RELAY_TRY(send({.type = protocol::MessageType::Hello, .id = {}, .payload = payload}));

@@ -57,8 +57,8 @@ class Connection {
   /// The next frame that is no PING. An error TimedOut when none came in time.
   Result<Frame> receive(Deadline deadline);
 
-  /// HELLO as part of the system: may look at everything, appears in no listing.
-  Result<void> introduce();
+  /// HELLO as part of the system: may look at everything, appears in no listing. Needs the token of the daemon's home.
+  Result<void> introduce(std::string_view system_token);
 
   /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
   Result<std::string> ask(protocol::MessageType type, std::string_view payload,

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "cli/hosting.h"
 #include "cli/output.h"
+#include "config/system_token.h"
 #include "host/record.h"
 #include "mcp/unreachable.h"
 #include "mcp/wrapped_agent.h"
@@ -86,7 +87,8 @@ std::unique_ptr<McpIdentity> find_mcp_identity(const Context& context, const std
         mcp::WrappedAgentOptions{.name = agent->name,
                                  .door = agent->door,
                                  .socket_path = config::socket_to_connect(context.project.socket),
-                                 .claim_token = [&context, name = agent->name] { return token_of(context, name); }});
+                                 .claim_token = [&context, name = agent->name] { return token_of(context, name); },
+                                 .system_token = [&context] { return config::read_system_token(context.home); }});
     return identity;
   }
   if (const auto joined = join(*identity, context, wanted, loop, network); !joined) {

@@ -6,6 +6,8 @@
 #include "base/format.h"
 #include "cli/connection.h"
 #include "config/places.h"
+#include "config/system_token.h"
+#include "protocol/names.h"
 
 namespace relay::cli {
 namespace {
@@ -49,6 +51,16 @@ std::string kept_claim_token(const Context& context, const std::string& name) {
   if (!directory) return {};
   const auto kept = (*directory)->read(outbox_file(name) + ".claim", kMaxTokenBytes);
   return kept ? kept->value_or("") : std::string{};
+}
+
+std::string user_token(const Context& context, const std::string& name) {
+  if (name != context.own_name() && name != protocol::kUserName) return {};
+  return config::read_system_token(context.home);
+}
+
+std::string sender_token(const Context& context, const std::string& name) {
+  const auto claim = kept_claim_token(context, name);
+  return claim.empty() ? user_token(context, name) : claim;
 }
 
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name) {

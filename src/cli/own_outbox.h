@@ -25,6 +25,12 @@ struct OwnOutbox {
 /// For a tool that runs inside the agent of that name ($AGENT_RELAY_NAME): the token to speak for it; else empty.
 std::string kept_claim_token(const Context& context, const std::string& name);
 
+/// What shows that the user speaks: the token of the home, under the user's own name or `human`. Empty under another name:
+/// what is said with `--from NAME` has a peer's authority.
+std::string user_token(const Context& context, const std::string& name);
+/// The first of both that there is, for a message without a session.
+std::string sender_token(const Context& context, const std::string& name);
+
 Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& name);
 
 }  // namespace relay::cli

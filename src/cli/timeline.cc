@@ -8,6 +8,7 @@
 #include "cli/answers.h"
 #include "cli/message.h"
 #include "cli/times.h"
+#include "protocol/send.h"
 
 namespace relay::cli {
 namespace {
@@ -101,9 +102,11 @@ class Drawing {
   void head(const json::object& raw) {
     const auto message = message_from(raw);
     const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitised(who, Lines::Join)); };
-    text_ += relay::format("{}  {} {} {}  {}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)),
+    const bool as_user = string_member(raw, "as") == protocol::kAsUser;
+    text_ += relay::format("{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)),
                            name(message.from), glyphs_.arrow, name(message.to),
-                           canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)));
+                           canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
+                           canvas_.paint(Colour::Dim, as_user ? "  as the user" : ""));
     text_ +=
         relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
   }

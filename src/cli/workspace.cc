@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cli/control.h"
 #include "config/places.h"
+#include "config/system_token.h"
 #include "daemon/private_file.h"
 
 namespace relay::cli {
@@ -43,7 +44,7 @@ Result<Connection> reach_workspace(const Context& context) {
 
 Result<Connection> join_workspace(const Context& context) {
   auto connection = RELAY_TRY(reach_workspace(context));
-  RELAY_TRY(connection.introduce());
+  RELAY_TRY(connection.introduce(config::read_system_token(context.home)));
   return connection;
 }
 

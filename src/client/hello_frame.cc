@@ -32,10 +32,11 @@ std::string write_hello(const protocol::Hello& hello) {
       .optional("avatarUrl", hello.avatar_url)
       .optional("version", hello.version)
       .optional("permissionMode", hello.permission_mode);
-  if (!hello.resume_token.empty() || !hello.claim_token.empty()) {
+  if (!hello.resume_token.empty() || !hello.claim_token.empty() || !hello.system_token.empty()) {
     writer.begin_object("session")
         .optional("resume_token", hello.resume_token)
-        .optional("claim_token", hello.claim_token);
+        .optional("claim_token", hello.claim_token)
+        .optional("system_token", hello.system_token);
     if (!hello.resume_token.empty() && !hello.in_hand.empty()) {
       writer.begin_array("in_hand");
       for (const auto& id : hello.in_hand) writer.element(id);

@@ -103,6 +103,7 @@ Result<Home> find_home(const Environment& environment) {
   home.daemon_log = root + "/daemon.log";
   home.workspaces = root + "/workspaces.json";
   home.http_file = root + "/http.json";
+  home.system_token = root + "/system.token";
   home.projects = root + "/projects";
   home.daemon_socket = socket_places(root + "/daemon.sock", home.runtime, root, "daemon.sock");
   home.published.push_back(root);

@@ -31,9 +31,10 @@ struct Home {
   std::string daemon_lock;  // held for the daemon's whole life
   std::string daemon_pid;
   std::string daemon_log;
-  std::string workspaces;  // workspaces.json: what the daemon reopens when it starts
-  std::string http_file;   // http.json: where the HTTP API listens, while it does
-  std::string projects;    // directory of the projects' directories
+  std::string workspaces;    // workspaces.json: what the daemon reopens when it starts
+  std::string http_file;     // http.json: where the HTTP API listens, while it does
+  std::string system_token;  // system.token: shows that a program is one of ours (system_token.h)
+  std::string projects;      // directory of the projects' directories
   SocketPlaces daemon_socket;
   std::string runtime;                 // private directory for sockets that fit nowhere else
   std::vector<std::string> published;  // where 1.x command lines look for <projectId>/relay.sock

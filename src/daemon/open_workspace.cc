@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "config/system_token.h"
 #include "daemon/daemon.h"
 #include "daemon/prices.h"
 #include "daemon/project_files.h"
@@ -50,6 +51,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   options.origin_of = [classifier = std::make_shared<host::PeerClassifier>(
                            self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](
                           const net::Peer& peer) { return classifier->classify(peer.pid); };
+  options.info.system_token = RELAY_TRY(config::ensure_system_token(around.home, around.random));
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
   const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {

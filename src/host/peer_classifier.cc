@@ -55,7 +55,7 @@ PeerClassifier::PeerClassifier(std::string records, std::vector<std::string> doo
     : records_{std::move(records)}, door_roots_{std::move(door_roots)} {}
 
 protocol::PeerOrigin PeerClassifier::classify(pid_t peer) {
-  if (peer == ::getpid()) return protocol::user_origin();
+  if (peer == ::getpid()) return protocol::daemon_origin();
   return origin_of(ancestors_of(peer), agents(), door_roots_);
 }
 

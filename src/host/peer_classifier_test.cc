@@ -108,7 +108,8 @@ TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
 
 TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {
   PeerClassifier classifier{folder, {}};
-  EXPECT_EQ(classifier.classify(::getpid()), user_origin());
+  EXPECT_EQ(classifier.classify(::getpid()), protocol::daemon_origin());
+  EXPECT_TRUE(classifier.classify(::getpid()).is_user());
 }
 
 TEST_F(PeerClassifierTest, ProcessThatIsGoneIsUnknown) {

@@ -50,6 +50,7 @@ void Errand::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   if (order_.type == MessageType::Send) return say_order();
   protocol::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
+  hello.begin_object("session").optional("system_token", order_.system_token).end();
   hello.begin_object("capabilities").field("ack", false).field("send_ack", true).end();
   const auto payload = hello.take();
   write({.type = MessageType::Hello, .id = order_.id + "-hello", .payload = payload});

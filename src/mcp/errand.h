@@ -23,6 +23,7 @@ struct ErrandOrder {
   std::string payload = "{}";
   std::string from = {}, to = {}, topic = {}, payload_meta = {};  // of a SEND
   std::string claim_token = {};
+  std::string system_token = {};  // for a request that is no SEND
   Millis timeout{5'000};
 };
 

@@ -35,6 +35,7 @@ struct Letter {
   bool quiet = false;         // of a kind that wakes nobody
   std::vector<speech::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
+  bool as_user = false;          // it has the user's authority
 
   /// Does it end a wait? What is held until somebody fetches it is no reason to stop waiting.
   [[nodiscard]] bool wakes() const { return !quiet && !held(); }

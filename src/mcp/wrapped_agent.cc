@@ -62,6 +62,7 @@ Mail mail_from(const json::object& answer) {
     letter.mode = text("mode");
     letter.quiet = bool_member(*entry, "quiet").value_or(false);
     letter.answer_expected = bool_member(*entry, "answerExpected").value_or(false);
+    letter.as_user = text("as") == protocol::kAsUser;
     letter.files = files_from(*entry);
     mail.letters.push_back(std::move(letter));
   }
@@ -105,6 +106,7 @@ void WrappedAgent::mail(MailWish wish, OnMail on_mail) {
 void WrappedAgent::run(ErrandOrder order, Errand::OnAnswer on_answer) {
   if (errands_.size() >= kMaxErrands) return on_answer(fail("too many questions to the daemon are open; try again"));
   const auto number = ++last_errand_;
+  if (options_.system_token) order.system_token = options_.system_token();
   auto errand =
       std::make_unique<Errand>(loop_, network_, options_.socket_path, std::move(order),
                                [this, number, on_answer = std::move(on_answer)](Result<ErrandAnswer> answer) mutable {

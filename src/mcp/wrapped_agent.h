@@ -21,9 +21,10 @@ namespace relay::mcp {
 
 struct WrappedAgentOptions {
   std::string name;
-  std::string door;                          // $AGENT_RELAY_DOOR
-  std::string socket_path;                   // the workspace's
-  std::function<std::string()> claim_token;  // asked for each time: a host may make it after we start
+  std::string door;                                // $AGENT_RELAY_DOOR
+  std::string socket_path;                         // the workspace's
+  std::function<std::string()> claim_token;        // asked for each time: a host may make it after we start
+  std::function<std::string()> system_token = {};  // of the home; read each time, the daemon may make it later
 };
 
 class WrappedAgent final : public Post {

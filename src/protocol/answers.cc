@@ -188,6 +188,7 @@ std::string write_delivery(const DeliveryBlock& block) {
   JsonWriter writer;
   writer.field("seq", block.seq).field("session_id", block.session_id);
   writer.optional("originalTo", block.original_to).optional("messageId", block.message_id);
+  if (block.as_user) writer.field("as", kAsUser);
   if (const auto lane = code_of(block.lane); lane != 0) writer.field("lane", lane);
   if (block.mode) writer.field("mode", name_of(*block.mode));
   if (block.attempt > 1) writer.field("attempt", block.attempt);
@@ -198,13 +199,15 @@ std::string write_delivery(const DeliveryBlock& block) {
 
 Result<DeliveryView> parse_delivery(std::string_view delivery) {
   Field seq{"seq"}, session{"session_id"}, original_to{"originalTo"}, message{"messageId"}, lane{"lane"}, mode{"mode"},
-      attempt{"attempt"}, reason{"reason"}, expires{"expiresAt"};
-  RELAY_TRY(read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason, &expires}));
+      attempt{"attempt"}, reason{"reason"}, expires{"expiresAt"}, as{"as"};
+  RELAY_TRY(
+      read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason, &expires, &as}));
   DeliveryView view;
   view.seq = RELAY_TRY(seq_in(seq));
   view.session_id = RELAY_TRY(text_in(session, kMaxIdBytes));
   view.original_to = RELAY_TRY(text_in(original_to, kMaxTopicBytes));
   view.message_id = RELAY_TRY(text_in(message, kMaxIdBytes));
+  view.as_user = RELAY_TRY(text_in(as, kMaxKindBytes)) == kAsUser;
   const auto known = lane_of(RELAY_TRY(seq_in(lane)));
   if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
   view.lane = *known;

@@ -165,12 +165,14 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.permission_mode = RELAY_TRY(description_in(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));
   if (const auto object = RELAY_TRY(object_in(session)); !object.empty()) {
-    Field resume_token{"resume_token"}, claim_token{"claim_token"}, in_hand{"in_hand"}, state{"state"};
-    RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &in_hand, &state}));
+    Field resume_token{"resume_token"}, claim_token{"claim_token"}, system_token{"system_token"}, in_hand{"in_hand"},
+        state{"state"};
+    RELAY_TRY(read_fields(object, {&resume_token, &claim_token, &system_token, &in_hand, &state}));
     hello.state = RELAY_TRY(text_in(state, kMaxKindBytes));
     hello.in_hand = RELAY_TRY(texts_in(in_hand, kMaxInflight, kMaxKindBytes));
     hello.resume_token = RELAY_TRY(text_in(resume_token, kMaxTokenBytes));
     hello.claim_token = RELAY_TRY(text_in(claim_token, kMaxTokenBytes));
+    hello.system_token = RELAY_TRY(text_in(system_token, kMaxTokenBytes));
   }
   return hello;
 }

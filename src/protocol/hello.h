@@ -41,6 +41,7 @@ struct Hello {
   std::string version, permission_mode;  // of the agent CLI, in its own words
   std::string resume_token;              // session.resume_token
   std::string claim_token;               // session.claim_token: keeps the name for whoever knows it
+  std::string system_token;              // session.system_token: of the daemon's home; shown by its own programs
   std::vector<std::string> in_hand;      // session.in_hand: deliveries it still has, when it resumes
   std::string state;                     // session.state: as SESSION_STATE told it last, when it resumes
 };

@@ -58,7 +58,7 @@ Result<void> check_channel_name(std::string_view name) {
 }
 
 bool is_reserved_name(std::string_view name) {
-  return name == "Dashboard" || name == "cli" || name == "system" || name == kRouter;
+  return name == kDashboardName || name == "cli" || name == "system" || name == kUserName || name == kRouter;
 }
 
 bool is_internal_name(std::string_view name) {

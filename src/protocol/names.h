@@ -34,7 +34,12 @@ inline constexpr std::string_view kGeneralChannel = "#general";
 /// neither "." nor "..", not one of the router's own addresses.
 Result<void> check_agent_name(std::string_view name);
 
-/// Reserved for parts of the system itself; refused unless HELLO says `_isSystemComponent`.
+/// How the user is called where no name of theirs is known.
+inline constexpr std::string_view kUserName = "human";
+/// The published dashboard's name.
+inline constexpr std::string_view kDashboardName = "Dashboard";
+
+/// For the daemon's own programs alone, which show its token (docs/security.md).
 bool is_reserved_name(std::string_view name);
 
 /// Never shown in listings: `__*`, Dashboard, `_DashboardUI`, cli.

@@ -62,7 +62,8 @@ TEST(ChannelName, IsShortAndPrintable) {
 }
 
 TEST(Names, KnowTheReservedAndTheInternal) {
-  for (const auto* name : {"Dashboard", "cli", "system", "_router"}) EXPECT_TRUE(is_reserved_name(name)) << name;
+  for (const auto* name : {"Dashboard", "cli", "system", "human", "_router"})
+    EXPECT_TRUE(is_reserved_name(name)) << name;
   EXPECT_FALSE(is_reserved_name("dashboard"));
   for (const auto* name : {"__spawner", "Dashboard", "_DashboardUI", "cli"})
     EXPECT_TRUE(is_internal_name(name)) << name;

@@ -21,13 +21,15 @@ enum class OriginKind : std::uint8_t {
 struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
   std::string agent = {};  // the name of the agent, as far as it is known
+  bool daemon = false;     // the acceptor's own process: the HTTP API, whose callers it has checked
 
   [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
   [[nodiscard]] bool is_agent() const { return kind == OriginKind::Agent; }
   bool operator==(const PeerOrigin&) const = default;
 };
 
-inline PeerOrigin user_origin() { return {OriginKind::User, {}}; }
-inline PeerOrigin agent_origin(std::string name) { return {OriginKind::Agent, std::move(name)}; }
+inline PeerOrigin user_origin() { return {.kind = OriginKind::User}; }
+inline PeerOrigin daemon_origin() { return {.kind = OriginKind::User, .daemon = true}; }
+inline PeerOrigin agent_origin(std::string name) { return {.kind = OriginKind::Agent, .agent = std::move(name)}; }
 
 }  // namespace relay::protocol

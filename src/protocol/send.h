@@ -134,11 +134,16 @@ Result<ErrorView> parse_error(std::string_view payload);
 
 std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth);
 
+/// `as` of a delivery, a trace and a listing: with whose authority a message speaks.
+inline constexpr std::string_view kAsUser = "user";
+inline constexpr std::string_view kAsPeer = "peer";
+
 /// The `delivery` member of a DELIVER.
 struct DeliveryBlock {
   std::uint64_t seq = 0;
   std::string_view session_id;
   std::string_view original_to = {};      // only when it differs from the recipient
+  bool as_user = false;                   // `as`: it has the user's authority; absent: a peer's
   std::string_view message_id = {};       // the short id people see; ours, published clients ignore it
   Lane lane = {};                         // the stream's
   std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender wished
@@ -151,6 +156,7 @@ struct DeliveryView {
   std::uint64_t seq = 0;
   std::string session_id;
   std::string original_to;
+  bool as_user = false;
   std::string message_id;
   Lane lane = {};
   std::optional<DeliveryMode> mode = {};  // in place of the one its sender wished

@@ -16,6 +16,9 @@
 namespace relay::records {
 
 /// Who said what to whom. Written once, never changed.
+/// In place of a session: the user's own words, from a shell, the dashboard or the HTTP API. Ids of sessions begin `s-`.
+inline constexpr std::string_view kUserSession = "user";
+
 struct Message {
   Key key;
   std::string id;  // as the sender named it
@@ -27,7 +30,10 @@ struct Message {
   std::string thread;
   std::string payload;       // raw JSON as it came
   std::string payload_meta;  // raw JSON as it came, or empty
-  SessionId session;         // the sender's; empty for a SEND without HELLO
+  SessionId session;         // the sender's; kUserSession; empty for another SEND without HELLO
+
+  /// Does it have the user's authority? Otherwise a peer's.
+  [[nodiscard]] bool as_user() const { return session.value() == kUserSession; }
 };
 
 enum class DeliveryState : std::uint8_t {

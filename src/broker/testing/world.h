@@ -22,6 +22,8 @@ inline std::string text(const Frame& frame, std::string_view name) { return stri
 inline const Frame& payload(const Frame& frame) { return frame.at("payload").as_object(); }
 inline std::string body(const Frame& frame) { return text(payload(frame), "body"); }
 
+inline constexpr std::string_view kSystemToken = "the token of this world's home";
+
 class World {
  public:
   explicit World(BrokerLimits limits = {}) : limits_{limits} { restart(); }
@@ -32,8 +34,9 @@ class World {
     heard_.clear();
     closed_.clear();
     host_wishes_.clear();
-    broker_ =
-        std::make_unique<Broker>(limits_, ServerInfo{"test", "memory", false, {}, {}}, *store_.load(), random_, now_);
+    ServerInfo info{"test", "memory", false, {}, {}};
+    info.system_token = kSystemToken;
+    broker_ = std::make_unique<Broker>(limits_, std::move(info), *store_.load(), random_, now_);
   }
 
   /// From the user's own shell, unless another origin is given.
@@ -60,7 +63,10 @@ class World {
     hello(id, name, more);
     return id;
   }
-  void hello(ConnectionId id, const std::string& name, const std::string& more = {}) {
+  /// The command line's own shows the token.
+  void hello(ConnectionId id, const std::string& name, std::string more = {}) {
+    if (name == "cli" && !more.contains("session"))
+      more += format(R"({}"session":{{"system_token":"{}"}})", more.empty() ? "" : ",", kSystemToken);
     say(id, format(R"({{"v":1,"type":"HELLO","id":"h{}","ts":1,"payload":{{"agent":"{}"{}{}}}}})", id.value(), name,
                    more.empty() ? "" : ",", more));
   }

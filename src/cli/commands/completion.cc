@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/man_page.h"
+#include "config/system_token.h"
 
 namespace relay::cli {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::string_view kManPage = "man";    // writes share/man/man1/agent-r
 /// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
 ExitCode list_names(std::string_view kind, const Context& context) {
   auto connection = Connection::open(config::socket_to_connect(context.project.socket));
-  if (!connection || !connection->introduce()) return ExitCode::NoDaemon;
+  if (!connection || !connection->introduce(config::read_system_token(context.home))) return ExitCode::NoDaemon;
   const auto names = names_of_kind(*connection, kind);
   std::string lines;
   for (const auto& name : names.value_or(std::vector<std::string>{})) lines += name + "\n";

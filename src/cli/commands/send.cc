@@ -132,7 +132,7 @@ Result<Letter> letter_in(const Invocation& invocation, const Context& context) {
   letter.to = invocation.argument(0);
   RELAY_TRY(check_recipient(letter.to));
   letter.from = RELAY_TRY(speaker(invocation, "--from", context));
-  letter.claim_token = kept_claim_token(context, letter.from);
+  letter.claim_token = sender_token(context, letter.from);
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
                                  protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))

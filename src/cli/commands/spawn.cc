@@ -106,7 +106,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto payload =
-      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout, kept_claim_token(context, who)));
+      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout, sender_token(context, who)));
   return tell(RELAY_CLI_TRY(parse_json_object(payload)), invocation.has("--json"));
 }
 
