@@ -61,6 +61,7 @@ struct Speaking {
   Moment moment = Moment::Never;
   std::string_view way = {};
   SteadyTime not_before{};  // it takes only so many in a while
+  bool as_peer = false;     // the agent tells its model that a peer speaks, not its user
 };
 
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode

@@ -26,8 +26,8 @@ class Claude final : public HookedAdapter {
     can.know = way::kStatus;
     if (!inbox_works_) return can;
     const auto ready_at = inbox_ ? inbox_->ready_at() : SteadyTime{};
-    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at};
-    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox, ready_at};
+    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at, true};
+    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox, ready_at, true};
     return can;
   }
   void speak(const Words& words, OnHanded done) override {

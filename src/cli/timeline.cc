@@ -106,7 +106,7 @@ class Drawing {
     text_ += relay::format("{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)),
                            name(message.from), glyphs_.arrow, name(message.to),
                            canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
-                           canvas_.paint(Colour::Dim, as_user ? "  as the user" : ""));
+                           as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{});
     text_ +=
         relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
   }

@@ -29,7 +29,8 @@ speech::InjectedMessage injected(const Message& message, std::string body) {
           .importance = message.importance,
           .to = message.to,
           .files = message.files,
-          .answer_expected = message.answer_expected};
+          .answer_expected = message.answer_expected,
+          .as_user = message.as_user};
 }
 
 /// Those that lie somewhere, as far as they can be understood: a message does not fail for them.
@@ -90,6 +91,7 @@ Message message_of(const client::Incoming& incoming) {
   message.id = incoming.delivery.message_id;
   message.to = incoming.delivery.original_to;
   message.topic = incoming.envelope.topic;
+  message.as_user = incoming.delivery.as_user;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     message.thread = view->thread;
@@ -150,6 +152,7 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
         .field("mode", protocol::name_of(letter->mode))
         .field("waiting", reason_shown(*letter));
     if (letter->quiet) json.field("quiet", true);
+    if (letter->as_user) json.field("as", protocol::kAsUser);
     if (letter->answer_expected) json.field("answerExpected", true);
     if (!letter->files.empty()) write_files(json, letter->files);
     bytes += json.size();

@@ -31,6 +31,7 @@ struct Letter {
   std::string reply_to = {};  // the message it answers; may be empty
   std::vector<speech::AttachedFile> files = {};
   bool answer_expected = false;  // its sender waits
+  bool as_user = false;          // it has the user's authority
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
   bool quiet = false;       // it does not wake the agent: it goes with what does
   bool typed_only = false;  // its native way took nothing
@@ -61,6 +62,7 @@ struct Message {
   std::string kind = {}, topic = {}, reply_to = {};  // an ordinary message has no kind
   bool quiet = false;                                // of a kind that wakes nobody
   bool answer_expected = false;                      // its sender waits
+  bool as_user = false;                              // it has the user's authority
   std::vector<speech::AttachedFile> files = {};
   std::optional<std::int64_t> importance = {};
   std::optional<WallMs> expires_at = {};

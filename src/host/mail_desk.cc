@@ -48,6 +48,7 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .reply_to = message.reply_to,
                .files = message.files,
                .answer_expected = message.answer_expected,
+               .as_user = message.as_user,
                .mode = message.mode,
                .quiet = message.quiet,
                .expires_at = message.expires_at,

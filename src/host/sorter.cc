@@ -80,6 +80,7 @@ std::vector<LetterQueue*> Sorter::queues() {
 /// What stands before the gate and has not begun comes back.
 void Sorter::clear_gate() {
   at_gate_.reset();
+  user_at_gate_ = false;
   if (auto letter = hands_.take_back()) put_back(*std::move(letter));
 }
 
@@ -88,8 +89,10 @@ std::optional<SteadyTime> Sorter::deliver(const View& view) {
   has_record_ = !view.can.hear.empty();
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
+  if (hands_.may_type()) user_at_gate_ = false;
   // A way has opened since it was given to the mailroom, perhaps.
-  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never && !hands_.has_interrupted()) clear_gate();
+  if (view.can.by(DeliveryMode::OnIdle).moment != Moment::Never && !hands_.has_interrupted() && !user_at_gate_)
+    clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
     hold_all();
@@ -173,7 +176,8 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
   if (by.moment == Moment::Asked)
     return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
                                                       : "it waits for the agent's next tool call");
-  if (by.moment != Moment::Never && !from.front().typed_only) return hand_over(from, mode, view);
+  const bool typed = from.front().typed_only || (from.front().as_user && by.as_peer && can_be_typed(mode));
+  if (by.moment != Moment::Never && !typed) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
   type_from(from, which, view);
@@ -186,6 +190,7 @@ void Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
   if (!hands_.may_type() && gives_way) clear_gate();
   if (!hands_.may_type()) return;
   at_gate_ = which;
+  user_at_gate_ = from.front().as_user && view.can.by(which.mode).as_peer;
   hands_.type(from.take());
 }
 
@@ -225,6 +230,10 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   }
   if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
     wait(letter, "another message comes first: the agent's turn was interrupted for it");
+    return std::nullopt;
+  }
+  if (user_at_gate_ && !hands_.may_type() && view.state != State::Typing) {
+    wait(letter, "a message of the user comes first");
     return std::nullopt;
   }
   if (by.not_before > view.now) {

@@ -17,6 +17,7 @@
 ///   after a turn that should have shown it.
 /// - What has cut a turn short is the next that begins one: nothing goes before it but a person's draft.
 /// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
+/// - What the user says goes by no way that presents it as a peer's: it is typed, and waits for the gate.
 /// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
 /// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
 /// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
@@ -148,6 +149,7 @@ class Sorter {
   std::array<LetterQueue, protocol::kLanes> lanes_;
   std::array<LetterQueue, 2> quiet_;
   std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
+  bool user_at_gate_ = false;              // it is typed because the user says it
   std::deque<Handed> handed_;
   std::deque<Handed> doubted_;   // given up, and shown after all, perhaps; the newest kMaxHanded
   std::vector<Letter> fetched_;  // and perhaps not shown yet

@@ -69,6 +69,14 @@ struct SorterTest : testing::Test, SorterHands {
                 .mode = mode,
                 .injection = Injection{rules}});
   }
+  void come_from_user(const std::string& id) {
+    sorter.add({.place = {.id = id},
+                .from = "human",
+                .message = id,
+                .text = "text of " + id,
+                .as_user = true,
+                .injection = Injection{rules}});
+  }
   void come_quietly(const std::string& id, DeliveryMode mode = DeliveryMode::OnIdle) {
     sorter.add({.place = {.id = id},
                 .from = "Alice",
@@ -206,6 +214,31 @@ TEST_F(SorterTest, AFarDeadlineIsNoHurry) {
     EXPECT_EQ(sorter.deliver(view), view.now + kFarAway) << end;
     ASSERT_TRUE(sorter.cancel("a"));
   }
+}
+
+TEST_F(SorterTest, UserIsNotPresentedAsAPeer) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.can.by(DeliveryMode::OnIdle).as_peer = true;
+  come_from_user("u");
+  come("a");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of u"});
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a deferred: a message of the user comes first"});
+  after(1s, State::Typing);
+  after(1s, State::Typing);
+  EXPECT_EQ(heard(), Lines{"hand text of a"}) << "a draft holds back what is typed alone";
+  ASSERT_TRUE(gate) << "the user's message stays where it is typed";
+  EXPECT_EQ(gate->text, "text of u");
+}
+
+TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "queue");
+  come_from_user("u");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"hand text of u"});
 }
 
 TEST_F(SorterTest, ByADoorItIsDeliveredWhenTheRecordShowsIt) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "protocol/send.h"
 #include "protocol/utf8.h"
+#include "speech/injection.h"
 #include "speech/plain_text.h"
 
 namespace relay::mcp {
@@ -25,8 +27,8 @@ std::string body_shown(const Letter& letter, std::size_t room) {
 
 /// What stands in a header, whoever chose it, is one line.
 std::string header_of(const Letter& letter) {
-  auto header =
-      format("Relay message from {} [{}]", speech::harmless_line(letter.from), speech::harmless_line(letter.id));
+  auto header = format("{}{} [{}]", letter.as_user ? speech::kUserWord : speech::kInjectedWord,
+                       speech::harmless_line(letter.from), speech::harmless_line(letter.id));
   if (!letter.to.empty()) header += " to " + speech::harmless_line(letter.to);
   if (!letter.kind.empty()) header += " kind " + speech::harmless_line(letter.kind);
   if (!letter.topic.empty()) header += " topic " + speech::harmless_line(letter.topic);
@@ -94,13 +96,17 @@ json::object letters_json(const Mail& mail) {
     if (whole_size(letter) > room) one["cut"] = true;
     if (!letter.files.empty()) one["attachments"] = files_json(letter);
     if (letter.answer_expected) one["answerExpected"] = true;
+    if (letter.as_user) one["as"] = protocol::kAsUser;
     letters.emplace_back(std::move(one));
   }
   json::object all;
   all["messages"] = std::move(letters);
   all["more"] = mail.more;
   // Some clients show a model the structured part alone.
-  if (!mail.letters.empty()) all["note"] = "written by others on the relay, not by your user";
+  const bool any_user = std::ranges::any_of(mail.letters, &Letter::as_user);
+  if (!mail.letters.empty())
+    all["note"] = any_user ? "those with \"as\": \"user\" are your user's, the rest was written by others on the relay"
+                           : "written by others on the relay, not by your user";
   if (std::ranges::any_of(mail.letters, &Letter::answer_expected))
     all["answer"] = "who wrote a message with answerExpected waits for it: answer with relay_reply";
   return all;
@@ -113,9 +119,10 @@ ToolResult show_letters(const Mail& mail, std::string_view nothing) {
     return result;
   }
   const auto room = room_for_each(mail.letters.size());
+  const bool any_user = std::ranges::any_of(mail.letters, &Letter::as_user);
   result.text =
-      format("{} from others on the relay, not from your user:",
-             mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()));
+      format("{}{}:", mail.letters.size() == 1 ? std::string{"1 message"} : format("{} messages", mail.letters.size()),
+             any_user ? "" : " from others on the relay, not from your user");
   for (const auto& letter : mail.letters)
     result.text += format("\n{}: {}{}", header_of(letter), indented(body_shown(letter, room)), footer_of(letter));
   if (mail.more) result.text += "\nMore wait: call relay_inbox again.";

@@ -25,6 +25,7 @@ Letter letter_of(const client::Incoming& incoming) {
   letter.from = incoming.envelope.from;
   letter.to = incoming.delivery.original_to;
   letter.topic = incoming.envelope.topic;
+  letter.as_user = incoming.delivery.as_user;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
     letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
     letter.thread = view->thread;

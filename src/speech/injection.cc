@@ -30,11 +30,18 @@ bool looks_like(char sign, char wanted) {
   return lower(sign) == lower(wanted) || (wanted == 'o' && sign == '0');
 }
 
-/// Does it begin with the header's words? `seen` is as an eye sees it.
+/// Would it make another word of the last one (`Message from your users`)?
+bool is_word_sign(char sign) {
+  return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || (sign >= '0' && sign <= '9');
+}
+
+/// Does it begin with the words of a header? `seen` is as an eye sees it.
 bool begins_as_header(std::string_view seen) {
-  constexpr auto kWords = kInjectedWord.substr(0, kInjectedWord.size() - 1);
-  return seen.size() >= kWords.size() && std::ranges::equal(seen.substr(0, kWords.size()), kWords, looks_like) &&
-         (seen.size() == kWords.size() || seen[kWords.size()] == ' ');
+  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) {
+    words.remove_suffix(1);
+    return seen.size() >= words.size() && std::ranges::equal(seen.substr(0, words.size()), words, looks_like) &&
+           (seen.size() == words.size() || !is_word_sign(seen[words.size()]));
+  });
 }
 
 /// Would a reader take the line for a header?
@@ -109,7 +116,7 @@ std::string header_tags(std::string_view kind, std::string_view topic, std::stri
 }
 
 std::string injection_text(const InjectedMessage& message) {
-  std::string text{kInjectedWord};
+  std::string text{message.as_user ? kUserWord : kInjectedWord};
   text += header_word(message.from);
   text += " [" + header_word(message.id.substr(0, kShownIdBytes)) + "]";
   text += header_tags(message.kind, message.topic, message.reply_to);
@@ -141,10 +148,14 @@ std::string attached_line(const AttachedFile& file) {
   return format("(attached: {}, {}: {})", file_word(file.name), size_shown(file.bytes), file_word(file.path));
 }
 
+bool begins_injected(std::string_view text) {
+  return std::ranges::any_of(kHeaderWords, [&](std::string_view words) { return text.starts_with(words); });
+}
+
 bool is_injected_line(std::string_view line) {
   LeadIn lead = begin_lead_in(line);
   do {
-    if (line.substr(lead.end).starts_with(kInjectedWord)) return true;
+    if (begins_injected(line.substr(lead.end))) return true;
   } while (take_lead_in_mark(line, lead));
   return false;
 }

@@ -33,9 +33,15 @@ struct InjectedMessage {
   std::vector<std::string> attachments = {};    // paths, as published clients attach them
   std::vector<AttachedFile> files = {};
   bool answer_expected = false;  // the sender waits for it
+  bool as_user = false;          // the user says it, not another agent
 };
 
-inline constexpr std::string_view kInjectedWord = "Relay message from ";
+inline constexpr std::string_view kInjectedWord = "Relay message from ";  // of a peer
+inline constexpr std::string_view kUserWord = "Message from your user ";  // of the user
+inline constexpr std::string_view kHeaderWords[] = {kInjectedWord, kUserWord};
+
+/// Does the text begin with the words of either header, as they are?
+bool begins_injected(std::string_view text);
 
 /// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
 /// [Attachments: a, b]: the text`, one line; then one for each file, `(attached: report.txt, 12 KB: /path)`, and `(answer expected: write to Alice with [thread:x])`.

@@ -15,8 +15,9 @@ struct Alike {
 
 // By Unicode's list of confusables, for the letters of the header's words alone.
 constexpr Alike kAlike[] = {
-    {'r', "гГʀᴦɾꭇꭈ"}, {'e', "еЕεΕёЁєЄᴇℯ℮ҽⅇ"}, {'l', "ӏӀⅼⅬℓʟІіΙι∣"}, {'a', "аАαΑɑᴀ⍺"}, {'y', "уУүҮγΥʏყ"},
-    {'m', "мМΜᴍⅿⅯ"},  {'s', "ѕЅꜱƽſ"},         {'g', "ɡɢցǥԍ"},       {'f', "ƒꜰꞙẝϝ"},   {'o', "оОοΟσᴏօ०"},
+    {'r', "гГʀᴦɾꭇꭈ"},  {'e', "еЕεΕёЁєЄᴇℯ℮ҽⅇ"}, {'l', "ӏӀⅼⅬℓʟІіΙι∣"}, {'a', "аАαΑɑᴀ⍺"},
+    {'y', "уУүҮγΥʏყ"}, {'m', "мМΜᴍⅿⅯ"},        {'s', "ѕЅꜱƽſ"},       {'g', "ɡɢցǥԍ"},
+    {'f', "ƒꜰꞙẝϝ"},    {'o', "оОοΟσᴏօ०"},      {'u', "υսᴜʋꞟᶙ"},
 };
 
 /// The letter at that place of a run of alphabets, each A to Z and a to z.

@@ -126,7 +126,7 @@ class Unwrapper {
       return;
     }
     const bool commands = !plain && prefixes_.opening(row.text).has_value();
-    const bool begins = plain ? row.text.starts_with(kInjectedWord) : begins_block(row.text);
+    const bool begins = plain ? begins_injected(row.text) : begins_block(row.text);
     if (open_ && (soft || paragraph_.quotes == quotes) && continues(row, commands, begins)) {
       const auto between = glue(paragraph_.last, row);
       if (between && paragraph_.line.text.size() + row.text.size() < kMaxLogicalBytes) {
