@@ -5,7 +5,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr DiskFacts kFine = {.free_bytes = 1'000'000'000, .files = 10, .free_files = 5};
+const DiskFacts kFine = {.free_bytes = 1'000'000'000, .files = 10, .free_files = 5};
 
 DiskFacts facts(void (*change)(DiskFacts& facts)) {
   auto all = kFine;
