@@ -23,9 +23,9 @@ TEST(AgentVersions, AreFoundInWhatProgramsPrint) {
 }
 
 TEST(AgentVersions, AreComparedByNumbers) {
-  EXPECT_GT(compare_versions("2.10.0", "2.9.9"), 0);
-  EXPECT_LT(compare_versions("0.61.0", "0.166.0"), 0);
-  EXPECT_EQ(compare_versions("1.0", "1.0.0"), 0);
+  EXPECT_TRUE(compare_versions("2.10.0", "2.9.9") > 0);
+  EXPECT_TRUE(compare_versions("0.61.0", "0.166.0") < 0);
+  EXPECT_TRUE(compare_versions("1.0", "1.0.0") == 0);
 }
 
 TEST(AgentVersions, OneThatWasNotTestedIsRemarkedOn) {
