@@ -78,7 +78,9 @@ struct ServerInfo {
   std::string version;
   std::string storage_driver;
   bool persistent = false;
-  std::string durability = {};  // what an accepted message survives: `power` or `process`; empty: neither
+  std::string damage = {};          // of the store, found when it was opened: a sentence; empty: none
+  std::uint64_t lost_messages = 0;  // by that, at most
+  std::string durability = {};      // what an accepted message survives: `power` or `process`; empty: neither
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
   std::string system_token = {};  // shown by the daemon's own programs; empty: nobody can

@@ -128,10 +128,10 @@ Finding check_store(const Context& context) {
     const auto name = entry.path().filename().string();
     if (name.find("damaged") == std::string::npos) continue;
     if (name.find("-commits") != std::string::npos)
-      return problem("store", "a journal that did not fit its database was set aside: " + entry.path().string(),
+      return problem("store", "a damaged journal was set aside: " + entry.path().string(),
                      "keep it if messages are missed, or remove it");
     return problem("store", "a damaged database was set aside: " + entry.path().string(),
-                   "recover it with sqlite3 .recover, or remove it");
+                   "what could be read is recovered; keep it if messages are missed, or remove it");
   }
   std::ifstream file{path, std::ios::binary};
   if (!file) return fine("store", "no messages yet");
@@ -168,6 +168,9 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
       findings.push_back(problem(
           "storage", "the last write failed: " + error.value_or("no reason given"),
           relay::format("see the disk and {}; messages are refused until it can be written", context.home.daemon_log)));
+  if (const auto* storage = object_member(*status, "storage"))
+    if (const auto damage = string_member(*storage, "damage"))
+      findings.push_back(problem("damage", *damage, "look at the disk; the files are kept beside the store"));
   if (const auto newest = newest_messages(*connection, protocol::MessageType::MessagesQuery, {}, 1);
       newest && !newest->empty())
     if (newest->front().timestamp > context.now() + kClockTolerance)

@@ -94,6 +94,7 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
      [](const Object& event) {
        return relay::format("{} → {}: {}", of(event, "from"), of(event, "to"), of(event, "reason"));
      }},
+    {"relay.damaged", [](const Object& event) { return of(event, "reason"); }},
 };
 
 }  // namespace

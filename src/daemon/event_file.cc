@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -140,6 +141,20 @@ std::string EventFile::newest_set_aside() const {
   const auto paths = all_set_aside();
   const auto newest = std::ranges::max_element(paths);
   return newest == paths.end() ? std::string{} : *newest;
+}
+
+std::uint64_t messages_in_event_files(const std::string& directory) {
+  const auto needle = format("\"type\":\"{}\"", records::kMessageExchanged);
+  std::uint64_t count = 0;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator{directory, problem}) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with("events") || !name.ends_with(".jsonl")) continue;
+    std::ifstream file{entry.path()};
+    for (std::string line; std::getline(file, line);)
+      if (line.find(needle) != std::string::npos) ++count;
+  }
+  return count;
 }
 
 void EventFile::forget_before(WallMs time) {

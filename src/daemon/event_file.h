@@ -22,6 +22,9 @@ namespace relay::daemon {
 inline constexpr std::uint64_t kMaxEventFileBytes = 64 << 20;
 inline constexpr WallMs kMaxEventFileAgeMs = 24LL * 3600 * 1000;
 
+/// How many messages the event files of a directory tell of.
+std::uint64_t messages_in_event_files(const std::string& directory);
+
 class EventFile {
  public:
   explicit EventFile(std::string directory) : directory_{std::move(directory)} {}

@@ -42,8 +42,11 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));
   self->store_lock_ = std::move(opened.lock);
-  self->warning_ = std::move(opened.warning);
-  if (!self->warning_.empty()) log::warn(self->warning_, {{"workspace", root}});
+  self->warning_ = opened.damage.sentence();
+  if (opened.damage.lost_messages > 0)
+    log::error("the message store was damaged", {{"workspace", root}, {"damage", self->warning_}});
+  else if (opened.damage.found())
+    log::warn("the message store was damaged", {{"workspace", root}, {"damage", self->warning_}});
   auto snapshot = RELAY_TRY(opened.store->load());
 
   auto options = workspace_options(settings, around.version);
@@ -52,6 +55,8 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
                            self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](
                           const net::Peer& peer) { return classifier->classify(peer.pid); };
   options.info.system_token = RELAY_TRY(config::ensure_system_token(around.home, around.random));
+  options.info.damage = self->warning_;
+  options.info.lost_messages = opened.damage.lost_messages;
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
   const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {

@@ -1,8 +1,13 @@
 #include "daemon/workspace_settings.h"
 
+#include <filesystem>
+
 #include "base/format.h"
+#include "base/json.h"
 #include "base/random.h"
+#include "daemon/event_file.h"
 #include "daemon/machine_usage.h"
+#include "events/event.h"
 #include "store/journal_recovery.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
@@ -25,6 +30,33 @@ store::Durability durability_of(const config::Settings& settings) {
 std::int64_t random_first_key() {
   constexpr std::uint64_t kBound = std::uint64_t{1} << 39;
   return static_cast<std::int64_t>(SystemRandom{}.below(kBound));
+}
+
+/// A new store beside the event log of an earlier one, and no journal that remembers it.
+store::Damage find_missing_store(const std::string& path, const std::string& directory) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(path, ignored) && std::filesystem::file_size(path, ignored) > 0;
+  if (is_there || store::Journal::store_beside(path, {})) return {};
+  const auto messages = messages_in_event_files(directory);
+  if (messages == 0) return {};
+  return {.findings = {format("the message store {} is missing and a new one was begun beside the event log in {}",
+                              path, directory)},
+          .lost_messages = messages,
+          .kept = {}};
+}
+
+/// The event of it, in the store that was recovered.
+Result<void> store_event(store::MessageStore& store, const store::Damage& damage, WallMs now) {
+  const events::RelayDamaged event{.reason = damage.sentence(),
+                                   .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
+                                   .files = damage.kept};
+  RELAY_TRY(store.begin());
+  RELAY_TRY(store.apply(records::AddEvent{{.type = std::string{events::type_of(event)},
+                                           .at = now,
+                                           .agent = {},
+                                           .session = {},
+                                           .body = json::serialize(events::members_of(event))}}));
+  return store.commit();
 }
 
 }  // namespace
@@ -75,11 +107,12 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
                                          .now = now,
                                          .first_key = random_first_key(),
                                          .boot_id = boot_id()};
+      opened.damage = find_missing_store(opened.path, project.directory);
       auto sqlite = RELAY_TRY(store::SqliteStore::open(options));
       opened.journal = RELAY_TRY(store::recover_journal(*sqlite, options));
-      opened.warning = sqlite->warning();
-      if (!opened.journal->warning().empty())
-        opened.warning += (opened.warning.empty() ? "" : "; ") + opened.journal->warning();
+      opened.damage.add(sqlite->damage());
+      opened.damage.add(opened.journal->damage());
+      if (opened.damage.found()) RELAY_TRY(store_event(*sqlite, opened.damage, now));
       opened.store = std::move(sqlite);
       break;
     }

@@ -9,6 +9,7 @@
 #include "config/places.h"
 #include "config/settings.h"
 #include "daemon/workspace.h"
+#include "store/damage.h"
 #include "store/journal.h"
 #include "store/sqlite_store.h"
 
@@ -22,8 +23,8 @@ struct OpenedStore {
   std::unique_ptr<store::MessageStore> store;
   std::unique_ptr<store::Journal> journal;  // before the store; none for the memory store
   store::Durability durability = store::Durability::Power;
-  std::string path;     // of the database; empty for the memory store
-  std::string warning;  // one sentence when a damaged file had to be set aside
+  std::string path;      // of the database; empty for the memory store
+  store::Damage damage;  // found at the opening
 };
 Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now);
 

@@ -28,6 +28,7 @@ constexpr std::array<Named, kTyped> kNamed = {{
     {"tokens.used", Source::Session},         {"file.operation", Source::Session},
     {"command.executed", Source::Session},    {"agent.status", Source::Session},
     {"agent.unparsed", Source::Session},      {"loop.tripped", Source::Relay},
+    {"relay.damaged", Source::Relay},
 }};
 
 constexpr std::array kDeliveryTypes = {

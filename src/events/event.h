@@ -24,7 +24,7 @@ namespace relay::events {
 using Event = std::variant<SessionStarted, SessionEnded, ItemStarted, ItemDelta, ItemCompleted, PermissionRequested,
                            PermissionResolved, QuestionRequested, QuestionResolved, MessageExchanged, AgentSpawned,
                            AgentReleased, ConsensusProposed, ConsensusResolved, TokensUsed, FileOperation,
-                           CommandExecuted, AgentStatus, AgentUnparsed, LoopTripped>;
+                           CommandExecuted, AgentStatus, AgentUnparsed, LoopTripped, RelayDamaged>;
 
 /// Who may say that it happened.
 enum class Source : std::uint8_t {

@@ -1,4 +1,4 @@
-/// What passes between agents: messages, votes, loops. Deliveries have a header of their own.
+/// What passes between agents: messages, votes, loops; and what the relay itself met. Deliveries have a header of their own.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +47,12 @@ struct LoopTripped {
   std::optional<WallMs> until = {};
 };
 
+struct RelayDamaged {
+  std::string reason = {};
+  std::int64_t lost_messages = 0;
+  std::vector<std::string> files = {};
+};
+
 }  // namespace relay::events
 
 namespace relay::schema {
@@ -92,5 +98,13 @@ inline constexpr auto kObject<events::LoopTripped> =
            member<&events::LoopTripped::to>("to", "whom it was for"),
            member<&events::LoopTripped::reason>("reason", "what was noticed, in a sentence"),
            member<&events::LoopTripped::until>("until", "till when nothing passes, in Unix milliseconds"));
+
+template <>
+inline constexpr auto kObject<events::RelayDamaged> =
+    object("RelayDamaged", "A file of the message store was damaged when the workspace was opened.",
+           member<&events::RelayDamaged::reason>("reason", "which files, what was wrong, in a sentence"),
+           member<&events::RelayDamaged::lost_messages>("lostMessages",
+                                                        "acknowledged messages that are gone: at most so many"),
+           member<&events::RelayDamaged::files>("files", "the damaged files, under the names they are kept by"));
 
 }  // namespace relay::schema

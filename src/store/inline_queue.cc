@@ -65,7 +65,7 @@ void InlineStoreQueue::serve() {
   if (!requests.empty()) {
     auto outcome = carry_out(*store_, requests);
     if (!outcome.failed) {
-      reached_ = std::max(reached_, reached_by(requests));
+      reached_ = std::max(reached_, reached_by(requests).commits);
       if (promise_of(requests) == Promise::Kept) kept_ = reached_;
     }
     tell(std::move(outcome));

@@ -3,8 +3,11 @@
 /// Why: a database touches some twenty pages for one message; to keep the promise of an acknowledgement one append is
 ///   enough. What was appended is applied to the database a moment later, many commits at a time.
 /// Files: `<database>-commits0`, `-commits1`, … of about kSegmentBytes, used again in turn once the database has what
-///   they hold. A record is followed by the next; each is bound to the one before it by its checksum, so that what an
-///   earlier turn left in a file, or a write that was cut, is never taken for a record. docs/spec/store.md has the bytes.
+///   they hold. A record carries its number and a checksum under a seed of its segment, so that what an earlier turn left
+///   in a file, or a write that was cut, is never taken for a record, and one that is damaged costs no other.
+///   `<database>-reached` says how far it had come (journal_mark.h). docs/spec/store.md has the bytes.
+/// Damage: a commit that was acknowledged and cannot be read is counted, its file is set aside, and the commits behind it
+///   are told all the same. What cannot be read and was never acknowledged is what a crash leaves: it is ignored.
 /// Invariants: commits are numbered from 1 without a gap; what was refused is not there (unless the process dies while it
 ///   is being refused); nothing is used again before release() said so.
 /// Threading: any one thread appends and syncs; release(), newest() and read() from another are safe beside it, pass() and
@@ -15,12 +18,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "records/changes.h"
+#include "store/damage.h"
+#include "store/journal_format.h"
+#include "store/journal_mark.h"
 #include "store/message_store.h"
 #include "store/vfs_file.h"
 
@@ -30,23 +37,30 @@ class Journal {
  public:
   static constexpr std::size_t kSegmentBytes = std::size_t{4} << 20;
   static constexpr std::size_t kMaxSegments = 64;
-  static constexpr std::size_t kFrameBytes = 16;  // in front of each record
+  static constexpr std::size_t kFrameBytes = sizeof(RecordFrame);  // in front of each record
 
   struct Options {
-    std::string database;      // whose files they are
-    std::string vfs = {};      // where they are; empty is the machine's own
-    std::uint64_t id = 0;      // of the store; files of another one are set aside
-    CommitNumber applied = 0;  // the store has everything up to here
-    WallMs now = 0;            // names what is set aside
+    std::string database;       // whose files they are
+    std::string vfs = {};       // where they are; empty is the machine's own
+    std::uint64_t id = 0;       // of the store; files of another one are set aside
+    JournalReach applied = {};  // the store has everything up to here
+    WallMs now = 0;             // names what is set aside
+    /// The machine went down and nothing was synced: what is behind the first hole is given up, so that the commits that
+    /// survive are the first ones.
+    bool power_lost = false;
+    /// The store was recovered from a damaged one: commits that it should have are told again as well.
+    bool tell_all = false;
   };
   /// One commit that the store does not have yet.
-  using Replay = std::function<Result<void>(CommitNumber number, records::Changes changes)>;
+  using Replay = std::function<Result<void>(JournalReach place, records::Changes changes)>;
 
   /// Tells everything after `applied` and begins anew behind it.
   static Result<std::unique_ptr<Journal>> open(const Options& options, const Replay& replay);
+  /// The store whose journal or mark lies beside this database, which may be gone; nothing when there is none.
+  static std::optional<std::uint64_t> store_beside(const std::string& database, const std::string& vfs);
 
   /// Some commits as one record: all of them are there after a crash, or none. `record` begins with kFrameBytes of room.
-  Result<void> append(std::string& record, std::uint32_t commits);
+  Result<void> append(std::string& record, std::uint32_t commits, std::uint32_t messages = 0);
   /// What was appended survives a power cut. When that fails it is taken back.
   Result<void> sync();
   /// What was appended need not survive one: it is safe as it is.
@@ -57,20 +71,21 @@ class Journal {
   Result<void> clean();
 
   /// The store has commits up to `number` that the journal never had: what comes next follows those.
-  void pass(CommitNumber number);
+  void pass(JournalReach reach);
 
   /// Everything up to `number` is in the database, for as long as the database itself lasts.
   void release(CommitNumber number);
   /// Tells what is still there after `number`.
   Result<void> read(CommitNumber after, const Replay& replay);
 
-  [[nodiscard]] CommitNumber newest() const;
+  [[nodiscard]] CommitNumber newest() const { return reach().commits; }
+  [[nodiscard]] JournalReach reach() const;
   /// Where the newest segment begins: release()d up to here, all others may be used again.
   [[nodiscard]] CommitNumber newest_segment() const;
   /// Was there anything of an earlier life?
   [[nodiscard]] bool found_files() const { return found_files_; }
-  /// One sentence for the person when files had to be set aside; empty when all was well.
-  [[nodiscard]] const std::string& warning() const { return warning_; }
+  /// What was lost or set aside at the opening.
+  [[nodiscard]] const Damage& damage() const { return damage_; }
 
   /// Deletes the files: the database has everything, and is closed.
   void discard();
@@ -79,9 +94,9 @@ class Journal {
   struct Segment {
     std::string path;
     std::unique_ptr<VfsFile> file;
-    CommitNumber first = 0;               // the first commit in it; 0: it holds nothing
-    std::uint64_t follows = 0, seed = 0;  // checksum of the record before it, and what that of its first begins with
-    bool in_use = false;                  // holds what the database may not have
+    CommitNumber first = 0;  // the first commit in it; 0: it holds nothing
+    std::uint64_t seed = 0;  // of its records' checksums
+    bool in_use = false;     // holds what the database may not have
     bool unsynced = false;
   };
 
@@ -89,35 +104,35 @@ class Journal {
   struct End {
     std::size_t segment = SIZE_MAX;  // none yet
     std::uint64_t offset = 0;
-    CommitNumber newest = 0;
-    std::uint64_t chain = 0;  // the checksum of the newest record
+    JournalReach reach;
   };
 
   /// Bytes of what was taken back that would still be read.
   struct Ghost {
     std::size_t segment = 0;
     std::uint64_t offset = 0;
-    std::size_t bytes = 0;
+    std::uint64_t bytes = 0;
   };
+  struct Found;  // a segment as an earlier life left it
 
-  explicit Journal(const Options& options) : options_{options} { end_.newest = options.applied; }
+  explicit Journal(const Options& options);
 
   [[nodiscard]] std::string path_of(std::size_t place) const;
-  Result<void> find_segments();
-  Result<Segment> look_at(const std::string& path);
-  Result<void> scan(Segment& segment, CommitNumber after, const Replay& replay, End& end);
-  Result<void> replay_all(const Replay& replay);
-  Result<void> set_aside(Segment& segment, std::string_view why);
+  Result<std::vector<Found>> find_segments();
+  Result<void> replay_all(std::vector<Found>& found, const Replay& replay);
+  Result<void> set_aside(const std::string& path, std::string_view reason);
   Result<void> open_segment();
   Result<void> clean_locked();
 
   Options options_;
-  std::string warning_;
+  Damage damage_;
   bool found_files_ = false;
+  std::uint64_t epoch_ = 1;
   mutable std::mutex mutex_;  // guards all below
   std::vector<Segment> segments_;
   End end_;
   End safe_;  // what was appended behind it is not, yet
+  JournalMarkFile mark_;
   std::vector<Ghost> ghosts_;
 };
 

@@ -27,13 +27,13 @@ std::string record_of(const std::vector<std::string>& names) {
 class JournalTest : public testing::Test {
  protected:
   /// Opens it anew, and notes what it tells.
-  void open(CommitNumber applied = 0, std::uint64_t id = 7) {
+  void open(CommitNumber applied = 0, std::uint64_t id = 7, bool power_lost = false) {
     told.clear();
     journal.reset();
     auto opened = Journal::open(
-        {.database = "db", .vfs = disk->vfs(), .id = id, .applied = applied},
-        [&](CommitNumber number, Changes changes) -> Result<void> {
-          told.push_back(format("{} {}", number, std::get<JoinChannel>(changes.at(0)).membership.channel));
+        {.database = "db", .vfs = disk->vfs(), .id = id, .applied = {.commits = applied}, .power_lost = power_lost},
+        [&](JournalReach place, Changes changes) -> Result<void> {
+          told.push_back(format("{} {}", place.commits, std::get<JoinChannel>(changes.at(0)).membership.channel));
           return {};
         });
     ASSERT_TRUE(opened) << opened.error().message();
@@ -150,8 +150,8 @@ TEST_F(JournalTest, ReadsAgainWhatTheStoreCouldNotTake) {
   ASSERT_TRUE(append({"#a", "#b"}));
   ASSERT_TRUE(append({"#c"}));
   std::vector<CommitNumber> read;
-  ASSERT_TRUE(journal->read(1, [&](CommitNumber number, const Changes&) -> Result<void> {
-    read.push_back(number);
+  ASSERT_TRUE(journal->read(1, [&](JournalReach place, const Changes&) -> Result<void> {
+    read.push_back(place.commits);
     return {};
   }));
   EXPECT_EQ(read, (std::vector<CommitNumber>{2, 3}));
@@ -162,7 +162,7 @@ TEST_F(JournalTest, FilesOfAnotherStoreAreSetAside) {
   ASSERT_TRUE(append({"#a"}));
   open(0, 8);
   EXPECT_EQ(told, Told{});
-  EXPECT_NE(journal->warning().find("belongs to another message store"), std::string::npos);
+  EXPECT_NE(journal->damage().sentence().find("belongs to another message store"), std::string::npos);
   EXPECT_TRUE(std::ranges::any_of(disk->files(), [](const auto& name) { return name.find("damaged") != name.npos; }));
 }
 
@@ -174,10 +174,11 @@ TEST_F(JournalTest, BeyondAGapNothingIsTold) {
   const auto newest = journal->newest();
   journal->release(newest);
   fill_segment();
-  open();
+  journal->accept();
+  open(0, 7, true);
   EXPECT_TRUE(told.empty() || told.front().starts_with("1 "));
   for (std::size_t at = 0; at < told.size(); ++at) EXPECT_TRUE(told[at].starts_with(format("{} ", at + 1)));
-  EXPECT_NE(journal->warning().find("does not continue"), std::string::npos);
+  EXPECT_NE(journal->damage().sentence().find("does not continue"), std::string::npos);
 }
 
 TEST_F(JournalTest, AJournalOfALaterVersionIsLeftAlone) {
@@ -185,12 +186,14 @@ TEST_F(JournalTest, AJournalOfALaterVersionIsLeftAlone) {
   ASSERT_TRUE(append({"#a"}));
   auto bytes = *disk->read("db-commits0");
   journal.reset();
-  bytes[8] = 99;  // its format
-  const auto check = checksum(std::string_view{bytes}.substr(0, 48));
-  std::memcpy(bytes.data() + 48, &check, sizeof check);
+  for (const auto copy : {std::size_t{0}, kHeaderCopyAt}) {
+    bytes[copy + 8] = 99;  // its format
+    const auto check = checksum(std::string_view{bytes}.substr(copy, 64));
+    std::memcpy(bytes.data() + copy + 64, &check, sizeof check);
+  }
   disk->put("db-commits0", bytes);
   const auto opened = Journal::open({.database = "db", .vfs = disk->vfs(), .id = 7},
-                                    [](CommitNumber, const Changes&) { return Result<void>{}; });
+                                    [](JournalReach, const Changes&) { return Result<void>{}; });
   ASSERT_FALSE(opened);
   EXPECT_TRUE(is(opened.error(), Errc::Newer));
   EXPECT_EQ(disk->read("db-commits0"), bytes);
@@ -201,6 +204,85 @@ TEST_F(JournalTest, IsGoneAfterwards) {
   ASSERT_TRUE(append({"#a"}));
   journal->discard();
   EXPECT_TRUE(disk->files().empty());
+}
+
+TEST_F(JournalTest, DamagedRecordCostsNoRecordBehindItAndIsCounted) {
+  open();
+  for (const char* name : {"#a", "#b", "#c", "#d"}) {
+    auto record = record_of({name});
+    ASSERT_TRUE(journal->append(record, 1, 1));
+    journal->accept();
+  }
+  journal.reset();
+  const auto whole = *disk->read("db-commits0");
+  const auto mark = *disk->read("db-reached");
+  const auto record_bytes = record_of({"#a"}).size();
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    disk = std::make_unique<SimDisk>();
+    auto bytes = whole;
+    bytes[at] ^= 0x20;
+    disk->put("db-commits0", bytes);
+    disk->put("db-reached", mark);
+    open();
+    if (at < kHeaderBytes) {
+      EXPECT_EQ(told.size(), 4u) << "one copy of the header is whole, damage at " << at;
+      EXPECT_FALSE(journal->damage().found());
+      continue;
+    }
+    const auto damaged = (at - kHeaderBytes) / record_bytes;
+    Told expected{"1 #a", "2 #b", "3 #c", "4 #d"};
+    expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(damaged));
+    ASSERT_EQ(told, expected) << "damage at " << at;
+    EXPECT_EQ(journal->damage().lost_messages, 1u) << "damage at " << at;
+    EXPECT_EQ(journal->damage().kept.size(), 1u);
+    EXPECT_EQ(disk->read(journal->damage().kept.at(0)), bytes) << "kept as it was found";
+    EXPECT_EQ(journal->newest(), 4u) << "numbers are not given twice";
+  }
+}
+
+TEST_F(JournalTest, CutRemovedOrEmptiedJournalIsCounted) {
+  open();
+  for (int count = 0; count < 4; ++count) {
+    auto record = record_of({"#a"});
+    ASSERT_TRUE(journal->append(record, 1, 2));
+    journal->accept();
+  }
+  journal.reset();
+  const auto whole = *disk->read("db-commits0");
+  const auto mark = *disk->read("db-reached");
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    disk = std::make_unique<SimDisk>();
+    if (size > 0) disk->put("db-commits0", whole.substr(0, size));
+    disk->put("db-reached", mark);
+    open();
+    EXPECT_EQ(journal->damage().lost_messages, 2 * (4 - told.size())) << "cut at " << size;
+    EXPECT_EQ(journal->damage().found(), told.size() < 4);
+    EXPECT_EQ(journal->newest(), 4u);
+  }
+  disk = std::make_unique<SimDisk>();
+  disk->put("db-reached", mark);
+  open(4);
+  EXPECT_FALSE(journal->damage().found()) << "the store has it all";
+}
+
+TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
+  open();
+  ASSERT_TRUE(append({"#a"}));
+  ASSERT_TRUE(journal->sync());
+  const auto safe = disk->read("db-commits0")->size();
+  ASSERT_TRUE(append({"#b"}));
+  ASSERT_TRUE(append({"#c"}));
+  journal.reset();
+  auto bytes = *disk->read("db-commits0");
+  bytes[safe + 50] ^= 1;  // of the second: the third is whole, and was as little acknowledged
+  disk->put("db-commits0", bytes);
+  open();
+  EXPECT_EQ(told, Told{"1 #a"});
+  EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
+  ASSERT_TRUE(append({"#B"}));
+  journal->accept();
+  open(1);
+  EXPECT_EQ(told, Told{"2 #B"}) << "what was given up does not come back behind what took its place";
 }
 
 TEST_F(JournalTest, AnyBytesInItsFilesAreReadOrPassedOver) {

@@ -5,7 +5,7 @@
 namespace relay::store {
 
 void InlineJournalWriter::write(JournalRecord record) {
-  auto done = journal_.append(record.bytes, record.commits);
+  auto done = journal_.append(record.bytes, record.commits, record.messages);
   if (!done)
     journal_.take_back();
   else if (sync_ == Sync::Each)
@@ -58,7 +58,7 @@ void JournalThread::run() {
     lock.unlock();
     Result<void> done;
     for (auto& record : records)
-      if (done) done = journal_.append(record.bytes, record.commits);
+      if (done) done = journal_.append(record.bytes, record.commits, record.messages);
     if (done)
       done = journal_.sync();
     else

@@ -23,6 +23,7 @@ namespace relay::store {
 struct JournalRecord {
   std::string bytes;  // with room for the journal's frame in front
   std::uint32_t commits = 0;
+  std::uint32_t messages = 0;  // in those
   records::Haste haste = records::Haste::Now;
 };
 

@@ -17,7 +17,7 @@ using namespace records;
 struct JournalThreadTest : testing::Test, JournalListener {
   JournalThreadTest() {
     journal = *Journal::open({.database = "db", .vfs = disk.vfs(), .id = 1},
-                             [](CommitNumber, const Changes&) { return Result<void>{}; });
+                             [](JournalReach, const Changes&) { return Result<void>{}; });
     writer = std::make_unique<JournalThread>(
         *journal, *this,
         [this](JournalThread::Task task) {

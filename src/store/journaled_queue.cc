@@ -42,15 +42,16 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
       behind_{make_queue(post_, *this)},
       writer_{make_writer(*journal_, *this, post_)},
       began_after_{journal_->newest()},
-      journaled_{began_after_},
-      given_{began_after_} {}
+      journaled_{journal_->reach()},
+      given_{journaled_} {}
 
 JournaledStoreQueue::~JournaledStoreQueue() {
   ended_ = true;
   flush();
   writer_->stop();
   // Whatever the store has by then it has for good.
-  if (given_ > began_after_ && give_again()) behind_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
+  if (given_.commits > began_after_ && give_again())
+    behind_->apply({{.ticket = {}, .changes = {}, .journalled = journaled_}});
   behind_->stop();
   *alive_ = false;
   const auto newest = journal_->newest();
@@ -71,6 +72,7 @@ void JournaledStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
   if (gathered_.empty()) record_ = {.bytes = std::string(Journal::kFrameBytes, '\0'), .haste = Haste::WithTheNext};
   encode(changes, record_.bytes);
   ++record_.commits;
+  record_.messages += messages_in(changes);
   if (haste == Haste::Now) record_.haste = Haste::Now;
   gathered_.push_back({.ticket = ticket, .changes = std::move(changes), .promise = Promise::ElseKept});
   if (record_.bytes.size() >= kMaxRecordBytes) flush();
@@ -98,7 +100,7 @@ void JournaledStoreQueue::expire(ExpireRequest request) {
 
 void JournaledStoreQueue::query(QueryId id, Query query) {
   forward([this, id, query = std::move(query)](ApplyingQueue& queue) mutable {
-    questions_.emplace(id, given_);
+    questions_.emplace(id, given_.commits);
     queue.query(id, std::move(query));
   });
 }
@@ -165,7 +167,7 @@ void JournaledStoreQueue::carry_out(PersistRequest direct) {
     last_direct_.reset();
     return flush_soon();
   }
-  direct.journalled = ++given_;
+  direct.journalled = given_ = {given_.commits + 1, given_.messages + messages_in(direct.changes)};
   direct_.push_back({direct.ticket, given_, 0, direct.promise});
   std::vector<PersistRequest> one;
   one.push_back(std::move(direct));
@@ -175,12 +177,13 @@ void JournaledStoreQueue::carry_out(PersistRequest direct) {
 /// The journal has them: they may be told, and are the store's to apply.
 void JournaledStoreQueue::settle(Batch batch) {
   for (auto& request : batch) {
-    request.journalled = journaled_ = ++given_;
+    given_ = {given_.commits + 1, given_.messages + messages_in(request.changes)};
+    request.journalled = journaled_ = given_;
     unapplied_.push_back({request.ticket, given_, bytes_held(request.changes), request.promise});
     unapplied_bytes_ += unapplied_.back().bytes;
   }
   // Once a segment has begun, the ones before it wait only for the store to keep for good what they hold.
-  if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_) {
+  if (const auto segment = journal_->newest_segment(); segment > sealed_ && segment <= given_.commits) {
     sealed_ = segment;
     batch.back().promise = unapplied_.back().promise = Promise::Kept;
   }
@@ -193,12 +196,13 @@ Result<void> JournaledStoreQueue::give_again() {
   if (!std::exchange(stuck_, false) || unapplied_.empty()) return {};
   std::vector<PersistRequest> again;
   auto next = unapplied_.begin();
-  const auto read = journal_->read(next->number - 1, [&](CommitNumber number, Changes changes) -> Result<void> {
-    if (next == unapplied_.end() || next->number != number) return {};
-    again.push_back({next->ticket, std::move(changes), number, next->promise});
+  auto read = journal_->read(next->place.commits - 1, [&](JournalReach place, Changes changes) -> Result<void> {
+    if (next == unapplied_.end() || next->place.commits != place.commits) return {};
+    again.push_back({next->ticket, std::move(changes), next->place, next->promise, next->piecewise});
     ++next;
     return {};
   });
+  if (read && next != unapplied_.end()) read = fail(Errc::Damaged, "the journal of the message store is damaged");
   if (!read) {
     stuck_ = true;
     return read;
@@ -228,7 +232,7 @@ void JournaledStoreQueue::on_written(std::size_t records) {
 void JournaledStoreQueue::on_write_failed(const Error& why) {
   std::optional<Refused> refused;
   const auto add = [&](const Batch& requests) {
-    for (const auto& [ticket, changes, journalled, promise] : requests) {
+    for (const auto& [ticket, changes, journalled, promise, piecewise] : requests) {
       if (!refused) refused = Refused{ticket, ticket, why};
       refused->last = ticket;
     }
@@ -263,7 +267,7 @@ void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
   bool journalled = false;
   while (!unapplied_.empty() && unapplied_.front().ticket <= up_to) {
     const auto& applied = unapplied_.front();
-    if (applied.promise == Promise::Kept) kept = applied.number;
+    if (applied.promise == Promise::Kept) kept = applied.place.commits;
     journalled = applied.ticket == up_to;
     unapplied_bytes_ -= applied.bytes;
     unapplied_.pop_front();
@@ -272,9 +276,8 @@ void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
   if (journalled) {
     listener_.on_events(newest_event_);
   } else {
-    for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front())
-      journaled_ = direct_.front().number;
-    if (journaled_ > journal_->newest()) journal_->pass(journaled_);
+    for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front()) journaled_ = direct_.front().place;
+    if (journaled_.commits > journal_->newest()) journal_->pass(journaled_);
     if (last_direct_ && *last_direct_ <= up_to) last_direct_.reset();
     untold_.reset();
     listener_.on_committed(up_to, newest_event_);
@@ -291,9 +294,9 @@ void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& 
     trouble_ = why;
     direct = Ticket{unapplied_.back().ticket.value() + 1};
     if (is(why, Errc::BadChange) && unapplied_.front().ticket == from) {
-      log::error("a commit contradicts the message store and is passed over", {{"reason", why.message()}});
-      unapplied_bytes_ -= unapplied_.front().bytes;
-      unapplied_.pop_front();
+      log::error("a commit contradicts the message store: its changes are applied one by one",
+                 {{"reason", why.message()}});
+      unapplied_.front().piecewise = true;
     } else {
       log::error("what was acknowledged waits in the journal: the message store cannot take it",
                  {{"reason", why.message()}});
@@ -304,7 +307,8 @@ void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& 
   if (to < direct) return;
   if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
   direct_.clear();
-  given_ = unapplied_.empty() ? journaled_ : std::max(journaled_, unapplied_.back().number);
+  given_ = journaled_;
+  if (!unapplied_.empty() && unapplied_.back().place.commits > given_.commits) given_ = unapplied_.back().place;
   listener_.on_commit_failed(direct, to, why);
 }
 
@@ -336,7 +340,7 @@ void JournaledStoreQueue::on_answer(QueryId id, Result<Answer> answer) {
 /// An answer is good once the store is known to have had all that was told before the question.
 void JournaledStoreQueue::tell_answers() {
   for (auto& [id, sees, answer] : std::exchange(early_, {})) {
-    const bool blind = !unapplied_.empty() && unapplied_.front().number <= sees;
+    const bool blind = !unapplied_.empty() && unapplied_.front().place.commits <= sees;
     if (!blind)
       listener_.on_answer(id, std::move(answer));
     else if (trouble_)

@@ -60,9 +60,10 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   /// Told, and not yet known to be in the store.
   struct Unapplied {
     records::Ticket ticket;
-    CommitNumber number = 0;
+    JournalReach place;
     std::size_t bytes = 0;
     Promise promise{};
+    bool piecewise = false;  // the store refused it as a whole
   };
 
   /// Commits that did not get into the journal, and are not told of yet.
@@ -116,8 +117,8 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::deque<Unapplied> unapplied_;
   std::size_t unapplied_bytes_ = 0;
   const CommitNumber began_after_;              // in this life
-  CommitNumber journaled_;                      // the newest that the journal has, or was told to pass
-  CommitNumber given_;                          // the newest that the queue behind us was given
+  JournalReach journaled_;                      // the newest that the journal has, or was told to pass
+  JournalReach given_;                          // the newest that the queue behind us was given
   CommitNumber sealed_ = 0;                     // the last segment whose beginning was asked to be kept for good
   std::optional<records::Ticket> last_direct_;  // went past the journal and is not answered
   std::deque<Unapplied> direct_;                // of those, what the queue behind us was given

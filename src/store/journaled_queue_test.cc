@@ -164,7 +164,7 @@ TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
   loop.run_all();
   EXPECT_TRUE(disk.read("db-commits0"));
   queue.reset();
-  EXPECT_EQ(disk.files(), (std::vector<std::string>{"db"}));
+  EXPECT_EQ(disk.files(), (std::vector<std::string>{"db", "db-reached"}));
 }
 
 TEST_F(JournaledQueue, TellsAtTheStoresPaceOnceThatIsFarBehind) {
@@ -221,8 +221,8 @@ TEST(DurableQueue, TellsEveryCommitInOrderAndAQuestionSeesWhatWasToldBefore) {
     while (heard.told < Ticket{kCommits} || heard.answers < kCommits / 50) inbox.wait_one();
     EXPECT_EQ(heard.rows, kCommits);
   }
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 2)
-      << "a peaceful end leaves the databases alone";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)
+      << "a peaceful end leaves the databases and the marks beside them";
   std::filesystem::remove_all(directory);
 }
 

@@ -28,7 +28,7 @@ class MemoryStore final : public MessageStore {
   Result<records::Snapshot> load() override;
 
   Result<void> begin(Promise promise = Promise::Kept) override;
-  Result<void> reach(CommitNumber) override { return {}; }
+  Result<void> reach(JournalReach) override { return {}; }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
   Result<records::EventNumber> newest_event() override { return tables_.log.newest(); }

@@ -1,5 +1,6 @@
 #include "store/message_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace relay::store {
@@ -14,6 +15,11 @@ std::string_view describe(Errc code) {
     case Errc::BadChange: return "the change contradicts what is stored";
   }
   std::unreachable();
+}
+
+std::uint32_t messages_in(const records::Changes& changes) {
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      changes, [](const records::Change& change) { return std::holds_alternative<records::AddMessage>(change); }));
 }
 
 }  // namespace relay::store

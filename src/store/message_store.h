@@ -31,6 +31,15 @@ std::string_view describe(Errc code);
 /// A commit's place in the journal before the store; 0 is before all.
 using CommitNumber = std::uint64_t;
 
+/// A place in the journal: the commits up to it, and the messages in those commits.
+struct JournalReach {
+  CommitNumber commits = 0;
+  std::uint64_t messages = 0;
+};
+
+/// How many of these changes add a message.
+std::uint32_t messages_in(const records::Changes& changes);
+
 /// What a group is worth once it is committed.
 enum class Promise {
   Kept,      // it survives what the store's durability says
@@ -65,7 +74,7 @@ class MessageStore : public MessageReader {
   virtual Result<void> begin(Promise promise = Promise::Kept) = 0;
   virtual Result<void> apply(const records::Change& change) = 0;
   /// The group holds what the journal has up to here. Inside a group like `apply`.
-  virtual Result<void> reach(CommitNumber number) = 0;
+  virtual Result<void> reach(JournalReach reach) = 0;
   virtual Result<void> commit() = 0;
   /// The number of the last event that was committed.
   virtual Result<records::EventNumber> newest_event() = 0;

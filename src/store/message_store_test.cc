@@ -269,7 +269,7 @@ class OnSimDisk final : public MessageStore {
   }
   Result<Snapshot> load() override { return store_->load(); }
   Result<void> begin(Promise promise) override { return store_->begin(promise); }
-  Result<void> reach(CommitNumber number) override { return store_->reach(number); }
+  Result<void> reach(JournalReach reach) override { return store_->reach(reach); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }
   Result<EventNumber> newest_event() override { return store_->newest_event(); }

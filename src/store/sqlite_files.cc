@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "store/message_store.h"
@@ -29,18 +31,25 @@ bool exists(const std::string& path, const std::string& vfs) {
 
 // A SQLite file system cannot rename, so ours (tests, simulation) copy, sync and delete.
 bool copy_then_delete(const std::string& from, const std::string& to, const std::string& vfs) {
-  {
-    const auto source = VfsFile::open(from, vfs, VfsFile::Mode::Read);
-    const auto target = VfsFile::open(to, vfs, VfsFile::Mode::Write);
-    if (!source || !target) return false;
-    std::string buffer(kCopyBytes, '\0');
-    for (std::uint64_t at = 0; at < (*source)->size(); at += kCopyBytes) {
-      const auto count = (*source)->read(at, buffer);
-      if (!count || !(*target)->write(at, std::string_view{buffer}.substr(0, *count))) return false;
-    }
-    if (!(*target)->sync()) return false;
+  return copy_file(from, to, vfs) && delete_file(from, vfs);
+}
+
+/// Of the files that were moved aside earlier the oldest go, each with its log.
+void remove_oldest_aside(const std::string& path) {
+  const fs::path whole{path};
+  const auto begins = whole.filename().string() + ".damaged-";
+  std::vector<std::pair<fs::file_time_type, fs::path>> kept;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator{whole.parent_path(), code}) {
+    const auto name = entry.path().filename().string();
+    const bool is_log = std::ranges::any_of(kLogSuffixes, [&](const char* suffix) { return name.ends_with(suffix); });
+    if (name.starts_with(begins) && !is_log) kept.emplace_back(entry.last_write_time(code), entry.path());
   }
-  return delete_file(from, vfs);
+  std::ranges::sort(kept);
+  for (std::size_t at = 0; at + kMaxKeptAside < kept.size(); ++at) {
+    for (const char* suffix : kLogSuffixes) fs::remove(kept[at].second.string() + suffix, code);
+    fs::remove(kept[at].second, code);
+  }
 }
 
 bool move(const std::string& from, const std::string& to, const std::string& vfs) {
@@ -119,7 +128,27 @@ Result<std::string> set_aside(const std::string& path, const std::string& vfs, W
   }
   if (!move(path, name, vfs))
     return fail(Errc::ReadOnly, format("cannot set {} aside: allow writing to its directory", path));
+  if (vfs.empty()) remove_oldest_aside(path);
   return name;
+}
+
+Result<void> copy_file(const std::string& from, const std::string& to, const std::string& vfs) {
+  const auto source = RELAY_TRY(VfsFile::open(from, vfs, VfsFile::Mode::Read));
+  keep_private(to, vfs);
+  const auto target = RELAY_TRY(VfsFile::open(to, vfs, VfsFile::Mode::Write));
+  std::string buffer(kCopyBytes, '\0');
+  for (std::uint64_t at = 0; at < source->size(); at += kCopyBytes) {
+    const auto count = RELAY_TRY(source->read(at, buffer));
+    RELAY_TRY(target->write(at, std::string_view{buffer}.substr(0, count)));
+  }
+  return target->sync();
+}
+
+void remove_database(const std::string& path, const std::string& vfs) {
+  for (const char* suffix : kLogSuffixes)
+    if (exists(path + suffix, vfs)) delete_file(path + suffix, vfs);
+  for (const auto& name : {path + kSuspectSuffix, path})
+    if (exists(name, vfs)) delete_file(name, vfs);
 }
 
 void mark_suspect(const std::string& path, const std::string& vfs) {

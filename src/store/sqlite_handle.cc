@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/format.h"
+#include "store/checked_pages.h"
 #include "store/message_store.h"
 #include "store/sqlite_files.h"
 #include "store/sqlite_gathered.h"
@@ -96,10 +97,14 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   static_cast<void>(configured);
   std::unique_ptr<Connection> connection{new Connection{path, vfs}};
   const int mode = access == Access::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const char* vfs_name = vfs.empty() ? nullptr : vfs.c_str();
-  const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, vfs_name);
+  const auto checked = checked_pages_over(vfs);
+  const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, checked.c_str());
   if (result != SQLITE_OK) return Failure{connection->error(result, "open")};
-  if (access == Access::ReadWrite) offer_gathered_rows(connection->handle_);
+  if (access == Access::ReadWrite) {
+    offer_gathered_rows(connection->handle_);
+    int reserved = kPageCheckBytes;  // of a database that is new
+    sqlite3_file_control(connection->handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+  }
   sqlite3_busy_timeout(connection->handle_, kBusyTimeoutMs);
   sqlite3_limit(connection->handle_, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
   // A file is data, never a program: no functions from its schema, no writing to another table's inside.
@@ -168,9 +173,9 @@ Error Connection::error(int result_code, std::string_view sql) const {
     case SQLITE_FORMAT:
       damage_in_full_text_ = result_code == SQLITE_CORRUPT_VTAB || detail.find("message_text") != std::string::npos;
       if (!damage_in_full_text_) mark_suspect(path_, vfs_);
-      return make(
-          Errc::Damaged,
-          format("the message store {} is damaged ({}); restart to set it aside and begin a new one", path_, detail));
+      return make(Errc::Damaged, format("the message store {} is damaged ({}); restart the daemon to recover it: "
+                                        "agent-relay down --all, agent-relay up",
+                                        path_, detail));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:

@@ -58,6 +58,8 @@ class Statement {
   [[nodiscard]] bool is_null(int column) const;
 
   void reset();
+  /// For what has no word here; private to src/store.
+  [[nodiscard]] sqlite3_stmt* handle() const { return handle_; }
 
  private:
   friend class Connection;

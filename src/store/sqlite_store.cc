@@ -2,6 +2,8 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "store/checked_pages.h"
+#include "store/salvage.h"
 #include "store/sqlite_files.h"
 #include "store/sqlite_handle.h"
 #include "store/sqlite_queries.h"
@@ -18,9 +20,14 @@ using namespace records;
 
 namespace {
 
-// After a crash a file this small is checked whole (some milliseconds); a larger one is trusted until SQLite itself
-// meets damage, so that starting does not take longer with history.
+// After a crash the structure of a file this small is checked (some milliseconds).
 constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
+// All pages of a file are compared with their checksums when it is opened: some ten milliseconds up to the first size,
+// half a second up to the second, which only a crash is worth. Of a larger file each page is compared when it is read.
+constexpr std::uint64_t kVerifiedBytes = 32 << 20;
+constexpr std::uint64_t kVerifiedAfterCrashBytes = 256 << 20;
+
+constexpr std::int64_t kKeysGivenUp = 1 << 20;  // after a loss: more than were given out by the commits that are gone
 
 constexpr const char* kPragmas =
     "PRAGMA page_size=8192;"           // before the first table: many messages come at a time, fewer pages are written
@@ -34,16 +41,18 @@ constexpr const char* kPragmas =
     "PRAGMA secure_delete=FAST;"
     "PRAGMA journal_size_limit=67108864;";
 
+Result<void> check_structure(Connection& connection, const SqliteOptions& options) {
+  auto check = RELAY_TRY(connection.prepare("PRAGMA quick_check(1)"));
+  if (RELAY_TRY(check.step()) && check.text(0) != "ok")
+    return fail(Errc::Damaged, format("the message store {} is damaged ({})", options.path, check.text(0)));
+  return {};
+}
+
 /// Looks, checks and brings up to date; whatever is wrong leaves the files as they were found.
 Result<void> prepare(Connection& connection, const SqliteOptions& options, bool check_pages) {
   if (options.sharing == Sharing::Exclusive) RELAY_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
   RELAY_TRY(check_identity(connection));
-  if (check_pages) {
-    auto check = RELAY_TRY(connection.prepare("PRAGMA quick_check(1)"));
-    if (RELAY_TRY(check.step()) && check.text(0) != "ok") {
-      return fail(Errc::Damaged, format("the message store {} is damaged ({})", options.path, check.text(0)));
-    }
-  }
+  if (check_pages) RELAY_TRY(check_structure(connection, options));
   RELAY_TRY(connection.execute(kPragmas));
   {
     auto mode = RELAY_TRY(connection.prepare("PRAGMA journal_mode=WAL"));
@@ -52,7 +61,15 @@ Result<void> prepare(Connection& connection, const SqliteOptions& options, bool 
                   format("{} cannot keep a write-ahead log where it is; use another directory", options.path));
     }
   }
-  return migrate(connection);
+  return {};
+}
+
+/// The log is folded in first: a page that it holds may stand half written in the file.
+Result<void> verify(Connection& connection, const SqliteOptions& options, bool crashed) {
+  if (crashed) RELAY_TRY(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  const auto pages = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("PRAGMA page_count")));
+  const auto verified = RELAY_TRY(verify_pages(options.path, options.vfs, pages));
+  return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
 }
 
 Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
@@ -60,11 +77,16 @@ Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
     return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", options.path));
   }
   const bool crashed = file_bytes(options.path + "-wal", options.vfs) > 0;
-  const bool small = file_bytes(options.path, options.vfs) <= kCheckedAfterCrashBytes;
+  const auto bytes = file_bytes(options.path, options.vfs);
+  const bool small = bytes <= kCheckedAfterCrashBytes;
   const bool suspect = is_suspect(options.path, options.vfs);
   keep_private(options.path, options.vfs);
   auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadWrite));
-  if (auto done = prepare(*connection, options, suspect || (crashed && small)); !done) {
+  auto done = prepare(*connection, options, suspect || (crashed && small));
+  if (done && bytes > 0 && bytes <= (crashed || suspect ? kVerifiedAfterCrashBytes : kVerifiedBytes))
+    done = verify(*connection, options, crashed);
+  if (done) done = migrate(*connection);
+  if (!done) {
     if (crashed || is(done.error(), Errc::Damaged)) connection->leave_log_alone();
     return Failure{done.error()};
   }
@@ -77,8 +99,8 @@ Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
 /// What the store is made of; the connection is declared first, so it dies last.
 class SqliteStore::Parts {
  public:
-  Parts(SqliteOptions how, std::unique_ptr<Connection> opened, std::string said)
-      : options{std::move(how)}, warning{std::move(said)}, connection{std::move(opened)}, writer{*connection} {}
+  Parts(SqliteOptions how, std::unique_ptr<Connection> opened)
+      : options{std::move(how)}, connection{std::move(opened)}, writer{*connection} {}
 
   /// Background work may be lost in a power cut (it is only done again), so it never waits for the disk.
   Result<void> sync_commits(bool wait) {
@@ -128,7 +150,8 @@ class SqliteStore::Parts {
   }
 
   SqliteOptions options;
-  std::string warning;
+  Damage damage;
+  std::optional<Salvaged> salvaged;  // rows came from a damaged database
   std::unique_ptr<Connection> connection;
   SqliteWriter writer;
   SqliteRetention retention;
@@ -138,24 +161,33 @@ class SqliteStore::Parts {
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
-  std::string warning;
+  Damage damage;
+  std::optional<Salvaged> salvaged;
   auto connection = open_checked(options);
   if (!connection && is(connection.error(), Errc::Damaged)) {
+    const auto reason = connection.error().message();
     const auto name = RELAY_TRY(set_aside(options.path, options.vfs, options.now));
     clear_suspect(options.path, options.vfs);
-    warning = format("{}: it was set aside as {} and a new store was begun", connection.error().message(), name);
     connection = open_checked(options);
+    if (!connection) return Failure{connection.error()};
+    auto rows = salvage(name, options.vfs, **connection);
+    if (rows && rows->rows > 0) salvaged = *std::move(rows);
+    damage.findings.push_back(format("{}: it was set aside as {} and {}", reason, name,
+                                     salvaged ? "what could be read was recovered" : "a new store was begun"));
+    damage.kept.push_back(name);
   }
   if (!connection) return Failure{connection.error()};
-  return std::unique_ptr<SqliteStore>{
-      new SqliteStore{std::make_unique<Parts>(options, std::move(*connection), std::move(warning))}};
+  auto parts = std::make_unique<Parts>(options, std::move(*connection));
+  parts->damage = std::move(damage);
+  parts->salvaged = std::move(salvaged);
+  return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(parts)}};
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
 
 SqliteStore::~SqliteStore() { parts_->rollback(); }
 
-const std::string& SqliteStore::warning() const { return parts_->warning; }
+const Damage& SqliteStore::damage() const { return parts_->damage; }
 
 Result<Snapshot> SqliteStore::load() {
   RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
@@ -167,7 +199,25 @@ Result<Snapshot> SqliteStore::load() {
   return snapshot;
 }
 
-Result<JournalPlace> SqliteStore::journal_place() { return place_in_journal(*parts_->connection); }
+Result<JournalPlace> SqliteStore::journal_place() {
+  auto place = RELAY_TRY(place_in_journal(*parts_->connection, parts_->options));
+  place.salvaged = parts_->salvaged.has_value();
+  return place;
+}
+
+Result<void> SqliteStore::finish_recovery(std::uint64_t known) {
+  if (!parts_->salvaged) return {};
+  parts_->damage.lost_messages += RELAY_TRY(count_missing(*parts_->connection, *parts_->salvaged, known));
+  return renew_identity();
+}
+
+Result<void> SqliteStore::adopt_journal(std::uint64_t id) { return store::adopt_journal(*parts_->connection, id); }
+
+Result<void> SqliteStore::renew_identity() {
+  RELAY_TRY(parts_->connection->execute("DELETE FROM meta WHERE name='store_id'"));
+  const auto newest = RELAY_TRY(newest_key(*parts_->connection));
+  return remember_newest_key(*parts_->connection, Key{newest.value() + kKeysGivenUp});
+}
 
 Result<void> SqliteStore::begin(Promise promise) {
   parts_->promise = promise;
@@ -183,8 +233,8 @@ Result<void> SqliteStore::apply(const Change& change) {
   return done;
 }
 
-Result<void> SqliteStore::reach(CommitNumber number) {
-  parts_->writer.reach(number, parts_->promise);
+Result<void> SqliteStore::reach(JournalReach reach) {
+  parts_->writer.reach(reach, parts_->promise);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "store/damage.h"
 #include "store/message_store.h"
 
 namespace relay::store {
@@ -35,7 +36,10 @@ struct SqliteOptions {
 /// What a journal must know of the store behind it.
 struct JournalPlace {
   std::uint64_t id = 0;  // random, made with the store
-  CommitNumber applied = 0;
+  JournalReach applied;
+  bool power_lost = false;  // the machine went down and commits were not synced
+  bool is_new = false;      // it was made now: the store never had a journal
+  bool salvaged = false;    // rows are recovered from a damaged database: what the journal has is to be applied again
 };
 
 class SqliteStore final : public MessageStore {
@@ -43,15 +47,24 @@ class SqliteStore final : public MessageStore {
   static Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options);
   ~SqliteStore() override;
 
-  /// One sentence for the person when a file had to be set aside; empty when all was well.
-  [[nodiscard]] const std::string& warning() const;
+  /// What was found damaged at the opening, and lost by it.
+  [[nodiscard]] const Damage& damage() const;
+  /// The same as one sentence; empty when all was well.
+  [[nodiscard]] std::string warning() const { return damage().sentence(); }
 
   Result<records::Snapshot> load() override;
   Result<JournalPlace> journal_place();
+  /// The store is new and the journal of an earlier one lies beside it: that journal is its own from now on.
+  Result<void> adopt_journal(std::uint64_t id);
+  /// After the journal was applied to a store whose rows were recovered from a damaged one: what is missing for good is
+  /// counted. `known`: messages the store ever had, at most.
+  Result<void> finish_recovery(std::uint64_t known);
+  /// Acknowledged commits are gone: positions of clients and keys that were given out must not come again.
+  Result<void> renew_identity();
 
   Result<void> begin(Promise promise = Promise::Kept) override;
   Result<void> apply(const records::Change& change) override;
-  Result<void> reach(CommitNumber number) override;
+  Result<void> reach(JournalReach reach) override;
   Result<void> commit() override;
   Result<records::EventNumber> newest_event() override;
   void rollback() override;

@@ -35,7 +35,7 @@ void SqliteWriter::on_rollback() {
   newest_message_ = {};
   newest_stored_ = -1;
   newest_rank_ = 0;
-  reached_ = 0;
+  reached_ = {};
   events_.on_rollback();
   ledger_.forget();
 }
@@ -122,8 +122,8 @@ Result<void> SqliteWriter::finish_group() {
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
   newest_rank_ = 0;
-  if (reached_ > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_, promise_));
-  reached_ = 0;
+  if (reached_.commits > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_, promise_));
+  reached_ = {};
   streams_.clear();
   marks_.clear();
   return {};

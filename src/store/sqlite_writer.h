@@ -30,8 +30,8 @@ class SqliteWriter {
 
   Result<void> apply(const records::Change& change);
   /// The group holds what the journal has up to here.
-  void reach(CommitNumber number, Promise promise) {
-    reached_ = number;
+  void reach(JournalReach reach, Promise promise) {
+    reached_ = reach;
     promise_ = promise;
   }
   /// Messages, deliveries and events of the group become rows: before anything reads them.
@@ -83,7 +83,7 @@ class SqliteWriter {
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
-  CommitNumber reached_ = 0;         // by the group; 0: nothing of a journal is in it
+  JournalReach reached_;             // by the group; 0: nothing of a journal is in it
   Promise promise_{};                // of that group
   Known newest_message_;             // added last, so its deliveries need no look-up
   std::int64_t newest_stored_ = -1;  // the highest key of all messages; -1: not asked yet

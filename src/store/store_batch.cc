@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/log.h"
 #include "store/message_rows.h"
 
 namespace relay::store {
@@ -59,10 +60,27 @@ Result<Done> run_group(MessageStore& store, Requests requests) {
       answers.push_back(tell_expired(std::move(result)));
     }
   }
-  if (const auto reached = reached_by(requests); reached > 0) RELAY_TRY(store.reach(reached));
+  if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.reach(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
   return Done{std::move(answers), newest_event};
+}
+
+/// Each change in a group of its own; one that contradicts the store is left out, and said.
+Result<Done> run_piecewise(MessageStore& store, const PersistRequest& request) {
+  const auto run_one = [&](Changes changes, JournalReach place, Promise promise) {
+    const BatchRequest one = PersistRequest{
+        .ticket = request.ticket, .changes = std::move(changes), .journalled = place, .promise = promise};
+    return run_group(store, {&one, 1});
+  };
+  for (const auto& change : request.changes) {
+    const auto done = run_one({change}, {}, Promise::ElseKept);
+    if (done) continue;
+    store.rollback();
+    if (!is(done.error(), Errc::BadChange)) return Failure{done.error()};
+    log::info("a change contradicts the message store and is left out", {{"reason", done.error().message()}});
+  }
+  return run_one({}, request.journalled, request.promise);
 }
 
 void add_success(Replies& replies, Requests requests, Done done) {
@@ -82,7 +100,8 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
     const bool changes = std::holds_alternative<PersistRequest>(one.front());
     if (outcome.failed && changes) continue;
     auto& replies = outcome.failed ? outcome.after : outcome.before;
-    auto done = run_group(store, one);
+    const auto* persist = std::get_if<PersistRequest>(&one.front());
+    auto done = persist != nullptr && persist->piecewise ? run_piecewise(store, *persist) : run_group(store, one);
     if (done) {
       add_success(replies, one, *std::move(done));
       continue;
@@ -116,10 +135,12 @@ Promise promise_of(Requests requests) {
   return keeps ? Promise::Kept : Promise::ElseKept;
 }
 
-CommitNumber reached_by(Requests requests) {
-  CommitNumber reached = 0;
+JournalReach reached_by(Requests requests) {
+  JournalReach reached;
   for (const auto& request : requests)
-    if (const auto* persist = std::get_if<PersistRequest>(&request)) reached = std::max(reached, persist->journalled);
+    if (const auto* persist = std::get_if<PersistRequest>(&request);
+        persist != nullptr && persist->journalled.commits > reached.commits)
+      reached = persist->journalled;
   return reached;
 }
 

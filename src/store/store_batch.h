@@ -38,7 +38,7 @@ struct BatchOutcome {
 Promise promise_of(std::span<const BatchRequest> requests);
 
 /// The last place in the journal that one of them has; 0: none has.
-CommitNumber reached_by(std::span<const BatchRequest> requests);
+JournalReach reached_by(std::span<const BatchRequest> requests);
 
 BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests);
 

@@ -43,24 +43,38 @@ Result<std::string> identify_store(Connection& connection, const SqliteOptions& 
   return RELAY_TRY(read_meta(connection, "store_id")).value_or("");
 }
 
-Result<JournalPlace> place_in_journal(Connection& connection) {
+Result<JournalPlace> place_in_journal(Connection& connection, const SqliteOptions& options) {
+  const auto boot = RELAY_TRY(read_meta(connection, "boot")).value_or("");
   RELAY_TRY(connection.execute("INSERT OR IGNORE INTO meta(name,value) VALUES('journal',random())"));
+  const bool is_new = connection.rows_changed() > 0;
+  const auto number = [&](const char* sql) -> Result<std::uint64_t> {
+    return static_cast<std::uint64_t>(RELAY_TRY(connection.integer(sql)));
+  };
   return JournalPlace{
-      .id = static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT value FROM meta WHERE name='journal'"))),
-      .applied = static_cast<CommitNumber>(
-          RELAY_TRY(connection.integer("SELECT value FROM meta WHERE name='journal_applied'")))};
+      .id = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal'")),
+      .applied = {.commits = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal_applied'")),
+                  .messages = RELAY_TRY(number("SELECT value FROM meta WHERE name='journal_messages'"))},
+      .power_lost = !boot.empty() && boot != options.boot_id,
+      .is_new = is_new};
 }
 
-Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied, Promise promise) {
+Result<void> remember_place_in_journal(Connection& connection, JournalReach applied, Promise promise) {
   if (promise == Promise::Kept) {
     // A value that is as before is not written by every SQLite, and a commit without a page syncs nothing.
     const auto turn =
         RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));
     RELAY_TRY(turn->run());
   }
-  const auto put = RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_applied',?1)"));
-  put->bind(static_cast<std::int64_t>(applied));
+  const auto put = RELAY_TRY(
+      connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_applied',?1),('journal_messages',?2)"));
+  put->bind(static_cast<std::int64_t>(applied.commits), static_cast<std::int64_t>(applied.messages));
   return put->run();
+}
+
+Result<void> adopt_journal(Connection& connection, std::uint64_t id) {
+  auto put = RELAY_TRY(connection.prepare("INSERT OR REPLACE INTO meta(name,value) VALUES('journal',?1)"));
+  put.bind(static_cast<std::int64_t>(id));
+  return put.run();
 }
 
 }  // namespace relay::store

@@ -16,7 +16,8 @@ namespace relay::store {
 Result<std::string> identify_store(Connection& connection, const SqliteOptions& options);
 
 /// With which journal the store goes, and how far it has come in it.
-Result<JournalPlace> place_in_journal(Connection& connection);
-Result<void> remember_place_in_journal(Connection& connection, CommitNumber applied, Promise promise);
+Result<JournalPlace> place_in_journal(Connection& connection, const SqliteOptions& options);
+Result<void> remember_place_in_journal(Connection& connection, JournalReach applied, Promise promise);
+Result<void> adopt_journal(Connection& connection, std::uint64_t id);
 
 }  // namespace relay::store

@@ -52,8 +52,9 @@ class StoreListener {
 struct PersistRequest {
   records::Ticket ticket;
   records::Changes changes;
-  CommitNumber journalled = 0;  // its place in the journal, which has it; 0: none has
+  JournalReach journalled = {};  // its place in the journal, which has it; 0: none has
   Promise promise = Promise::Kept;
+  bool piecewise = false;  // what contradicts the store is left out, change by change, instead of refusing it all
 };
 
 class StoreQueue {

@@ -134,7 +134,7 @@ void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
       for (const auto& change : persist->changes) unindexed_ += std::holds_alternative<AddMessage>(change) ? 1u : 0u;
     }
     if (!outcome.failed) {
-      reached_ = std::max(reached_, reached_by(asked.requests));
+      reached_ = std::max(reached_, reached_by(asked.requests).commits);
       if (promise_of(asked.requests) == Promise::Kept) shared_->kept = reached_;
     }
     index_behind_ = index_behind_ || unindexed_ > 0;

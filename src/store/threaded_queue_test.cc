@@ -52,7 +52,7 @@ class Gated final : public MessageStore {
   void open_gate() { gate_.store(true), gate_.notify_all(); }
 
   Result<void> begin(Promise promise) override { return gate_.wait(false), ++groups, store_->begin(promise); }
-  Result<void> reach(CommitNumber number) override { return store_->reach(number); }
+  Result<void> reach(JournalReach reach) override { return store_->reach(reach); }
   Result<Snapshot> load() override { return store_->load(); }
   Result<void> apply(const Change& change) override { return store_->apply(change); }
   Result<void> commit() override { return store_->commit(); }

@@ -44,7 +44,7 @@ void SimDaemon::open_store() {
   if (!(*opened)->warning().empty()) ledger_.violate("the store was set aside: " + (*opened)->warning());
   auto journal = store::recover_journal(**opened, options);
   if (!journal) return ledger_.violate("the journal cannot be opened: " + journal.error().message());
-  if (!(*journal)->warning().empty()) ledger_.violate("the journal was set aside: " + (*journal)->warning());
+  if ((*journal)->damage().found()) ledger_.violate("the journal was damaged: " + (*journal)->damage().sentence());
   journal_ = *std::move(journal);
   store_ = std::make_unique<WatchedStore>(std::move(*opened), ledger_);
 }

@@ -60,7 +60,7 @@ Result<void> SimJournalWriter::append(Records& records) {
   if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails)
     return fail(store::Errc::Full, "the disk is full");
   for (auto& record : records) {
-    if (auto done = journal_.append(record.bytes, record.commits); !done) {
+    if (auto done = journal_.append(record.bytes, record.commits, record.messages); !done) {
       journal_.take_back();
       return done;
     }

@@ -49,7 +49,7 @@ class WatchedStore final : public store::MessageStore {
 
   Result<records::Snapshot> load() override { return real_->load(); }
   Result<void> begin(store::Promise promise) override;
-  Result<void> reach(store::CommitNumber number) override { return real_->reach(number); }
+  Result<void> reach(store::JournalReach reach) override { return real_->reach(reach); }
   Result<void> apply(const records::Change& change) override;
   Result<void> commit() override;
   Result<records::EventNumber> newest_event() override { return real_->newest_event(); }

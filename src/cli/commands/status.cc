@@ -77,6 +77,9 @@ void add_troubles(Columns& columns, const json::object& status, const Paint& pai
     columns.add(
         {"loops", relay::format("{} stopped from answering each other; see: agent-relay loops",
                                 paint(Colour::Yellow, loops == 1 ? "1 pair" : relay::format("{} pairs", loops)))});
+  if (const auto* storage = object_member(status, "storage"))
+    if (const auto damage = string_member(*storage, "damage"))
+      columns.add({"damage", paint(Colour::Red, sanitised(*damage, Lines::Join))});
   if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
     columns.add({"dead", relay::format("{} not delivered; see: agent-relay dead",
                                        paint(Colour::Red, messages_in_words(dead)))});

@@ -1,0 +1,45 @@
+/// A SQLite file system over another one that keeps a checksum in every page of a database. Private to src/store.
+///
+/// Why: SQLite notices damage to the structure of a page, not to what is in it; a flipped byte in a message or in a state
+///   would be believed. The checksum (XXH3 under the number of the page) stands in the last 8 bytes of the page, which
+///   SQLite leaves alone (its "reserved space"), is made when a page is written to the database file and compared
+///   whenever one is read from it. Only the database file is concerned: SQLite's log has checksums of its own.
+/// Invariants: a page that differs from its checksum is an error (SQLITE_CORRUPT), never content; a database that was made
+///   without reserved space is read as it is. Any SQLite can read such a database; one that writes to it makes damage.
+/// Threading: any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace relay::store {
+
+inline constexpr int kPageCheckBytes = 8;
+
+/// The name of that file system; it is made at the first use. The one below must outlive every file.
+std::string checked_pages_over(const std::string& vfs);
+
+/// What the header of a database says about its pages.
+struct PageLayout {
+  std::uint32_t page_bytes = 0;  // 0: no header
+  bool checked = false;
+};
+PageLayout page_layout(std::string_view header);
+
+[[nodiscard]] bool is_intact_page(std::string_view page, std::uint64_t number);
+/// Puts the checksum where it belongs. Pages are numbered from 1.
+void seal_page(std::string& page, std::uint64_t number);
+
+/// What the checksums leave open.
+struct Verified {
+  bool checked = false;  // the database has checksums
+  bool zeros = false;    // a page is all zeros: SQLite never wrote it because it is free, or it is damaged
+};
+/// Compares all pages of a database with their checksums, and its size with their number; Damaged names the first that
+/// differs. Nobody may write meanwhile, and the log must be empty.
+Result<Verified> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages);
+
+}  // namespace relay::store

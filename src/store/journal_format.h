@@ -1,0 +1,70 @@
+/// The bytes of the journal's files and of the mark beside them, shared by writer and reader. docs/spec/store.md has them
+/// in prose. Private to src/store.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace relay::store {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
+
+inline constexpr std::uint64_t kJournalFormat = 2;
+inline constexpr char kJournalMagic[8] = {'A', 'R', 'L', 'Y', 'C', 'M', 'T', 'S'};
+inline constexpr char kMarkMagic[8] = {'A', 'R', 'L', 'Y', 'M', 'A', 'R', 'K'};
+
+/// In front of a segment, twice: one sector that is damaged does not cost the records behind it.
+struct SegmentHeader {
+  char magic[8];
+  std::uint64_t format;
+  std::uint64_t id;        // of the store
+  std::uint64_t epoch;     // grows with each opening; records of an earlier one do not continue those of a later one
+  std::uint64_t first;     // number of its first commit
+  std::uint64_t safe;      // newest commit that was acknowledged when the segment was begun
+  std::uint64_t messages;  // in all commits before it
+  std::uint64_t seed;      // of its records' checksums; random, so that bytes of an earlier turn are no records
+  std::uint64_t check;     // of all before it
+};
+inline constexpr std::size_t kHeaderCopyAt = 512;
+inline constexpr std::size_t kHeaderBytes = 1024;
+
+/// In front of a record. Its checksum covers the rest of the frame and the record.
+struct RecordFrame {
+  std::uint64_t check;
+  std::uint64_t first;            // number of its first commit
+  std::uint64_t safe;             // newest commit that was acknowledged when it was written
+  std::uint64_t messages_before;  // in all commits before it
+  std::uint32_t bytes;            // of the record
+  std::uint32_t commits;
+  std::uint32_t messages;  // in its commits
+  std::uint32_t unused;
+};
+inline constexpr std::size_t kUncheckedBytes = sizeof(std::uint64_t);  // of a frame: the checksum itself
+
+/// How far the journal had come when it was acknowledged last.
+struct MarkBytes {
+  char magic[8];
+  std::uint64_t id;
+  std::uint64_t epoch;
+  std::uint64_t commits;
+  std::uint64_t messages;
+  std::uint64_t check;
+};
+
+/// The bytes of a structure, the last `without` left out.
+template <class T>
+std::string_view bytes_of(const T& value, std::size_t without = 0) {
+  return {reinterpret_cast<const char*>(&value), sizeof(T) - without};
+}
+
+/// For a structure that ends with its checksum.
+template <class T>
+std::uint64_t check_of(const T& value) {
+  return checksum(bytes_of(value, sizeof(std::uint64_t)));
+}
+
+}  // namespace relay::store

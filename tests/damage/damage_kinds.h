@@ -1,0 +1,20 @@
+/// Ways in which a disk, or a person, damages a file.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/random.h"
+
+namespace relay::damage {
+
+/// The files of a store by name, and what is in them.
+using Files = std::map<std::string, std::string>;
+
+Files read_files(const std::string& directory);
+void write_files(const std::string& directory, const Files& files);
+
+/// Damages one of them; `old` is an earlier state of the same store. Says what it did.
+std::string damage_one(Files& files, const Files& old, Random& random);
+
+}  // namespace relay::damage

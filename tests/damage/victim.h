@@ -1,0 +1,27 @@
+/// A process that stores messages behind the journal until it is killed.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "store/sqlite_store.h"
+
+namespace relay::damage {
+
+struct Stored {
+  std::set<std::int64_t> acknowledged;  // keys of messages
+  std::int64_t last_sent = 0;           // keys up to here may be there
+};
+
+/// What a message says: any reader can tell a whole one from a damaged one.
+std::string body_of(std::int64_t key);
+
+store::SqliteOptions options_of(const std::string& directory, store::Durability durability);
+
+/// Forks, lets the child store messages after `first_key` and kills it with -9 once it acknowledged that many.
+Result<Stored> store_and_kill(const std::string& directory, store::Durability durability, std::int64_t first_key,
+                              std::size_t messages);
+
+}  // namespace relay::damage
