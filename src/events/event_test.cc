@@ -21,7 +21,7 @@ struct SpecifiedEvent {
 TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
   const std::vector<SpecifiedEvent> specified = {
       {"session.started", {"agent", "startedAt", "config"}},
-      {"session.ended", {"endedAt", "reason", "summary"}},
+      {"session.ended", {"endedAt", "reason"}, {"summary"}},
       {"item.started", {"itemId", "itemType", "startedAt"}, {"metadata"}},
       {"item.delta", {"itemId", "delta"}},
       {"item.completed", {"itemId", "completedAt", "duration"}, {"result"}},
@@ -31,7 +31,7 @@ TEST(Events, AllSeventeenOfTheSpecificationAreThere) {
       {"question.resolved", {"questionId", "resolvedBy"}, {"answer"}},
       {"message.exchanged", {"from", "to", "body", "kind"}, {"thread", "channel"}},
       {"agent.spawned", {"agentName", "cli", "spawnedBy"}, {"task", "role"}},
-      {"agent.released", {"agentName", "releasedBy"}, {"reason"}},
+      {"agent.released", {"agentName", "releasedBy", "reason"}},
       {"consensus.proposed", {"proposalId", "title", "proposedBy", "participants", "consensusType"}},
       {"consensus.resolved", {"proposalId", "outcome", "votes"}},
       {"tokens.used",

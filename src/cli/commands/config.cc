@@ -116,9 +116,8 @@ const Command kConfig = {
     .options = kOptions,
     .example = "agent-relay config --show-source",
     .details =
-        "Flags win over environment variables, those over config.toml, that over the defaults. A * marks values that "
-        "the "
-        "running daemon does not use yet, with the command that changes it.",
+        "Flags win over environment variables, those over config.toml, that over the defaults. A * marks values\n"
+        "that the running daemon does not use yet, with the command that changes it.",
     .run = run,
 };
 

@@ -46,11 +46,10 @@ const Command kDoctor = {
     .options = kOptions,
     .example = "agent-relay doctor",
     .details =
-        "Looks at home, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors and inotify, "
-        "services, "
-        "agents and their versions, profiles, hooks and MCP, and changes nothing. Each agent found is asked for its "
-        "version. "
-        "Ends with 1 when there is a problem.",
+        "Looks at home, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors and inotify,\n"
+        "services, agents and their versions, profiles, hooks and MCP, and changes nothing. Each agent that is found "
+        "is\n"
+        "asked for its version. Ends with 1 when there is a problem.",
     .run = run,
 };
 

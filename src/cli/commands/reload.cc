@@ -54,9 +54,9 @@ const Command kReload = {
     .options = kOptions,
     .example = "agent-relay reload",
     .details =
-        "Says what changed, and what counts at once, for new sessions, for workspaces opened afterwards or after a "
-        "restart. With a mistake in the file everything stays as it was. Environment and flags are those the daemon "
-        "was started with.",
+        "Says what changed, and what counts at once, for new sessions, for workspaces opened afterwards or after\n"
+        "a restart. With a mistake in the file everything stays as it was. Environment and flags are those the\n"
+        "daemon was started with.",
     .run = run,
 };
 
