@@ -56,12 +56,13 @@ struct BrokerLimits {
   double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
   double rate_burst = 200'000;
   std::size_t max_known_agents = 100'000;
-  std::size_t max_streams = 1'000'000;  // (topic, from → to) with a number: they are never forgotten
-  std::size_t max_open_queries = 64;    // per connection
-  std::size_t max_starting = 64;        // agents being started for others at once
-  std::size_t max_starting_each = 16;   // of those, per connection
-  bool explain = false;                 // a debug note for every decision
-  bool break_loops = true;              // agents that only echo each other are stopped
+  std::size_t max_streams = 1'000'000;     // (topic, from → to) with a number
+  std::size_t max_topic_streams = 16'384;  // of those, with a topic and of one sender; idle ones are forgotten
+  std::size_t max_open_queries = 64;       // per connection
+  std::size_t max_starting = 64;           // agents being started for others at once
+  std::size_t max_starting_each = 16;      // of those, per connection
+  bool explain = false;                    // a debug note for every decision
+  bool break_loops = true;                 // agents that only echo each other are stopped
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.

@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "broker/core.h"
+#include "protocol/description_limits.h"
 #include "protocol/json_writer.h"
 
 namespace relay::broker {
@@ -39,12 +40,13 @@ std::optional<Core::Objection> Core::set_subscription(AgentState& agent, const s
                                                    protocol::kMaxTopicsPerSession)};
     topics.push_back(topic);
     topics_[topic].insert(agent.name());
+    save_eventually(records::AddSubscription{agent.session->id, topic});
   } else {
     topics.erase(place);
     topics_[topic].erase(agent.name());
     if (topics_[topic].empty()) topics_.erase(topic);
+    save_eventually(records::RemoveSubscription{agent.session->id, topic});
   }
-  save_session(agent);
   return std::nullopt;
 }
 
@@ -279,8 +281,9 @@ void Core::on_shadow_bind(Connection& connection, const protocol::Envelope& enve
   const AgentName primary{wanted->primary};
   auto& bindings = agent->session->shadows;
   std::erase_if(bindings, [&](const auto& binding) { return binding.primary == primary; });
-  if (bindings.size() >= protocol::kMaxTopicsPerSession)
-    return error(connection, ErrorCode::BadRequest, "too many shadow bindings; unbind one first");
+  if (bindings.size() >= protocol::kMaxShadowsPerSession)
+    return error(connection, ErrorCode::BadRequest,
+                 format("at most {} shadow bindings per session; unbind one first", protocol::kMaxShadowsPerSession));
   bindings.push_back({primary, wanted->speak_on, wanted->receive_incoming, wanted->receive_outgoing});
   shadows_[primary].insert(agent->name());
   save_session(*agent);

@@ -26,6 +26,10 @@ std::size_t bytes_of(const records::Change& change) {
                              &agent.team, &agent.display_name, &agent.avatar_url})
       bytes += 2 * text->size();
   }
+  if (const auto* add = std::get_if<records::AddSubscription>(&change)) bytes += 2 * add->topic.size();
+  if (const auto* remove = std::get_if<records::RemoveSubscription>(&change)) bytes += 2 * remove->topic.size();
+  if (const auto* forget = std::get_if<records::ForgetStream>(&change))
+    bytes += 2 * forget->stream.topic.value().size();
   if (const auto* put = std::get_if<records::PutSession>(&change)) {
     for (const auto& topic : put->session.topics) bytes += 2 * (sizeof(std::string) + topic.size());
     for (const auto& binding : put->session.shadows)
@@ -41,6 +45,7 @@ bool Core::has_gathered() const { return store_ != StoreState::Failing && (!chan
 void Core::flush_changes() {
   if (store_ == StoreState::Failing) return;
   retry_unsaved();
+  for (auto& stream : streams_.take_forgotten()) changes_.emplace_back(records::ForgetStream{std::move(stream)});
   for (auto& stream : streams_.take_changed()) changes_.emplace_back(records::SetStream{std::move(stream)});
   if (changes_.empty()) return;
   const auto room = std::min(changes_.size(), kKeptChanges);

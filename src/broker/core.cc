@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "protocol/description_limits.h"
+#include "protocol/utf8.h"
 
 namespace relay::broker {
 
@@ -31,6 +33,18 @@ std::string capabilities_of(const AgentState& agent) {
   return agent.session->capabilities.contract;
 }
 
+/// Rows of an earlier version may hold longer descriptions than are taken now.
+records::Agent bounded(records::Agent agent) {
+  const auto cut = [](std::string& text, std::size_t most) {
+    if (text.size() > most) text = std::string{protocol::cut_at_letter(text, most)};
+  };
+  for (auto* label : {&agent.cli, &agent.program, &agent.model, &agent.team, &agent.display_name})
+    cut(*label, protocol::kMaxLabelBytes);
+  cut(agent.task, protocol::kMaxTaskBytes);
+  if (agent.avatar_url.size() > protocol::kMaxAvatarBytes) agent.avatar_url.clear();
+  return agent;
+}
+
 }  // namespace
 
 Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapshot, Random& random, Moment now)
@@ -42,10 +56,11 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
       store_id_{snapshot.store_id},
       newest_{snapshot.newest},
       newest_event_{snapshot.newest_event},
+      streams_{limits.max_topic_streams},
       policy_{std::make_shared<const permissions::Policy>()} {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add_agent(record.name.value());
-    agent.record = std::move(record);
+    agent.record = bounded(std::move(record));
     agent.saved = true;
   }
   for (auto& session : snapshot.sessions) {
@@ -58,6 +73,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
     index_session(*agent);
   }
+  for (const auto& mark : snapshot.stream_marks) streams_.restore_mark(mark);
   for (auto& stream : snapshot.streams) streams_.restore(std::move(stream));
   for (auto& membership : snapshot.memberships) join_channel(membership.channel, membership.member);
   for (auto& mark : snapshot.marks) {

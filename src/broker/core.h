@@ -242,8 +242,9 @@ class Core {
   void refuse(Sending& sending, protocol::Refusal refusal, std::string_view message, std::int64_t retry_after_ms = 0);
   void refuse(Connection& connection, std::string_view id, protocol::Refusal refusal, std::string_view message,
               std::int64_t retry_after_ms = 0);
-  [[nodiscard]] bool streams_fit(const Topic& topic, const AgentName& from, protocol::Lane lane,
-                                 const std::vector<AgentState*>& audience) const;
+  /// Is there room for the numbers of its streams? Idle ones are forgotten for it.
+  std::optional<Objection> objection_to_streams(const Topic& topic, const AgentName& from, protocol::Lane lane,
+                                                const std::vector<AgentState*>& audience);
   /// What the recipients' policies and the loop breaker say.
   std::optional<Objection> objection_to(const Sending& sending, const std::vector<AgentState*>& audience);
   /// Its time was over before it came: why, or nothing.

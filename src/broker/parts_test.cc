@@ -123,7 +123,7 @@ TEST(OutboxNumber, ReadsOnlyItsOwnForm) {
 }
 
 TEST(Streams, NumberEachStreamByItself) {
-  Streams streams;
+  Streams streams{100};
   const AgentName a{"A"}, b{"B"}, c{"C"};
   const protocol::Lane usual, manual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
   EXPECT_EQ(streams.next(Topic{}, a, b, usual), Seq{1});
@@ -135,6 +135,47 @@ TEST(Streams, NumberEachStreamByItself) {
   EXPECT_TRUE(streams.take_changed().empty());
   streams.acknowledged(Topic{}, a, b, usual, Seq{2});
   EXPECT_EQ(streams.take_changed().front().acked, Seq{2});
+}
+
+TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
+  Streams streams{3};
+  const AgentName a{"A"}, b{"B"}, c{"C"};
+  const protocol::Lane lane;
+  const auto busy = [](const AgentName&) { return false; };
+  const auto say = [&](const char* topic, const AgentName& to) {
+    const auto seq = streams.next(Topic{topic}, a, to, lane);
+    (void)streams.take_changed();
+    return seq;
+  };
+  say("t1", b);
+  say("t1", b);
+  say("t2", b);
+  say("t3", c);
+  say("", b);
+  EXPECT_FALSE(streams.make_room(a, busy)) << "nothing is acknowledged";
+  EXPECT_TRUE(streams.make_room(c, busy)) << "another sender has its own room";
+  streams.acknowledged(Topic{"t1"}, a, b, lane, Seq{2});
+  EXPECT_FALSE(streams.make_room(a, busy)) << "its change is not taken yet";
+  (void)streams.take_changed();
+  EXPECT_TRUE(streams.make_room(a, busy));
+  const auto forgotten = streams.take_forgotten();
+  ASSERT_EQ(forgotten.size(), 1u);
+  EXPECT_EQ(forgotten[0].topic, Topic{"t1"});
+  EXPECT_EQ(say("t1", b), Seq{3}) << "its numbers go on";
+  EXPECT_EQ(say("t4", c), Seq{1}) << "of a pair that has lost none they begin at one";
+  EXPECT_EQ(say("", b), Seq{2}) << "nor does it concern streams without a topic";
+  streams.acknowledged(Topic{"gone"}, a, b, lane, Seq{2});
+  EXPECT_FALSE(streams.contains(Topic{"gone"}, a, b, lane)) << "a late word makes no stream";
+
+  EXPECT_TRUE(streams.make_room(a, [&](const AgentName& to) { return to == c; })) << "nothing waits for C any more";
+  EXPECT_FALSE(streams.contains(Topic{"t3"}, a, c, lane));
+  EXPECT_TRUE(streams.contains(Topic{"t2"}, a, b, lane));
+
+  Streams restored{3};
+  restored.restore_mark({Topic{}, a, b, lane, Seq{7}, Seq{}});
+  restored.restore({Topic{"t2"}, a, b, lane, Seq{9}, Seq{9}});
+  EXPECT_EQ(restored.next(Topic{"t9"}, a, b, lane), Seq{8});
+  EXPECT_EQ(restored.next(Topic{"t2"}, a, b, lane), Seq{10});
 }
 
 constexpr protocol::Lane kUsual;

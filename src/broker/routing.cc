@@ -221,11 +221,30 @@ std::string Core::unknown_recipient(std::string_view name) const {
   return text + (nearest.empty() ? "" : "?");
 }
 
-bool Core::streams_fit(const Topic& topic, const AgentName& from, protocol::Lane lane,
-                       const std::vector<AgentState*>& audience) const {
-  if (streams_.size() + audience.size() <= limits_.max_streams) return true;
-  return std::ranges::all_of(audience,
-                             [&](const AgentState* to) { return streams_.contains(topic, from, to->name(), lane); });
+std::optional<Core::Objection> Core::objection_to_streams(const Topic& topic, const AgentName& from,
+                                                          protocol::Lane lane,
+                                                          const std::vector<AgentState*>& audience) {
+  const bool full = streams_.size() + audience.size() > limits_.max_streams;
+  if (topic.value().empty() && !full) return std::nullopt;
+  const bool known = std::ranges::all_of(
+      audience, [&](const AgentState* to) { return streams_.contains(topic, from, to->name(), lane); });
+  if (known) return std::nullopt;
+  const auto idle = [&](const AgentName& to) {
+    const AgentState* agent = find_agent(to.value());
+    return agent == nullptr || agent->mailbox.pending == 0;
+  };
+  if (!topic.value().empty() && !streams_.make_room(from, idle))
+    return Objection{
+        Refusal::Busy,
+        format("messages of {} about {} topics wait for their recipients already; use fewer topics, or try "
+               "again later",
+               from.value(), limits_.max_topic_streams),
+        kStorageRetryMs};
+  if (!full) return std::nullopt;
+  streams_.shrink_to(limits_.max_streams - std::min(limits_.max_streams, audience.size()), idle);
+  if (streams_.size() + audience.size() <= limits_.max_streams) return std::nullopt;
+  return Objection{Refusal::BadRequest,
+                   format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size())};
 }
 
 void Core::accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience, Carriage carriage) {
@@ -240,10 +259,8 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
   const auto& envelope = sending.envelope;
   const protocol::DeliveryWish wish = sending.meta.delivery.value_or(protocol::DeliveryWish{});
   const protocol::Lane lane{wish.mode, wish.priority};
-  if (!streams_fit(Topic{std::string{envelope.topic}}, sending.from, lane, audience)) {
-    return refuse(sending, Refusal::BadRequest,
-                  format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size()));
-  }
+  if (const auto objection = objection_to_streams(Topic{std::string{envelope.topic}}, sending.from, lane, audience))
+    return refuse(sending, objection->refusal, objection->sentence, objection->retry_after_ms);
   auto message = std::make_shared<records::Message>(records::Message{
       .key = next_key(),
       .id = std::string{envelope.id},

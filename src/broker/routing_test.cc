@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "broker/testing/world.h"
 #include "records/short_id.h"
 
@@ -242,7 +244,7 @@ TEST(Broker, PausesWhoeverMakesItRememberMoreThanTheDiskCanTake) {
   World world{{.max_remembered_bytes = 100'000}};
   const auto noisy = world.join("Noisy");
   world.hold_commits();
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 400; ++i) {
     world.say(noisy, format(R"({{"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"{}{}","payload":{{}}}})",
                             std::string(200, 't'), i));
   }
@@ -271,6 +273,48 @@ TEST(Broker, WhoeverSpeaksAloneMayFillACommitAndBesideOthersHasAPart) {
   EXPECT_GT(beside, 1);
   EXPECT_FALSE(world.paused(quiet));
   EXPECT_FALSE(world.paused(noisy));
+}
+
+TEST(Broker, TopicsOfOneClientAreBoundedAndFreeUp) {
+  World world{{.max_topic_streams = 10}};
+  auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  world.heard(alice);
+  int sent = 0;
+  const auto send = [&] {
+    ++sent;
+    world.send(alice, format("m{}", sent), "Bob", "x", format(R"("topic":"t{}")", sent));
+    const auto nacks = world.heard(alice, "NACK");
+    return nacks.empty() ? std::string{} : text(payload(nacks[0]), "code");
+  };
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(send(), "");
+  EXPECT_EQ(send(), "BUSY") << "ten wait to be acknowledged";
+  std::set<std::string> numbers;
+  const auto acknowledge = [&] {
+    for (const auto& frame : world.heard(bob, "DELIVER")) {
+      const auto seq = integer_member(*object_member(frame, "delivery"), "seq").value_or(0);
+      numbers.insert(format("{} {}", text(frame, "topic"), seq));
+      world.say(bob, format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":{}}}}})",
+                            text(frame, "id"), seq));
+    }
+  };
+  acknowledge();
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(send(), "") << round;
+    acknowledge();
+  }
+  EXPECT_EQ(numbers.size(), 60u);
+  world.restart();
+  alice = world.join_ours("Alice");
+  bob = world.join_ours("Bob");
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(send(), "") << "also after a restart";
+  sent = 11;  // topics that were forgotten
+  for (int i = 0; i < 4; ++i) {
+    ++sent;
+    world.send(alice, format("again{}", sent), "Bob", "x", format(R"("topic":"t{}")", sent));
+  }
+  acknowledge();
+  EXPECT_EQ(numbers.size(), 69u) << "no number of a stream is given out twice";
 }
 
 TEST(Broker, NumbersABoundedCountOfStreams) {

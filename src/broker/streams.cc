@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace relay::broker {
 namespace {
+
+constexpr std::size_t kMaxLooks = 64;  // at streams that cannot be forgotten, for one that can
 
 // Names hold no control characters (check_agent_name), so the separator cannot occur in them.
 const std::string& key_of(std::string& key, const Topic& topic, const AgentName& from, const AgentName& to,
@@ -15,11 +18,25 @@ const std::string& key_of(std::string& key, const Topic& topic, const AgentName&
   return key;
 }
 
+std::string pair_of(const records::Stream& stream) {
+  std::string key;
+  key_of(key, Topic{}, stream.from, stream.to, stream.lane);
+  return key;
+}
+
 }  // namespace
+
+void Streams::restore_mark(const records::Stream& mark) {
+  auto& known = marks_[pair_of(mark)];
+  known = std::max(known, mark.last);
+}
 
 void Streams::restore(records::Stream stream) {
   const auto& key = key_of(key_, stream.topic, stream.from, stream.to, stream.lane);
-  entries_.insert_or_assign(key, Entry{.stream = std::move(stream)});
+  auto& place = entries_[key];
+  if (!place.stream.topic.value().empty()) unlink(place);
+  place.stream = std::move(stream);
+  if (!place.stream.topic.value().empty()) link(place);
 }
 
 bool Streams::contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const {
@@ -28,8 +45,72 @@ bool Streams::contains(const Topic& topic, const AgentName& from, const AgentNam
 
 Streams::Entry& Streams::entry(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
   auto [place, added] = entries_.try_emplace(key_of(key_, topic, from, to, lane));
-  if (added) place->second.stream = {topic, from, to, lane, Seq{}, Seq{}};
-  return place->second;
+  if (!added) return place->second;
+  Entry& fresh = place->second;
+  fresh.stream = {topic, from, to, lane, Seq{}, Seq{}};
+  if (!marks_.empty())
+    if (const auto mark = marks_.find(pair_of(fresh.stream)); mark != marks_.end() && !topic.value().empty())
+      fresh.stream.last = mark->second;
+  if (!topic.value().empty()) link(fresh);
+  return fresh;
+}
+
+void Streams::link(Entry& entry) {
+  Sender& sender = senders_[entry.stream.from.value()];
+  entry.older = sender.newest;
+  entry.newer = nullptr;
+  (sender.newest != nullptr ? sender.newest->newer : sender.oldest) = &entry;
+  sender.newest = &entry;
+  ++sender.count;
+}
+
+void Streams::unlink(Entry& entry) {
+  const auto sender = senders_.find(entry.stream.from.value());
+  (entry.older != nullptr ? entry.older->newer : sender->second.oldest) = entry.newer;
+  (entry.newer != nullptr ? entry.newer->older : sender->second.newest) = entry.older;
+  entry.older = entry.newer = nullptr;
+  if (--sender->second.count == 0) senders_.erase(sender);
+}
+
+void Streams::use(Entry& entry) {
+  if (entry.stream.topic.value().empty() || entry.newer == nullptr) return;  // it is the newest
+  unlink(entry);
+  link(entry);
+}
+
+void Streams::forget(Entry& entry) {
+  auto& mark = marks_[pair_of(entry.stream)];
+  mark = std::max(mark, entry.stream.last);
+  unlink(entry);
+  forgotten_.push_back(std::move(entry.stream));
+  const auto& gone = forgotten_.back();
+  entries_.erase(key_of(key_, gone.topic, gone.from, gone.to, gone.lane));
+}
+
+bool Streams::make_room(const AgentName& from, const Idle& idle) {
+  for (std::size_t looks = 0;; ++looks) {
+    const auto sender = senders_.find(from.value());
+    if (sender == senders_.end() || sender->second.count < max_topics_) return true;
+    if (looks == kMaxLooks) return false;
+    Entry& oldest = *sender->second.oldest;
+    if (may_go(oldest, idle))
+      forget(oldest);
+    else
+      use(oldest);  // looked at again when all others were
+  }
+}
+
+void Streams::shrink_to(std::size_t most, const Idle& idle) {
+  std::vector<Entry*> found;
+  for (auto sender = senders_.begin(); sender != senders_.end() && entries_.size() > most + found.size(); ++sender) {
+    std::size_t looks = 0;
+    for (Entry* entry = sender->second.oldest; entry != nullptr && looks < kMaxLooks; entry = entry->newer, ++looks)
+      if (may_go(*entry, idle)) found.push_back(entry);
+  }
+  for (Entry* entry : found) {
+    if (entries_.size() <= most) return;
+    forget(*entry);
+  }
 }
 
 void Streams::mark(Entry& entry) {
@@ -41,16 +122,18 @@ void Streams::mark(Entry& entry) {
 Seq Streams::next(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
   Entry& stream = entry(topic, from, to, lane);
   stream.stream.last = Seq{stream.stream.last.value() + 1};
+  use(stream);
   mark(stream);
   return stream.stream.last;
 }
 
 void Streams::acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane, Seq seq) {
-  Entry& stream = entry(topic, from, to, lane);
-  if (seq <= stream.stream.acked) return;
-  stream.stream.acked = seq;
-  stream.stream.last = std::max(stream.stream.last, seq);
-  mark(stream);
+  const auto place = entries_.find(key_of(key_, topic, from, to, lane));
+  if (place == entries_.end() || seq <= place->second.stream.acked) return;  // it may be forgotten by now
+  auto& stream = place->second.stream;
+  stream.acked = seq;
+  stream.last = std::max(stream.last, seq);
+  mark(place->second);
 }
 
 std::vector<records::Stream> Streams::take_changed() {

@@ -1,8 +1,18 @@
 /// The numbers of every stream (topic, from → to, lane): durable, never reused, never reset.
+///
+/// Why some are forgotten: a sender may choose topics without end. At `max_topics` its idle ones, least
+///   recently used first, are forgotten: those with all numbers acknowledged, and those towards a recipient for whom
+///   nothing waits. So no delivery refers to them, and a session that resumes has nothing to be sent again. The highest
+///   number of the forgotten streams of a pair and lane stays as a mark, and streams of that pair begin behind it.
+/// Invariants: a number of a stream is given out once, also across forgetting; a stream whose change is not taken yet, or
+///   without a topic, is not forgotten.
+/// Threading: the broker's.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "records/records.h"
@@ -13,10 +23,26 @@ class Streams {
  public:
   using Lane = protocol::Lane;
 
+  /// At most so many streams with a topic of one sender.
+  explicit Streams(std::size_t max_topics) : max_topics_{max_topics} {}
+  Streams(const Streams&) = delete;  // entries point at each other
+  Streams& operator=(const Streams&) = delete;
+
   void restore(records::Stream stream);
+  /// Before the streams of its pair.
+  void restore_mark(const records::Stream& mark);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] bool contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const;
+
+  /// Does nothing wait for this recipient?
+  using Idle = std::function<bool(const AgentName& to)>;
+  /// Forgets idle streams of the sender until one more with a topic has room; false when there is none.
+  bool make_room(const AgentName& from, const Idle& idle);
+  /// The same with everybody's, until at most `most` are left or no idle one is found.
+  void shrink_to(std::size_t most, const Idle& idle);
+  /// Streams that were forgotten since the last call; they belong into the commit that is being gathered.
+  std::vector<records::Stream> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   /// The next number of the stream.
   Seq next(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane);
@@ -37,13 +63,31 @@ class Streams {
   struct Entry {
     records::Stream stream;
     bool changed = false;
+    Entry* older = nullptr;  // of the sender's streams with a topic, by use
+    Entry* newer = nullptr;
+  };
+  struct Sender {
+    std::size_t count = 0;
+    Entry* oldest = nullptr;
+    Entry* newest = nullptr;
   };
   Entry& entry(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane);
   void mark(Entry& entry);
+  void link(Entry& entry);
+  void unlink(Entry& entry);
+  void use(Entry& entry);
+  void forget(Entry& entry);
+  [[nodiscard]] static bool may_go(const Entry& entry, const Idle& idle) {
+    return !entry.changed && (entry.stream.acked == entry.stream.last || idle(entry.stream.to));
+  }
 
+  std::size_t max_topics_;
   std::unordered_map<std::string, Entry> entries_;
+  std::unordered_map<std::string, Sender> senders_;  // of streams with a topic
+  std::unordered_map<std::string, Seq> marks_;       // by pair and lane
   mutable std::string key_;      // of the one that is looked for; kept, because there are two looks per delivery
   std::vector<Entry*> changed_;  // node-based map: entries do not move
+  std::vector<records::Stream> forgotten_;
 };
 
 }  // namespace relay::broker

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "protocol/description_limits.h"
 #include "protocol/errors.h"
 #include "protocol/json_writer.h"
 #include "protocol/payload_fields.h"
@@ -76,7 +77,7 @@ Result<EntityType> parse_entity(const Field& field) {
 /// An address that is cut would be another address; one that is too long is left out.
 Result<std::string> parse_avatar(const Field& field) {
   auto url = RELAY_TRY(text_in(field, kMaxFrameBytes));
-  if (url.size() > kMaxDescriptionBytes) url.clear();
+  if (url.size() > kMaxAvatarBytes) url.clear();
   return url;
 }
 
@@ -154,13 +155,13 @@ Result<Hello> parse_hello(std::string_view payload) {
   hello.capabilities = RELAY_TRY(parse_capabilities(capabilities));
   hello.entity = RELAY_TRY(parse_entity(entity));
   hello.system_component = RELAY_TRY(flag_in(system, false));
-  hello.cli = RELAY_TRY(description_in(cli, kMaxDescriptionBytes));
-  hello.program = RELAY_TRY(description_in(program, kMaxDescriptionBytes));
-  hello.model = RELAY_TRY(description_in(model, kMaxDescriptionBytes));
-  hello.task = RELAY_TRY(description_in(task, kMaxDescriptionBytes));
-  hello.working_directory = RELAY_TRY(description_in(directory, kMaxDescriptionBytes));
-  hello.team = RELAY_TRY(description_in(team, kMaxDescriptionBytes));
-  hello.display_name = RELAY_TRY(description_in(display, kMaxDescriptionBytes));
+  hello.cli = RELAY_TRY(description_in(cli, kMaxLabelBytes));
+  hello.program = RELAY_TRY(description_in(program, kMaxLabelBytes));
+  hello.model = RELAY_TRY(description_in(model, kMaxLabelBytes));
+  hello.task = RELAY_TRY(description_in(task, kMaxTaskBytes));
+  hello.working_directory = RELAY_TRY(description_in(directory, kMaxPathBytes));
+  hello.team = RELAY_TRY(description_in(team, kMaxLabelBytes));
+  hello.display_name = RELAY_TRY(description_in(display, kMaxLabelBytes));
   hello.version = RELAY_TRY(description_in(version, kMaxKindBytes));
   hello.permission_mode = RELAY_TRY(description_in(permission_mode, kMaxKindBytes));
   hello.avatar_url = RELAY_TRY(parse_avatar(avatar));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "protocol/description_limits.h"
 #include "protocol/errors.h"
 
 namespace relay::protocol {
@@ -94,10 +95,14 @@ TEST(Hello, TakesNullForAbsent) {
 }
 
 TEST(Hello, CutsLongDescriptionsBetweenLettersAndDropsALongAvatar) {
-  const std::string task = format("{}é", std::string(kMaxDescriptionBytes - 1, 't'));
+  const std::string task = format("{}é", std::string(kMaxTaskBytes - 1, 't'));
   const auto hello = *hello_with(format(R"("task":"{}","avatarUrl":"{}")", task, std::string(100'000, 'a')));
-  EXPECT_EQ(hello.task, std::string(kMaxDescriptionBytes - 1, 't'));
+  EXPECT_EQ(hello.task, std::string(kMaxTaskBytes - 1, 't'));
   EXPECT_EQ(hello.avatar_url, "");
+  const std::string label(kMaxLabelBytes + 1, 'm');
+  const auto labelled = *hello_with(format(R"("cli":"{0}","model":"{0}","team":"{0}","displayName":"{0}")", label));
+  for (const auto* text : {&labelled.cli, &labelled.model, &labelled.team, &labelled.display_name})
+    EXPECT_EQ(text->size(), kMaxLabelBytes);
 }
 
 TEST(Welcome, ComesBackAsItWasWritten) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "protocol/description_limits.h"
 #include "protocol/errors.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
@@ -65,9 +66,9 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
   ChannelChange change;
   change.channel = RELAY_TRY(channel_in(channel));
   if (member.present()) change.member = RELAY_TRY(agent_in(member));
-  change.display_name = RELAY_TRY(description_in(display, kMaxDescriptionBytes));
+  change.display_name = RELAY_TRY(description_in(display, kMaxLabelBytes));
   change.avatar_url = RELAY_TRY(text_in(avatar, kMaxFrameBytes));
-  if (change.avatar_url.size() > kMaxDescriptionBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
+  if (change.avatar_url.size() > kMaxAvatarBytes) change.avatar_url.clear();  // cut, it would lead elsewhere
   change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
   return change;
 }

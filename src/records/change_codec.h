@@ -17,7 +17,7 @@
 
 namespace relay::records {
 
-inline constexpr std::uint8_t kChangeFormat = 1;
+inline constexpr std::uint8_t kChangeFormat = 2;
 
 /// Appends them, their count in front.
 void encode(const Changes& changes, std::string& to);

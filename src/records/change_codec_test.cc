@@ -107,7 +107,10 @@ Changes every_change() {
                        .outcome = "o"}},
           AddEvent{{"type", 1, AgentName{"A"}, SessionId{"s"}, "{}"}},
           PutUsage{{SessionId{"s"}, "r", AgentName{"A"}, "m", "t", "s", 1, 2, 3, 4, 5, 6, -1.25}},
-          CountWork{SessionId{"s"}, {1, 2, {"f"}}, 3}};
+          CountWork{SessionId{"s"}, {1, 2, {"f"}}, 3},
+          ForgetStream{{Topic{"t"}, AgentName{"A"}, AgentName{"B"}, lane, Seq{1}, Seq{2}}},
+          AddSubscription{SessionId{"s"}, "t"},
+          RemoveSubscription{SessionId{"s"}, "t"}};
 }
 
 std::string encoded(const Changes& changes) {
@@ -139,8 +142,16 @@ TEST(ChangeCodec, EveryChangeComesBackAsItWas) {
 // Journals outlive the program that wrote them. If this fails, a record changed: raise kChangeFormat and keep reading
 // what the formats before it wrote.
 TEST(ChangeCodec, TheBytesOfFormatOneAreTheSameForEver) {
-  ASSERT_EQ(kChangeFormat, 1);
-  EXPECT_EQ(sha256_hex(encoded(every_change())), "bde3e8ab78e68a3550de0d07d706e1511c2e3ce387beab548f54197df6da41d1");
+  constexpr std::size_t kOfFormatOne = 15;
+  auto changes = every_change();
+  changes.resize(kOfFormatOne);
+  EXPECT_EQ(sha256_hex(encoded(changes)), "bde3e8ab78e68a3550de0d07d706e1511c2e3ce387beab548f54197df6da41d1");
+}
+
+// Format two only adds changes behind those of format one.
+TEST(ChangeCodec, TheBytesOfFormatTwoAreTheSameForEver) {
+  ASSERT_EQ(kChangeFormat, 2);
+  EXPECT_EQ(sha256_hex(encoded(every_change())), "3dd9c7e61dc485253cdcd4093816449446e3ac37a879f80637db6192181f8fc0");
 }
 
 TEST(ChangeCodec, BytesThatAreCutOrForeignAreRefused) {
@@ -149,8 +160,9 @@ TEST(ChangeCodec, BytesThatAreCutOrForeignAreRefused) {
     std::string_view left = std::string_view{bytes}.substr(0, size);
     EXPECT_FALSE(decode_changes(left)) << size;
   }
-  for (const std::string& foreign : {std::string("\x01\x7f", 2), std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
-                                    std::string("\x01\x02\x02\x09\x00", 5)}) {
+  for (const std::string& foreign :
+       {std::string("\x01\x7f", 2), std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
+        std::string("\x01\x02\x02\x09\x00", 5)}) {
     std::string_view left = foreign;
     EXPECT_FALSE(decode_changes(left));
   }

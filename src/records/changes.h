@@ -63,6 +63,11 @@ struct RequeueDelivery {
 struct SetStream {
   Stream stream;
 };  // last only grows
+/// Removes the row of an idle stream, unless its `last` is higher by now, and keeps that number as a mark of its pair and
+/// lane: streams of the pair begin behind it, so no number is given out twice.
+struct ForgetStream {
+  Stream stream;
+};
 struct PutAgent {
   Agent agent;
 };  // insert or replace by name
@@ -101,9 +106,20 @@ struct CountWork {
   WallMs at = 0;
 };
 
-using Change =
-    std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent, PutSession,
-                 JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage, CountWork>;
+/// One topic of a session more or less. An unknown session is ignored.
+struct AddSubscription {
+  SessionId session;
+  std::string topic;
+};
+struct RemoveSubscription {
+  SessionId session;
+  std::string topic;
+};
+
+/// The journal knows them by their place in this list: new ones come last.
+using Change = std::variant<AddMessage, AddDelivery, ChangeDelivery, RequeueDelivery, SetStream, PutAgent, RemoveAgent,
+                            PutSession, JoinChannel, LeaveChannel, SetOutboxMark, PutProposal, AddEvent, PutUsage,
+                            CountWork, ForgetStream, AddSubscription, RemoveSubscription>;
 
 using Changes = std::vector<Change>;
 

@@ -19,6 +19,7 @@ struct Snapshot {
   std::vector<Agent> agents;
   std::vector<Session> sessions;  // those not ended
   std::vector<Stream> streams;
+  std::vector<Stream> stream_marks;  // of pairs with forgotten streams: `last` of those; without a topic
   std::vector<Membership> memberships;
   std::vector<OutboxMark> marks;
   std::vector<Proposal> proposals;  // those without an outcome

@@ -25,6 +25,7 @@ Result<Snapshot> MemoryStore::load() {
     if (session.ended == 0) snapshot.sessions.push_back(session);
   }
   for (const auto& [key, stream] : tables_.streams) snapshot.streams.push_back(stream);
+  for (const auto& [key, mark] : tables_.stream_marks) snapshot.stream_marks.push_back(mark);
   for (const auto& [place, there] : tables_.members)
     snapshot.memberships.push_back({place.first, AgentName{place.second}});
   for (const auto& [key, mark] : tables_.marks) snapshot.marks.push_back(mark);

@@ -172,6 +172,39 @@ Result<void> MemoryStore::on(const SetStream& change) {
   return {};
 }
 
+Result<void> MemoryStore::on(const ForgetStream& change) {
+  const auto& stream = change.stream;
+  const auto lane = protocol::code_of(stream.lane);
+  const std::tuple key{stream.topic.value(), stream.from.value(), stream.to.value(), lane};
+  const auto found = tables_.streams.find(key);
+  if (found != tables_.streams.end() && found->second.last <= stream.last) take(tables_.streams, key);
+  const std::tuple pair{stream.from.value(), stream.to.value(), lane};
+  const auto known = tables_.stream_marks.find(pair);
+  if (known != tables_.stream_marks.end() && known->second.last >= stream.last) return {};
+  put(tables_.stream_marks, pair, Stream{Topic{}, stream.from, stream.to, stream.lane, stream.last, Seq{}});
+  return {};
+}
+
+Result<void> MemoryStore::on(const AddSubscription& change) {
+  const auto found = tables_.sessions.find(change.session.value());
+  if (found == tables_.sessions.end() ||
+      std::ranges::find(found->second.topics, change.topic) != found->second.topics.end())
+    return {};
+  auto session = found->second;
+  session.topics.push_back(change.topic);
+  put(tables_.sessions, change.session.value(), std::move(session));
+  return {};
+}
+
+Result<void> MemoryStore::on(const RemoveSubscription& change) {
+  const auto found = tables_.sessions.find(change.session.value());
+  if (found == tables_.sessions.end()) return {};
+  auto session = found->second;
+  std::erase(session.topics, change.topic);
+  put(tables_.sessions, change.session.value(), std::move(session));
+  return {};
+}
+
 Result<void> MemoryStore::on(const PutAgent& change) {
   put(tables_.agents, change.agent.name.value(), change.agent);
   return {};

@@ -67,6 +67,9 @@ class MemoryStore final : public MessageStore {
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
   Result<void> on(const records::CountWork& change);
+  Result<void> on(const records::ForgetStream& change);
+  Result<void> on(const records::AddSubscription& change);
+  Result<void> on(const records::RemoveSubscription& change);
   void log(MemoryLog::Row row);
   void log_line(const MemoryTables::Tracked& tracked, const SessionId& session, WallMs at);
   [[nodiscard]] std::string tell(records::EventNumber number, const MemoryLog::Row& row,

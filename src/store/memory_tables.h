@@ -61,6 +61,7 @@ class MemoryTables {
   std::map<std::int64_t, records::Message> messages;
   std::map<std::int64_t, Tracked> deliveries;
   std::map<std::tuple<std::string, std::string, std::string, std::uint8_t>, records::Stream> streams;
+  std::map<std::tuple<std::string, std::string, std::uint8_t>, records::Stream> stream_marks;
   std::map<std::string, records::Agent> agents;
   std::map<std::string, records::Session> sessions;
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member

@@ -149,6 +149,42 @@ TEST_P(MessageStoreSuite, TakesAnythingTypedAsPlainWords) {
   EXPECT_EQ(keys(Ask{}.search("***")), Keys{});
 }
 
+TEST_P(MessageStoreSuite, SubscriptionsAreAddedAndRemovedOneByOne) {
+  auto open = session("s1", "Alice");
+  open.topics = {"a"};
+  commit({PutAgent{agent("Alice")}, PutSession{open}});
+  commit({AddSubscription{SessionId{"s1"}, "c"}, AddSubscription{SessionId{"s1"}, "b"},
+          AddSubscription{SessionId{"s1"}, "c"}, AddSubscription{SessionId{"nobody"}, "x"},
+          RemoveSubscription{SessionId{"s1"}, "a"}});
+  auto topics = load().sessions.at(0).topics;
+  std::ranges::sort(topics);
+  EXPECT_EQ(topics, (std::vector<std::string>{"b", "c"}));
+  open.topics = {"b", "c"};
+  open.ended = 5;
+  commit({PutSession{open}});
+  EXPECT_TRUE(load().sessions.empty());
+}
+
+TEST_P(MessageStoreSuite, ForgottenStreamsLeaveAMark) {
+  const auto stream = [](const char* topic, std::uint64_t last) {
+    return Stream{Topic{topic}, AgentName{"Alice"}, AgentName{"Bob"}, {}, Seq{last}, Seq{last}};
+  };
+  commit({SetStream{stream("a", 4)}, SetStream{stream("b", 2)}});
+  commit({ForgetStream{stream("a", 4)}, ForgetStream{stream("b", 1)}, SetStream{stream("c", 5)}});
+  auto snapshot = load();
+  ASSERT_EQ(snapshot.streams.size(), 2u);
+  EXPECT_EQ(snapshot.streams[0].topic, Topic{"b"}) << "it has gone on meanwhile";
+  EXPECT_EQ(snapshot.streams[1].topic, Topic{"c"});
+  ASSERT_EQ(snapshot.stream_marks.size(), 1u);
+  EXPECT_EQ(snapshot.stream_marks[0].last, Seq{4});
+  EXPECT_EQ(snapshot.stream_marks[0].to, AgentName{"Bob"});
+  commit({SetStream{stream("a", 6)}, ForgetStream{stream("c", 5)}, ForgetStream{stream("b", 2)}});
+  snapshot = load();
+  ASSERT_EQ(snapshot.streams.size(), 1u);
+  EXPECT_EQ(snapshot.streams[0].last, Seq{6});
+  EXPECT_EQ(snapshot.stream_marks.at(0).last, Seq{5});
+}
+
 TEST_P(MessageStoreSuite, LoadsWhatTheBrokerNeedsToGoOn) {
   auto alice = agent("Alice");
   alice.entity = protocol::EntityType::User;

@@ -290,7 +290,7 @@ Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
   SessionRow row;
   {
     const auto find = RELAY_TRY(
-        connection.use("SELECT agent,capabilities,started,last_seen,ended,topics,shadows FROM sessions WHERE id=?1"));
+        connection.use("SELECT agent,capabilities,started,last_seen,ended,shadows FROM sessions WHERE id=?1"));
     find->bind(std::string_view{id.value()});
     if (!RELAY_TRY(find->step()))
       return fail(QueryErrc::NotFound, "there is no session of that id; `agent-relay agents` lists who is here");
@@ -300,8 +300,12 @@ Result<SessionRow> select_session(Connection& connection, const SessionId& id) {
     row.session.started = find->integer(2);
     row.session.last_seen = find->integer(3);
     row.session.ended = find->integer(4);
-    row.session.topics = RELAY_TRY(texts_from_json(find->text(5)));
-    row.session.shadows = RELAY_TRY(shadows_from_json(find->text(6)));
+    row.session.shadows = RELAY_TRY(shadows_from_json(find->text(5)));
+  }
+  {
+    const auto find = RELAY_TRY(connection.use("SELECT topic FROM subscriptions WHERE session=?1 ORDER BY topic"));
+    find->bind(std::string_view{id.value()});
+    while (RELAY_TRY(find->step())) row.session.topics.push_back(find->text(0));
   }
   const auto number = RELAY_TRY(find_name(connection, id.value()));
   if (!number) return row;

@@ -23,15 +23,34 @@ Result<void> SqliteWriter::on(const PutAgent& change) {
 Result<void> SqliteWriter::on(const PutSession& change) {
   const auto& session = change.session;
   const auto capabilities = to_json(session.capabilities);
-  const auto topics = to_json(session.topics);
   const auto shadows = to_json(session.shadows);
   const auto put = RELAY_TRY(connection_.use(
       "INSERT OR REPLACE INTO sessions(id,agent,token_hash,capabilities,started,last_seen,ended,topics,shadows)"
-      " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)"));
+      " VALUES(?1,?2,?3,?4,?5,?6,?7,'[]',?8)"));
   put->bind(std::string_view{session.id.value()}, std::string_view{session.agent.value()}, OrNull{session.token_hash},
-            std::string_view{capabilities}, session.started, session.last_seen, session.ended, std::string_view{topics},
+            std::string_view{capabilities}, session.started, session.last_seen, session.ended,
             std::string_view{shadows});
-  return put->run();
+  RELAY_TRY(put->run());
+  const auto clear = RELAY_TRY(connection_.use("DELETE FROM subscriptions WHERE session=?1"));
+  clear->bind(std::string_view{session.id.value()});
+  RELAY_TRY(clear->run());
+  if (session.ended != 0) return {};
+  for (const auto& topic : session.topics) RELAY_TRY(on(AddSubscription{session.id, topic}));
+  return {};
+}
+
+Result<void> SqliteWriter::on(const AddSubscription& change) {
+  const auto add =
+      RELAY_TRY(connection_.use("INSERT OR IGNORE INTO subscriptions(session,topic) SELECT ?1,?2"
+                                " WHERE EXISTS(SELECT 1 FROM sessions WHERE id=?1 AND ended=0)"));
+  add->bind(std::string_view{change.session.value()}, std::string_view{change.topic});
+  return add->run();
+}
+
+Result<void> SqliteWriter::on(const RemoveSubscription& change) {
+  const auto remove = RELAY_TRY(connection_.use("DELETE FROM subscriptions WHERE session=?1 AND topic=?2"));
+  remove->bind(std::string_view{change.session.value()}, std::string_view{change.topic});
+  return remove->run();
 }
 
 Result<void> SqliteWriter::on(const JoinChannel& change) {

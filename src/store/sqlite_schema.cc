@@ -139,17 +139,27 @@ constexpr const char* kNewestLines =
     "ALTER TABLE deliveries ADD COLUMN addressed INTEGER NOT NULL DEFAULT 0;"
     "CREATE INDEX deliveries_by_recipient ON deliveries(recipient, message) WHERE addressed=0;";
 
+// Version 6: subscriptions are rows of their own, so that one more does not write all of them again. Idle streams are
+// forgotten; the highest number of those of a pair stays. Messages are found by their topic.
+constexpr const char* kSubscriptions =
+    "CREATE TABLE subscriptions("
+    " session TEXT NOT NULL, topic TEXT NOT NULL, PRIMARY KEY(session, topic)) WITHOUT ROWID;"
+    "INSERT OR IGNORE INTO subscriptions(session,topic) SELECT s.id, t.value FROM sessions s,"
+    " json_each(CASE WHEN json_valid(s.topics) THEN s.topics ELSE '[]' END) t WHERE s.ended=0 AND t.type='text';"
+    "UPDATE sessions SET topics='[]' WHERE topics<>'[]';"
+    "CREATE TABLE stream_marks("
+    " sender INTEGER NOT NULL, recipient INTEGER NOT NULL, lane INTEGER NOT NULL, last INTEGER NOT NULL,"
+    " PRIMARY KEY(sender, recipient, lane)) WITHOUT ROWID;"
+    "CREATE INDEX messages_by_topic ON messages(topic) WHERE topic IS NOT NULL;";
+
 // Merged less often than is usual: what is indexed is written some two times less, and a search looks into some parts more.
 constexpr const char* kFullTextMerging = "INSERT INTO message_text(message_text, rank) VALUES('automerge', 8);";
 
 struct Step {
   const char* sql[2];
 };
-constexpr Step kSteps[] = {{{kTables, nullptr}},
-                           {{kFullText, kSeedView}},
-                           {{kLanes, nullptr}},
-                           {{kEvents, nullptr}},
-                           {{kNewestLines, kFullTextMerging}}};
+constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}},           {{kLanes, nullptr}},
+                           {{kEvents, nullptr}}, {{kNewestLines, kFullTextMerging}}, {{kSubscriptions, nullptr}}};
 static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace

@@ -42,7 +42,7 @@ Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
 
 Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
   auto rows =
-      RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,topics,shadows FROM "
+      RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,shadows FROM "
                                    "sessions WHERE ended=0 ORDER BY id"));
   while (RELAY_TRY(rows.step())) {
     auto& session = snapshot.sessions.emplace_back();
@@ -52,8 +52,14 @@ Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
     session.capabilities = RELAY_TRY(capabilities_from_json(rows.text(3)));
     session.started = rows.integer(4);
     session.last_seen = rows.integer(5);
-    session.topics = RELAY_TRY(texts_from_json(rows.text(6)));
-    session.shadows = RELAY_TRY(shadows_from_json(rows.text(7)));
+    session.shadows = RELAY_TRY(shadows_from_json(rows.text(6)));
+  }
+  auto topics = RELAY_TRY(connection.prepare("SELECT session,topic FROM subscriptions ORDER BY session, topic"));
+  auto session = snapshot.sessions.begin();  // both in the order of ids
+  while (RELAY_TRY(topics.step())) {
+    const auto id = topics.text(0);
+    while (session != snapshot.sessions.end() && session->id.value() < id) ++session;
+    if (session != snapshot.sessions.end() && session->id.value() == id) session->topics.push_back(topics.text(1));
   }
   return {};
 }
@@ -67,6 +73,18 @@ Result<void> load_streams(Connection& connection, Snapshot& snapshot) {
     snapshot.streams.push_back({Topic{rows.text(0)}, AgentName{rows.text(1)}, AgentName{rows.text(2)},
                                 read_lane(rows.integer(3)), Seq{static_cast<std::uint64_t>(rows.integer(4))},
                                 Seq{static_cast<std::uint64_t>(rows.integer(5))}});
+  }
+  return {};
+}
+
+Result<void> load_stream_marks(Connection& connection, Snapshot& snapshot) {
+  auto rows = RELAY_TRY(
+      connection.prepare("SELECT s.name,r.name,t.lane,t.last FROM stream_marks t JOIN names s ON s.id=t.sender"
+                         " JOIN names r ON r.id=t.recipient ORDER BY s.name, r.name, t.lane"));
+  while (RELAY_TRY(rows.step())) {
+    snapshot.stream_marks.push_back({Topic{}, AgentName{rows.text(0)}, AgentName{rows.text(1)},
+                                     read_lane(rows.integer(2)), Seq{static_cast<std::uint64_t>(rows.integer(3))},
+                                     Seq{}});
   }
   return {};
 }
@@ -179,8 +197,8 @@ Result<Snapshot> load_snapshot(Connection& connection) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   Snapshot snapshot;
   snapshot.newest = RELAY_TRY(newest_key(connection));
-  for (const auto load : {load_agents, load_sessions, load_streams, load_memberships, load_marks, load_proposals,
-                          load_recent_ids, load_backlogs}) {
+  for (const auto load : {load_agents, load_sessions, load_streams, load_stream_marks, load_memberships, load_marks,
+                          load_proposals, load_recent_ids, load_backlogs}) {
     RELAY_TRY(load(connection, snapshot));
   }
   return snapshot;

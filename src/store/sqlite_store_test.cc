@@ -345,6 +345,33 @@ TEST_F(SqliteFile, BringsAFileOfVersionFourUpToDate) {
   EXPECT_EQ(store->messages(Ask{}.since(6))->size(), 1u);
 }
 
+TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
+  {
+    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    ASSERT_TRUE(connection && migrate(**connection, 5));
+    const auto filled =
+        (*connection)
+            ->execute(
+                "INSERT INTO names VALUES(1,'Alice'),(2,'Bob');"
+                "INSERT INTO messages(key,id,ts,sender,recipient,topic,payload) VALUES(1,'a',5,1,2,'deploys','{}');"
+                "INSERT INTO agents(name,entity,first_seen,last_seen) VALUES('Bob',0,1,2);"
+                "INSERT INTO sessions(id,agent,capabilities,started,last_seen,ended,topics,shadows) VALUES"
+                "('s','Bob','{\"ack\":true}',1,2,0,'[\"b\",\"a \\\"quoted\\\"\",\"b\"]','[]'),"
+                "('t','Bob','{}',1,2,3,'[\"over\"]','[]'),('u','Bob','{}',0,0,0,'broken','[]')");
+    ASSERT_TRUE(filled) << filled.error().message();
+  }
+  auto store = open();
+  EXPECT_EQ(store->warning(), "");
+  const auto snapshot = store->load().value();
+  ASSERT_EQ(snapshot.sessions.size(), 2u);
+  EXPECT_EQ(snapshot.sessions[0].topics, (std::vector<std::string>{"a \"quoted\"", "b"}));
+  EXPECT_TRUE(snapshot.sessions[1].topics.empty());
+  EXPECT_TRUE(snapshot.stream_marks.empty());
+  MessageQuery query;
+  query.topic = "deploys";
+  EXPECT_EQ(store->messages(query)->size(), 1u);
+}
+
 TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
   constexpr WallMs kHalfAnHourMs = 1'800'000;
   auto store = open();

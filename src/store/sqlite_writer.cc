@@ -107,6 +107,25 @@ Result<void> SqliteWriter::on(const SetStream& change) {
   return {};
 }
 
+Result<void> SqliteWriter::on(const ForgetStream& change) {
+  const auto& stream = change.stream;
+  const auto sender = RELAY_TRY(names_.number(stream.from.value()));
+  const auto recipient = RELAY_TRY(names_.number(stream.to.value()));
+  const auto lane = std::int64_t{protocol::code_of(stream.lane)};
+  const auto last = static_cast<std::int64_t>(stream.last.value());
+  const auto gathered = streams_.find({sender, recipient, stream.topic.value(), stream.lane});
+  if (gathered != streams_.end() && gathered->second.last <= stream.last) streams_.erase(gathered);
+  const auto remove = RELAY_TRY(
+      connection_.use("DELETE FROM streams WHERE sender=?1 AND recipient=?2 AND topic=?3 AND lane=?4 AND last<=?5"));
+  remove->bind(sender, recipient, std::string_view{stream.topic.value()}, lane, last);
+  RELAY_TRY(remove->run());
+  const auto mark =
+      RELAY_TRY(connection_.use("INSERT INTO stream_marks(sender,recipient,lane,last) VALUES(?1,?2,?3,?4)"
+                                " ON CONFLICT DO UPDATE SET last=max(last,excluded.last)"));
+  mark->bind(sender, recipient, lane, last);
+  return mark->run();
+}
+
 Result<void> SqliteWriter::write_gathered() {
   RELAY_TRY(messages_.write(
       connection_,
@@ -194,6 +213,10 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
     remove->bind(name);
     RELAY_TRY(remove->run());
   }
+  const auto unsubscribe = RELAY_TRY(connection_.use(
+      "DELETE FROM subscriptions WHERE session IN (SELECT id FROM sessions WHERE agent=?1 AND ended=0)"));
+  unsubscribe->bind(name);
+  RELAY_TRY(unsubscribe->run());
   const auto end = RELAY_TRY(connection_.use("UPDATE sessions SET ended=?2 WHERE agent=?1 AND ended=0"));
   end->bind(name, change.at);
   return end->run();

@@ -61,6 +61,9 @@ class SqliteWriter {
   Result<void> on(const records::AddEvent& change);
   Result<void> on(const records::PutUsage& change);
   Result<void> on(const records::CountWork& change);
+  Result<void> on(const records::ForgetStream& change);
+  Result<void> on(const records::AddSubscription& change);
+  Result<void> on(const records::RemoveSubscription& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
   [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
