@@ -225,7 +225,9 @@ TEST_F(ApiTest, ASessionEndsWithASummary) {
 }
 
 TEST_F(ApiTest, PermissionsAreListedAndDecidedOnce) {
-  tell("PROMPTS", R"({"permissions":[{"requestId":"r1","agent":"Bob","sessionId":"s1","tool":"bash","command":"rm x",
+  tell(
+      "PROMPTS",
+      R"({"permissions":[{"requestId":"r1","agent":"Bob","sessionId":"s1","tool":"bash","command":"rm x","filePath":null,
       "description":"remove x","riskLevel":"critical","requestedAt":5,"canAnswer":true}],"questions":[]})");
   tell("ANSWER", R"({"success":true})");
   EXPECT_EQ(expect(200, "GET", "/api/v1/agents/Bob/permissions").at("permissions").as_array().size(), 1u);

@@ -18,6 +18,7 @@ TEST(Refusal, EveryCodeOfTheWireHasItsStatus) {
   const std::map<protocol::Refusal, int> statuses = {{protocol::Refusal::BadRequest, 400},
                                                      {protocol::Refusal::Refused, 403},
                                                      {protocol::Refusal::UnknownRecipient, 404},
+                                                     {protocol::Refusal::NotFound, 404},
                                                      {protocol::Refusal::Stale, 409},
                                                      {protocol::Refusal::NotOwner, 409},
                                                      {protocol::Refusal::Unsupported, 409},
