@@ -19,6 +19,7 @@ namespace relay::api {
 
 /// Who is behind the API when nobody says otherwise.
 inline constexpr std::string_view kPerson = "human";
+inline constexpr std::string_view kOwnName = "api";  // who releases an agent over HTTP
 
 struct ApiFacts {
   std::string version = {};

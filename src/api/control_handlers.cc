@@ -69,7 +69,7 @@ void stop_agent(Api& api, Workspace workspace, const std::string& name, Call cal
   const auto why = call.body_as<ReasonBody>();
   if (!why) return call.refuse(why.error());
   if (!is_ours(api, workspace.relay, name, call)) return;
-  json::object payload = {{"name", name}};
+  json::object payload = {{"name", name}, {"by", kOwnName}};
   if (why->reason) payload["reason"] = *why->reason;
   ask(workspace.relay, MessageType::Release, std::move(payload), std::move(call), [](Call asked, const json::object&) {
     const int status = asked.route().status;

@@ -131,12 +131,16 @@ void message_session(Api& api, Workspace workspace, Call call) {
 void end_session(Api& api, Workspace workspace, Call call) {
   auto& relay = workspace.relay;
   with_session(relay, std::move(call), [&api, &relay](Call asked, const SessionBody& session) {
-    if (!session.connected) return asked.refuse(ended(session));
+    if (session.ended_at) return asked.refuse(ended(session));
+    if (!session.connected)
+      return asked.refuse(conflict(
+          "STALE",
+          format("{} is not connected; unless it returns soon its session ends as crashed", session.agent_name)));
     const auto host = host_named(api.doors.hosts_in(relay.hosts()), session.agent_name);
     if (!host || !host->spawned)
       return asked.refuse(conflict(
           "UNSUPPORTED", format("{} was not started by the relay: whoever started it ends it", session.agent_name)));
-    ask(relay, MessageType::Release, {{"name", session.agent_name}}, std::move(asked),
+    ask(relay, MessageType::Release, {{"name", session.agent_name}, {"by", kOwnName}}, std::move(asked),
         [&relay](Call released, const json::object&) {
           with_session(relay, std::move(released), [](Call told, SessionBody done) {
             const auto until = done.ended_at.value_or(done.last_seen);

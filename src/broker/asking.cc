@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kPolicy = "policy";
 /// For a person to answer an agent that wants to start another; that agent waits a little longer (host/voice.cc, mcp/desk.cc).
 constexpr std::chrono::seconds kSpawnPatience{600};
-constexpr std::string_view kHuman = "human";
 constexpr std::string_view kNobody = "nobody";
 
 /// Without what is ours to judge, and what may change while it is asked.
@@ -429,7 +428,7 @@ void Core::on_answer(Connection& connection, const protocol::Envelope& envelope)
   const QueryId asked = add_question(connection, envelope.id, MessageType::AnswerResult);
   // Whoever has a session is known by it; the command line speaks for a person.
   auto by = !connection.query_only ? connection.agent.value()
-            : wanted->by.empty()   ? std::string{kHuman}
+            : wanted->by.empty()   ? std::string{protocol::kUserName}
                                    : std::move(wanted->by);
   reply_to(agent, *agent.requests.find(wanted->request),
            {.verdict = wanted->decision == PromptDecision::Deny ? Verdict::Deny : Verdict::Allow,

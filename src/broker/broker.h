@@ -41,7 +41,7 @@ struct BrokerLimits {
   std::int64_t heartbeat_ms = protocol::kHeartbeatMs;
   std::int64_t handshake_ms = protocol::kHandshakeTimeoutMs;
   std::int64_t ack_timeout_ms = protocol::kAckTimeoutMs;
-  std::int64_t session_grace_ms = 60'000;   // a lost session still counts as audience of a broadcast
+  std::int64_t session_grace_ms = 60'000;   // a lost session is still present; then it ends as crashed
   std::int64_t claim_lease_ms = 3'600'000;  // a claimed name stays its owner's this long after it was lost
   std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
   std::uint64_t max_backlog = 1'000'000;  // pending deliveries per recipient

@@ -18,6 +18,10 @@ namespace {
 /// thousand idle agents cost ten wake-ups per interval and not a thousand.
 constexpr int kHeartbeatSlots = 10;
 
+/// After a start of the daemon every session has this time to return, however short the grace is: the longest pause of a
+/// client between two attempts to connect is 34.5 s.
+constexpr Millis kRestartGrace{45'000};
+
 constexpr std::size_t kKeptEffects = 1'024;  // room for them that is used again
 
 SteadyTime rounded_up(SteadyTime when, Millis slot) {
@@ -72,6 +76,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     agent->session_saved = true;
     agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
     index_session(*agent);
+    arm_grace(*agent, std::max(Millis{limits_.session_grace_ms}, kRestartGrace));
   }
   for (const auto& mark : snapshot.stream_marks) streams_.restore_mark(mark);
   for (auto& stream : snapshot.streams) streams_.restore(std::move(stream));
@@ -185,7 +190,7 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
   if (type == MessageType::Hello) return on_hello(connection, envelope);
   if (connection.phase == Phase::AwaitingHello || connection.phase == Phase::OneShot) {
     if (type == MessageType::Resume) return on_resume(connection, envelope);
-    if (type == MessageType::Bye) return on_bye(connection);
+    if (type == MessageType::Bye) return on_bye(connection, envelope);
     if (type == MessageType::Pong) return;
     if (type == MessageType::Send) {
       if (admit_one_shot(connection, envelope)) on_send(connection, envelope, frame.size());
@@ -200,7 +205,7 @@ void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, 
     case MessageType::Nack: return on_nack(connection, envelope);
     case MessageType::Receipt: return on_receipt(connection, envelope);
     case MessageType::Pong: return;
-    case MessageType::Bye: return on_bye(connection);
+    case MessageType::Bye: return on_bye(connection, envelope);
     case MessageType::Subscribe: return on_subscribe(connection, envelope, true);
     case MessageType::Unsubscribe: return on_subscribe(connection, envelope, false);
     case MessageType::ChannelJoin: return on_channel_change(connection, envelope, true);
@@ -438,6 +443,9 @@ void Core::run_timer(SteadyTime due, const TimerEntry& entry) {
       return;
     case TimerKind::SaveRetry: return try_store_again();
     case TimerKind::Leaving: return tell_released(entry.name, now_.steady);
+    case TimerKind::SessionGrace:
+      if (agent != nullptr) end_lost_session(*agent);
+      return;
   }
 }
 

@@ -43,6 +43,7 @@
 #include "broker/timers.h"
 #include "broker/unseen.h"
 #include "events/event.h"
+#include "protocol/bye.h"
 #include "protocol/contract.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
@@ -177,7 +178,7 @@ class Core {
   // --- handshake.cc
   void on_hello(Connection& connection, const protocol::Envelope& envelope);
   void on_resume(Connection& connection, const protocol::Envelope& envelope);
-  void on_bye(Connection& connection);
+  void on_bye(Connection& connection, const protocol::Envelope& envelope);
   void open_query_connection(Connection& connection, const protocol::Hello& hello);
   [[nodiscard]] bool is_claimed(const AgentState& agent) const;
   [[nodiscard]] bool in_audience(const AgentState& agent) const;
@@ -188,7 +189,18 @@ class Core {
   void welcome(Connection& connection, const AgentState& agent);
   void activate(Connection& connection, AgentState& agent);
   void detach(Connection& connection);
-  void end_session(AgentState& agent);
+  /// How a session ended, by the word of whoever noticed.
+  struct Ending {
+    events::SessionEnd how{};
+    std::string by = {};  // who released it
+    std::string detail = {};
+    bool lost = false;  // without a goodbye: a claim on its name goes on
+  };
+  static Ending ending_of(const protocol::Bye& bye);
+  /// Once per session. A RELEASE that is being carried out overrides what is said of the end.
+  void end_session(AgentState& agent, Ending ending);
+  void arm_grace(AgentState& agent, Millis grace);
+  void end_lost_session(AgentState& agent);
   void announce(const AgentState& agent);
   void update_record(AgentState& agent, const protocol::Hello& hello);
   AgentState& add_agent(const std::string& name);
@@ -472,10 +484,10 @@ class Core {
     std::string request_id;
     protocol::MessageType answer{};
     bool inbox = false;
-    std::string name = {};    // of the agent that runs for others
-    std::size_t limit = 0;    // rows wanted, of dead letters
-    std::string reason = {};  // of a RELEASE
-    bool newest = false;      // of events
+    std::string name = {};  // of the agent that runs for others
+    std::size_t limit = 0;  // rows wanted, of dead letters
+    Release release = {};
+    bool newest = false;  // of events
   };
   std::optional<QueryId> ask(Connection& connection, std::string_view request_id, protocol::MessageType answer);
   QueryId add_question(Connection& connection, std::string_view request_id, protocol::MessageType answer);
@@ -540,6 +552,7 @@ class Core {
     SteadyTime due;  // not later than this
   };
   void tell_released(const std::string& name, SteadyTime due_by);
+  void record_release(const AgentName& name, const SessionId& session, const Release& release);
   /// The short id of the message.
   std::string post_task(Starting& started);
 
@@ -587,7 +600,7 @@ class Core {
   void record(const events::Event& event, const AgentState& agent);
   static events::AgentStatus activity_event(const protocol::SessionStateChange& told);
   void record_session_start(const AgentState& agent, const protocol::Hello& hello);
-  [[nodiscard]] records::AddEvent session_end(const AgentState& agent, events::SessionEnd how) const;
+  [[nodiscard]] records::AddEvent session_end(const AgentState& agent, const Ending& ending) const;
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
   void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
   Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);

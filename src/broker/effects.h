@@ -82,6 +82,7 @@ struct EndHost {
   QueryId id;
   std::string name;
   std::string reason;
+  std::string by;
 };
 struct TypeIntoHost {
   QueryId id;

@@ -26,6 +26,9 @@ constexpr Millis kTakeoverWindow{10'000};
 /// Numbers and keys of one stream in a SYNC, beside its names.
 constexpr std::size_t kSyncStreamBytes = 128;
 
+constexpr std::string_view kReplaced = "another session began under its name";
+constexpr std::string_view kLost = "the connection was lost and did not return";
+
 constexpr std::size_t kTokenBytes = 24;
 constexpr std::size_t kSessionIdBytes = 8;
 
@@ -43,8 +46,8 @@ AgentState& Core::add_agent(const std::string& name) {
 
 bool Core::is_claimed(const AgentState& agent) const {
   if (agent.record.claim_hash.empty()) return false;
-  return agent.connected() ||
-         (agent.session && agent.session->ended == 0 && now_.wall - agent.record.last_seen < limits_.claim_lease_ms);
+  // A session that ended on purpose gave its claim back; one that was lost keeps it.
+  return agent.connected() || now_.wall - agent.record.last_seen < limits_.claim_lease_ms;
 }
 
 bool Core::in_audience(const AgentState& agent) const {
@@ -201,7 +204,7 @@ void Core::open_session(Connection& connection, AgentState& agent, const protoco
       end_requests(agent);
       agent.session->ended = now_.wall;
       change(records::PutSession{*agent.session});
-      change(session_end(agent, events::SessionEnd::Crashed));  // it never said goodbye
+      change(session_end(agent, {.how = events::SessionEnd::Crashed, .detail = std::string{kReplaced}}));
     }
   }
   agent.resume_token = random_.hex(kTokenBytes);
@@ -371,24 +374,56 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   activate(connection, *agent);
 }
 
-void Core::on_bye(Connection& connection) {
+void Core::on_bye(Connection& connection, const protocol::Envelope& envelope) {
+  const auto bye = protocol::parse_bye(envelope.payload);
+  if (!bye) error(connection, ErrorCode::BadRequest, bye.error().message());
   AgentState* agent =
       connection.phase == Phase::Active && !connection.query_only ? find_agent(connection.agent.value()) : nullptr;
   say(connection, MessageType::Bye, "{}");
   close(connection, "it said BYE");
-  if (agent != nullptr && !agent->connected()) end_session(*agent);
+  if (agent != nullptr && !agent->connected()) end_session(*agent, ending_of(bye.value_or(protocol::Bye{})));
 }
 
-void Core::end_session(AgentState& agent) {
+Core::Ending Core::ending_of(const protocol::Bye& bye) {
+  switch (bye.end) {
+    case protocol::EndReason::Completed: return {.how = events::SessionEnd::Completed, .detail = bye.reason};
+    case protocol::EndReason::Crashed: return {.how = events::SessionEnd::Crashed, .detail = bye.reason};
+    case protocol::EndReason::Released:
+      return {.how = events::SessionEnd::Released,
+              .by = bye.by.empty() ? std::string{protocol::kUserName} : bye.by,
+              .detail = bye.reason};
+  }
+  return {};
+}
+
+void Core::end_session(AgentState& agent, Ending ending) {
   if (!agent.session || agent.session->ended != 0) return;
+  if (auto release = std::exchange(agent.releasing, {}))
+    ending = {.how = events::SessionEnd::Released, .by = std::move(release->by), .detail = std::move(release->reason)};
   unindex_session(agent);
   end_requests(agent);
   agent.session->ended = now_.wall;
-  agent.record.claim_hash.clear();  // whoever leaves on purpose gives the name back
+  if (!ending.lost) agent.record.claim_hash.clear();  // a session that says goodbye gives the name back
   save_eventually(records::PutSession{*agent.session});
   save_eventually(records::PutAgent{agent.record});
-  const bool released = std::exchange(agent.releasing, false);
-  save_eventually(session_end(agent, released ? events::SessionEnd::Released : events::SessionEnd::Completed));
+  if (ending.how == events::SessionEnd::Released)
+    record_release(agent.name(), agent.session->id, {ending.by, ending.detail});
+  save_eventually(session_end(agent, ending));
+}
+
+void Core::arm_grace(AgentState& agent, Millis grace) {
+  const SteadyTime due = now_.steady + grace;
+  const bool armed = agent.grace_due.has_value();
+  agent.grace_due = due;
+  if (!armed) timers_.arm(due, {.kind = TimerKind::SessionGrace, .name = agent.name().value()});
+}
+
+/// The timer of an earlier loss may fire during a later one: it is armed again for the rest of that grace.
+void Core::end_lost_session(AgentState& agent) {
+  const auto due = std::exchange(agent.grace_due, {});
+  if (!due || agent.connected() || agent.removing || !agent.session || agent.session->ended != 0) return;
+  if (*due > now_.steady) return arm_grace(agent, std::chrono::ceil<Millis>(*due - now_.steady));
+  end_session(agent, {.how = events::SessionEnd::Crashed, .detail = std::string{kLost}, .lost = true});
 }
 
 void Core::detach(Connection& connection) {
@@ -411,6 +446,7 @@ void Core::detach(Connection& connection) {
   agent->unchecked.clear();
   agent->lost_at = now_.steady;
   agent->record.last_seen = now_.wall;
+  arm_grace(*agent, Millis{limits_.session_grace_ms});
   if (connection.phase == Phase::Active) {
     save_eventually(records::PutAgent{agent->record});
     record(events::AgentStatus{.state = "offline"}, *agent);

@@ -68,9 +68,15 @@ void Core::record_session_start(const AgentState& agent, const protocol::Hello& 
                    agent.name(), agent.session->id));
 }
 
-records::AddEvent Core::session_end(const AgentState& agent, events::SessionEnd how) const {
-  return event_row(events::SessionEnded{.ended_at = agent.session->ended, .reason = how}, agent.name(),
-                   agent.session->id);
+records::AddEvent Core::session_end(const AgentState& agent, const Ending& ending) const {
+  const auto said = [](const std::string& text) {
+    return text.empty() ? std::optional<std::string>{} : std::optional{text};
+  };
+  return event_row(events::SessionEnded{.ended_at = agent.session->ended,
+                                        .reason = ending.how,
+                                        .detail = said(ending.detail),
+                                        .released_by = said(ending.by)},
+                   agent.name(), agent.session->id);
 }
 
 void Core::on_agent_event(Connection& connection, const protocol::Envelope& envelope) {

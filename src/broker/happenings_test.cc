@@ -105,6 +105,106 @@ TEST_F(Happenings, OneThatNeverSaidGoodbyeHasEndedWhenTheNextBegins) {
   EXPECT_EQ(log("session.started").size(), 2u);
 }
 
+TEST_F(Happenings, LostSessionEndsAsCrashedAfterTheGrace) {
+  world.leave(world.join_ours("Bob"));
+  const auto session = text(last("session.started"), "_sessionId");
+  world.pass(59s);
+  EXPECT_TRUE(log("session.ended").empty());
+  world.pass(2s);
+  const auto ended = last("session.ended");
+  EXPECT_EQ(text(ended, "reason"), "crashed");
+  EXPECT_EQ(text(ended, "_sessionId"), session);
+  EXPECT_FALSE(text(ended, "detail").empty());
+  const auto asker = world.join_ours("Ada");
+  EXPECT_GT(number(world.answer(asker, "SESSION_QUERY", format(R"({{"id":"{}"}})", session)), "ended"), 0);
+  world.pass(5min);
+  world.join_ours("Bob");
+  EXPECT_EQ(log("session.ended").size(), 1u) << "told once";
+}
+
+TEST_F(Happenings, LostSessionThatReturnsGoesOn) {
+  const auto first = world.join_ours("Bob");
+  const auto token = text(payload(world.heard(first, "WELCOME").front()), "resume_token");
+  world.leave(first);
+  world.pass(40s);
+  const auto second = world.join_ours("Bob", format(R"("session":{{"resume_token":"{}"}})", token));
+  for (int n = 0; n < 30; ++n) {
+    world.pass(4s);
+    world.say(second, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{"nonce":"x"}})");
+  }
+  EXPECT_TRUE(log("session.ended").empty());
+  world.leave(second);
+  world.pass(59s);
+  EXPECT_TRUE(log("session.ended").empty()) << "the grace begins with the last loss";
+  world.pass(2s);
+  EXPECT_EQ(log("session.ended").size(), 1u);
+}
+
+TEST_F(Happenings, LostSessionEndsAlsoWhenTheDaemonRestartsMeanwhile) {
+  world.leave(world.join_ours("Bob"));
+  world.pass(30s);
+  world.restart();
+  world.pass(59s);
+  EXPECT_TRUE(log("session.ended").empty()) << "the grace begins anew";
+  world.pass(2s);
+  EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
+}
+
+TEST_F(Happenings, LostSessionKeepsTheClaimOnItsName) {
+  world.leave(world.join_ours("Bob", R"("session":{"claim_token":"secret"})"));
+  world.pass(2min);
+  EXPECT_EQ(log("session.ended").size(), 1u);
+  const auto other = world.join_ours("Bob");
+  EXPECT_FALSE(world.heard(other, "ERROR").empty());
+  world.restart();
+  const auto owner = world.join_ours("Bob", R"("session":{"claim_token":"secret"})");
+  EXPECT_FALSE(world.heard(owner, "WELCOME").empty());
+}
+
+TEST_F(Happenings, ByeSaysHowTheSessionEnded) {
+  world.request(world.join_ours("Bob"), "BYE", R"({"end":"crashed","reason":"exited with code 3"})");
+  EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
+  EXPECT_EQ(text(last("session.ended"), "detail"), "exited with code 3");
+  EXPECT_TRUE(log("agent.released").empty());
+  world.request(world.join_ours("Bob"), "BYE", R"({"end":"released","by":"human","reason":"enough"})");
+  EXPECT_EQ(text(last("session.ended"), "reason"), "released");
+  EXPECT_EQ(text(last("session.ended"), "releasedBy"), "human");
+  EXPECT_EQ(text(last("agent.released"), "releasedBy"), "human");
+  EXPECT_EQ(text(last("agent.released"), "reason"), "enough");
+  EXPECT_EQ(log("agent.released").size(), 1u);
+}
+
+TEST_F(Happenings, ByeBehindHelloEndsTheSessionItBegan) {
+  const auto bob = world.connect();
+  world.hold_commits();
+  world.hello(bob, "Bob");
+  world.request(bob, "BYE", R"({"end":"crashed","reason":"exited with code 1"})");
+  world.release_commits();
+  EXPECT_EQ(text(last("session.ended"), "detail"), "exited with code 1");
+}
+
+TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
+  const auto alice = world.join_ours("Alice");
+  const auto cli = world.join("cli", R"("_isSystemComponent":true)");
+  for (const auto& [asker, payload, by] :
+       {std::tuple{alice, R"({"name":"Worker","reason":"done","by":"human"})", "Alice"},
+        std::tuple{cli, R"({"name":"Worker","reason":"done","by":"api"})", "api"},
+        std::tuple{cli, R"({"name":"Worker","reason":"done"})", "human"}}) {
+    const auto before = log("agent.released").size();
+    const auto worker = world.join_ours("Worker");
+    world.request(asker, "RELEASE", payload);
+    const auto end = world.asked_of_hosts<EndHost>().at(0);
+    EXPECT_EQ(end.by, by);
+    world.request(worker, "BYE", format(R"({{"end":"released","by":"{}"}})", by));
+    world.host_done(end.id, {});
+    EXPECT_EQ(log("agent.released").size(), before + 1);
+    EXPECT_EQ(text(last("agent.released"), "releasedBy"), by);
+    EXPECT_EQ(text(last("agent.released"), "reason"), "done");
+    EXPECT_EQ(text(last("session.ended"), "reason"), "released");
+    EXPECT_EQ(text(last("session.ended"), "releasedBy"), by);
+  }
+}
+
 TEST_F(Happenings, AnAgentsStateIsAnEventWhenItChanges) {
   const auto bob = world.join_ours("Bob");
   for (const auto* state : {"active", "active", "idle"}) world.tell_state(bob, state);

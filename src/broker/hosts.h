@@ -25,6 +25,12 @@ struct Worker {
   std::int32_t pid = 0;  // of its host
 };
 
+/// Who ends an agent, and why.
+struct Release {
+  std::string by = {};  // `human`, `api` or an agent's name
+  std::string reason = {};
+};
+
 /// What an agent is told that asked.
 struct PromptReply {
   enum class Verdict : std::uint8_t { Allow, Deny, Timeout };  // Timeout: denied, because nobody answered

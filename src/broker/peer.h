@@ -13,6 +13,7 @@
 #include "broker/broker.h"
 #include "broker/duplicates.h"
 #include "broker/heartbeat.h"
+#include "broker/hosts.h"
 #include "broker/mailbox.h"
 #include "broker/token_bucket.h"
 #include "protocol/requests.h"
@@ -114,11 +115,12 @@ struct AgentState {
   bool saved = false;
   bool session_saved = false;              // the open session is in the store
   bool removing = false;                   // REMOVE_AGENT is being committed
-  bool releasing = false;                  // somebody asked for its end
+  std::optional<Release> releasing;        // its end was asked for
   std::string thread;                      // of what it was given last
   Requests requests;                       // what it asks a person
   std::optional<SteadyTime> requests_due;  // when the timer is due
   bool approved_by_rule = false;           // in this session, at least once
+  std::optional<SteadyTime> grace_due;     // when the timer is due that ends its lost session
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
   [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }

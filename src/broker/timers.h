@@ -15,18 +15,19 @@
 namespace relay::broker {
 
 enum class TimerKind : std::uint8_t {
-  Handshake,    // connection: has it said HELLO?
-  Heartbeat,    // connection: is it alive?
-  RatePause,    // connection: may it be read again?
-  Resend,       // agent: which deliveries want repeating?
-  ReloadRetry,  // agent: a page could not be read
-  SyncTimeout,  // correlation id: nobody answered
-  Proposal,     // proposal id: voting ends
-  WatchRetry,   // connection: a page of the past could not be read
-  SaveRetry,    // changes that could not be saved
-  Leaving,      // agent: released and gone, but its session is still here
-  Requests,     // agent: what it asks has waited long enough
-  Due,          // deliveries that were put off may go
+  Handshake,     // connection: has it said HELLO?
+  Heartbeat,     // connection: is it alive?
+  RatePause,     // connection: may it be read again?
+  Resend,        // agent: which deliveries want repeating?
+  ReloadRetry,   // agent: a page could not be read
+  SyncTimeout,   // correlation id: nobody answered
+  Proposal,      // proposal id: voting ends
+  WatchRetry,    // connection: a page of the past could not be read
+  SaveRetry,     // changes that could not be saved
+  Leaving,       // agent: released and gone, but its session is still here
+  Requests,      // agent: what it asks has waited long enough
+  SessionGrace,  // agent: it was lost and has not returned
+  Due,           // deliveries that were put off may go
 };
 
 struct TimerEntry {

@@ -333,9 +333,18 @@ void Core::on_release(Connection& connection, const protocol::Envelope& envelope
         {Refusal::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
   const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name);
   if (!id) return;
-  asked_[*id].reason = wanted->reason;
-  if (AgentState* agent = find_agent(wanted->name)) agent->releasing = true;
-  emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason)});
+  // A session is known by its name, a process inside an agent by that agent; the user's programs say who asks.
+  const auto& origin = connection.peer.origin;
+  std::string by = connection.agent.value();
+  if (connection.query_only && origin.is_agent() && !origin.agent.empty())
+    by = origin.agent;
+  else if (connection.query_only)
+    by = wanted->by.empty() ? std::string{protocol::kUserName} : wanted->by;
+  asked_[*id].release = {by, wanted->reason};
+  AgentState* agent = find_agent(wanted->name);
+  if (agent != nullptr && agent->session && agent->session->ended == 0 && !agent->releasing)
+    agent->releasing = asked_[*id].release;
+  emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason), std::move(by)});
 }
 
 void Core::on_send_input(Connection& connection, const protocol::Envelope& envelope) {
@@ -353,14 +362,9 @@ void Core::host_done(QueryId id, Result<void> outcome) {
   const Asked& asked = place->second;
   AgentState* agent = find_agent(asked.name);
   if (asked.answer == MessageType::ReleaseResult) {
-    const Connection* asker = find(asked.connection);
-    if (outcome)
-      record(events::AgentReleased{.agent_name = asked.name,
-                                   .released_by = asker != nullptr ? asker->agent.value() : "",
-                                   .reason = asked.reason},
-             AgentName{asked.name}, agent != nullptr && agent->session ? agent->session->id : SessionId{});
-    else if (agent != nullptr)
-      agent->releasing = false;
+    if (!outcome && agent != nullptr) agent->releasing.reset();
+    if (outcome && (agent == nullptr || !agent->session))  // its host never said HELLO: no session ends
+      record_release(AgentName{asked.name}, {}, asked.release);
   }
   // Whoever hears that it is gone may give its name to the next one at once.
   if (outcome && asked.answer == MessageType::ReleaseResult && agent != nullptr && agent->connected()) {
@@ -368,7 +372,7 @@ void Core::host_done(QueryId id, Result<void> outcome) {
     leaving_.emplace(asked.name, Leaving{id, due});
     return timers_.arm(due, {.kind = TimerKind::Leaving, .name = asked.name});
   }
-  if (outcome && agent != nullptr && agent->releasing) end_session(*agent);  // it went without a word
+  if (outcome && agent != nullptr && agent->releasing) end_session(*agent, {});  // it went without a word
   tell_worker(*take_asked(id), outcome);
 }
 
@@ -376,9 +380,9 @@ void Core::tell_released(const std::string& name, SteadyTime due_by) {
   const auto [begin, end] = leaving_.equal_range(name);
   if (AgentState* agent = find_agent(name); begin != end && agent != nullptr && agent->releasing) {
     if (agent->connected())
-      agent->releasing = false;  // it is still there, and may end in another way
+      agent->releasing.reset();  // it is still there, and may end in another way
     else
-      end_session(*agent);
+      end_session(*agent, {});
   }
   for (auto place = begin; place != end;) {
     if (place->second.due > due_by) {
@@ -389,6 +393,11 @@ void Core::tell_released(const std::string& name, SteadyTime due_by) {
     place = leaving_.erase(place);
     if (asked) tell_worker(*asked, {});
   }
+}
+
+void Core::record_release(const AgentName& name, const SessionId& session, const Release& release) {
+  record(events::AgentReleased{.agent_name = name.value(), .released_by = release.by, .reason = release.reason}, name,
+         session);
 }
 
 void Core::on_list_workers(Connection& connection, const protocol::Envelope& envelope) {

@@ -38,9 +38,10 @@ std::string command(const json::object& event) {
 
 std::string summary(const json::object& event) {
   const auto* done = object_member(event, "summary");
-  if (done == nullptr) return of(event, "reason");
+  const auto how = of(event, "reason") + behind(" by ", of(event, "releasedBy")) + behind(", ", of(event, "detail"));
+  if (done == nullptr) return how;
   return relay::format(
-      "{} after {}: {} items, {} commands, {} files", of(event, "reason"),
+      "{} after {}: {} items, {} commands, {} files", how,
       short_duration(Millis{integer_member(*done, "duration").value_or(0)}),
       integer_member(*done, "itemCount").value_or(0), integer_member(*done, "commandsRun").value_or(0),
       array_member(*done, "filesModified") == nullptr ? 0 : array_member(*done, "filesModified")->size());

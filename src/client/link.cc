@@ -11,7 +11,7 @@ Link::Link(net::EventLoop& loop, net::Network& network, Random& random, Outbox& 
 Link::~Link() = default;
 
 void Link::start() { machine_->start(); }
-void Link::stop() { machine_->stop(); }
+void Link::stop(const protocol::Bye& bye) { machine_->stop(bye); }
 void Link::retry_now() { machine_->retry_now(); }
 LinkState Link::state() const { return machine_->state(); }
 Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }

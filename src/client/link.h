@@ -34,6 +34,7 @@
 #include "client/stream_positions.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
+#include "protocol/bye.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
 #include "protocol/hello.h"
@@ -115,8 +116,9 @@ class Link {
 
   /// Begins to connect. Once.
   void start();
-  /// Says BYE when READY (what waits is flushed, events are told first) and stays disconnected. No callback follows.
-  void stop();
+  /// Says BYE with how the session ends (what waits is flushed, events are told first) and stays disconnected. No callback
+  /// follows. Without a connection nothing is said, and the daemon ends the session as crashed after its grace.
+  void stop(const protocol::Bye& bye = {});
 
   /// While waiting to try again: tries at once. Somebody is there who would rather not wait.
   void retry_now();

@@ -55,10 +55,13 @@ void Link::Machine::start() {
   connect();
 }
 
-void Link::Machine::stop() {
-  if (state_ == LinkState::Ready) {
+void Link::Machine::stop(const protocol::Bye& bye) {
+  if (state_ == LinkState::Ready)
     while (const auto* event = events_.last_chance()) write_event(*event);
-    write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall});
+  // Behind a HELLO as well: the session it begins would otherwise stay open.
+  if (state_ == LinkState::Ready || state_ == LinkState::Handshaking) {
+    const auto payload = protocol::write_bye(bye);
+    write({.type = MessageType::Bye, .id = random_.hex(kIdBytes), .ts = loop_.now().wall, .payload = payload});
   }
   enter(LinkEvent::Stop);
   drop_stream(net::Drain::Yes);

@@ -17,7 +17,7 @@ class Link::Machine final : public net::StreamListener {
           LinkListener& listener);
 
   void start();
-  void stop();
+  void stop(const protocol::Bye& bye);
   void retry_now();
   Result<std::string> send(const Outgoing& message);
   Result<std::string> tell(std::string payload);

@@ -46,7 +46,7 @@ constexpr SettingRow kTable[] = {
     {Setting::RateBurst, "rate_burst", "AGENT_RELAY_RATE_BURST", Integer, "200000", 1, 1'000'000'000, "",
      "messages one sender may send at once", Applies::NewWorkspaces},
     {Setting::SessionGraceMs, "session_grace_ms", "AGENT_RELAY_SESSION_GRACE_MS", Integer, "60000", 0, 86'400'000, "",
-     "a lost agent still counts as present for this time", Applies::NewWorkspaces},
+     "a lost agent still counts as present for this time; then its session ends as crashed", Applies::NewWorkspaces},
     {Setting::DefaultTtlDays, "default_ttl_days", "AGENT_RELAY_DEFAULT_TTL_DAYS", Integer, "7", 1, kMaxTtlDays, "",
      "an undelivered message expires after this time", Applies::NewWorkspaces},
     {Setting::BreakLoops, "break_loops", "AGENT_RELAY_BREAK_LOOPS", Flag, "true", 0, 0, "",

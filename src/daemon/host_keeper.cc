@@ -138,11 +138,11 @@ Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const
   return record;
 }
 
-void HostKeeper::release(const std::string& name, const std::string& reason, Done done) {
+void HostKeeper::release(const std::string& name, const broker::Release& release, Done done) {
   auto record = find_spawned(name);
   if (!record) return later(std::move(done), Result<void>{Failure{std::move(record).error()}});
   protocol::JsonWriter request;
-  request.field("do", "release").optional("reason", reason);
+  request.field("do", "release").optional("reason", release.reason).optional("by", release.by);
   call({.agent = record->name,
         .socket = record->socket,
         .body = request.take(),

@@ -38,7 +38,7 @@ class HostKeeper final : public Hosts {
   HostKeeper& operator=(const HostKeeper&) = delete;
 
   void start(broker::HostOrder order, Started done) override;
-  void release(const std::string& name, const std::string& reason, Done done) override;
+  void release(const std::string& name, const broker::Release& release, Done done) override;
   void type(const std::string& name, std::string data, Done done) override;
   void list(Listed done) override;
   void answer(broker::AnswerPrompt answer, Done done) override;

@@ -227,11 +227,12 @@ TEST_F(HostKeeperTest, StartsNoMoreThanItMayKeep) {
 
 TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
   const auto worker = host("Worker");
-  keeper->release("Worker", "no longer needed", remember());
+  keeper->release("Worker", {.by = "api", .reason = "no longer needed"}, remember());
   ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
   const auto request = *parse_json_object(worker->asked[0]);
   EXPECT_EQ(string_member(request, "do"), "release");
   EXPECT_EQ(string_member(request, "reason"), "no longer needed");
+  EXPECT_EQ(string_member(request, "by"), "api");
   loop.post([&] { loop.stop(); });
   loop.run();
   EXPECT_FALSE(done);
@@ -242,7 +243,7 @@ TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
 TEST_F(HostKeeperTest, OneThatHangsUpWithoutAnAnswerIsNotGone) {
   const auto worker = host("Worker");
   worker->answer.clear();
-  keeper->release("Worker", "", remember());
+  keeper->release("Worker", {}, remember());
   ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
   worker->visitors.clear();
   EXPECT_NE(outcome().error().message().find("still there"), std::string::npos);
@@ -251,7 +252,7 @@ TEST_F(HostKeeperTest, OneThatHangsUpWithoutAnAnswerIsNotGone) {
 TEST_F(HostKeeperTest, OneThatDiesWithoutAnAnswerIsGone) {
   const auto worker = host("Worker");
   worker->answer.clear();
-  keeper->release("Worker", "", remember());
+  keeper->release("Worker", {}, remember());
   ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
   worker->die();
   EXPECT_TRUE(outcome());
@@ -260,12 +261,12 @@ TEST_F(HostKeeperTest, OneThatDiesWithoutAnAnswerIsGone) {
 TEST_F(HostKeeperTest, ARefusalAtTheDoorIsTold) {
   const auto worker = host("Worker");
   worker->answer = R"({"re":"release","ok":false,"error":"it is asleep"})";
-  keeper->release("Worker", "", remember());
+  keeper->release("Worker", {}, remember());
   EXPECT_EQ(outcome().error().message(), "it is asleep");
 }
 
 TEST_F(HostKeeperTest, NobodyToReleaseIsASentence) {
-  keeper->release("Ghost", "", remember());
+  keeper->release("Ghost", {}, remember());
   EXPECT_NE(outcome().error().message().find("Ghost"), std::string::npos);
 }
 
@@ -273,7 +274,7 @@ TEST_F(HostKeeperTest, AnAgentInAPersonsTerminalIsLeftToThatPerson) {
   auto record = record_of("Own");
   record.spawned = false;
   FakeHost own{network, project.hosts, record};
-  keeper->release("Own", "", remember());
+  keeper->release("Own", {}, remember());
   EXPECT_FALSE(outcome());
   keeper->type("Own", "y", remember());
   EXPECT_FALSE(outcome());
@@ -367,7 +368,7 @@ TEST_F(HostKeeperTest, ItIsSaidHowMuchWasTypedBeforeItWentWrong) {
 
 TEST_F(HostKeeperTest, NamesAreExact) {
   const auto worker = host("Worker");
-  keeper->release("worker", "", remember());
+  keeper->release("worker", {}, remember());
   EXPECT_NE(outcome().error().message().find("'worker'"), std::string::npos);
   keeper->type("WORKER", "y", remember());
   EXPECT_FALSE(outcome());
@@ -409,8 +410,8 @@ TEST_F(HostKeeperTest, OneThatWasKilledIsNotListedThoughNobodyAskedHowItEnded) {
 TEST_F(HostKeeperTest, CallsNobodyOnceItIsGone) {
   const auto worker = host("Worker");
   start(order("Another"));
-  keeper->release("Worker", "", remember());
-  keeper->release("Ghost", "", remember());
+  keeper->release("Worker", {}, remember());
+  keeper->release("Ghost", {}, remember());
   keeper.reset();
   launcher.waiting[0](1);
   loop.post([&] { loop.stop(); });

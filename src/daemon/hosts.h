@@ -26,7 +26,7 @@ class Hosts {
   /// Runs it; done when the agent is there, or when it is known that it is not.
   virtual void start(broker::HostOrder order, Started done) = 0;
   /// Ends it; done when it is gone.
-  virtual void release(const std::string& name, const std::string& reason, Done done) = 0;
+  virtual void release(const std::string& name, const broker::Release& release, Done done) = 0;
   /// Types into its terminal, in the order of the calls.
   virtual void type(const std::string& name, std::string data, Done done) = 0;
   virtual void list(Listed done) = 0;

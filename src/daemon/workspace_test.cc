@@ -229,7 +229,7 @@ struct FakeHosts final : Hosts {
     orders.push_back(std::move(order));
     started = std::move(told);
   }
-  void release(const std::string&, const std::string&, Done told) override { done = std::move(told); }
+  void release(const std::string&, const broker::Release&, Done told) override { done = std::move(told); }
   void type(const std::string&, std::string, Done told) override { done = std::move(told); }
   void list(Listed told) override { listed = std::move(told); }
   void answer(broker::AnswerPrompt, Done told) override { done = std::move(told); }

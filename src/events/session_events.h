@@ -43,6 +43,8 @@ struct SessionStarted {
 struct SessionEnded {
   WallMs ended_at = 0;
   SessionEnd reason{};
+  std::optional<std::string> detail = {};
+  std::optional<std::string> released_by = {};
   std::optional<SessionSummary> summary = {};
 };
 
@@ -116,6 +118,8 @@ inline constexpr auto kObject<events::SessionEnded> =
     object("SessionEnded", "A session is over.",
            member<&events::SessionEnded::ended_at>("endedAt", "when, in Unix milliseconds"),
            member<&events::SessionEnded::reason>("reason", "how it ended"),
+           member<&events::SessionEnded::detail>("detail", "what is known of it, in words: `exited with code 3`"),
+           member<&events::SessionEnded::released_by>("releasedBy", "who released it: `human`, `api` or an agent"),
            member<&events::SessionEnded::summary>("summary", "what was done in it"));
 
 template <>
@@ -131,7 +135,7 @@ template <>
 inline constexpr auto kObject<events::AgentReleased> =
     object("AgentReleased", "An agent that ran for others was ended.",
            member<&events::AgentReleased::agent_name>("agentName", "who was ended"),
-           member<&events::AgentReleased::released_by>("releasedBy", "who asked for it"),
+           member<&events::AgentReleased::released_by>("releasedBy", "who asked for it: `human`, `api` or an agent"),
            member<&events::AgentReleased::reason>("reason", "why"));
 
 template <>

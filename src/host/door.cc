@@ -218,7 +218,7 @@ class Door::Visitor final : public net::StreamListener {
   }
   void carry_out(const EndAgent& wish) {
     send(granted().take());
-    door_.keeper_.visitor_releases(wish.reason);
+    door_.keeper_.visitor_releases(wish);
   }
 
   /// An answer that comes when it can, if the visitor is still there.

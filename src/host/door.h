@@ -54,7 +54,7 @@ class DoorKeeper {
   virtual void visitor_says(const std::string& text, Said done) = 0;
   /// The one who sets the size has a terminal that large.
   virtual void visitor_resizes(pty::WindowSize size) = 0;
-  virtual void visitor_releases(const std::string& reason) = 0;
+  virtual void visitor_releases(const EndAgent& wish) = 0;
 
   /// The agent's hook, which waits until `reply` is called; `hook_gone` when it did not.
   virtual void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;

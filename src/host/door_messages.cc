@@ -95,7 +95,11 @@ Result<Wish> wish_in(std::string_view what, const json::object& object) {
   if (what == "prompts") return ListPrompts{};
   if (what == "answer") return answer_in(object);
   if (what == "show-dialog") return ShowDialog{.prompt = word("prompt")};
-  if (what == "release") return EndAgent{.reason = word("reason")};
+  if (what == "release") {
+    EndAgent wish{.reason = word("reason")};
+    if (auto by = word("by"); !by.empty()) wish.by = std::move(by);
+    return wish;
+  }
   return fail(format("a host cannot do {}", what.empty() ? "what is not said: `do` is missing" : what));
 }
 

@@ -45,6 +45,7 @@ struct Input {
 struct Interrupt {};
 struct EndAgent {
   std::string reason = {};
+  std::string by = "human";  // or `api`, or an agent's name
 };
 
 /// The agent's own hook system calls; answered when there is something to say, or nothing will be.

@@ -24,6 +24,8 @@ TEST(DoorMessages, SayWhatIsWanted) {
   EXPECT_EQ(wish<Input>(R"({"do":"input","keys":["Escape","y"]})").keys.size(), 2u);
   EXPECT_EQ(wish<Input>(R"({"do":"input","data":"\u0003"})").data, "\x03");
   EXPECT_EQ(wish<EndAgent>(R"({"do":"release","reason":"done"})").reason, "done");
+  EXPECT_EQ(wish<EndAgent>(R"({"do":"release"})").by, "human");
+  EXPECT_EQ(wish<EndAgent>(R"({"do":"release","by":"Alice"})").by, "Alice");
   EXPECT_EQ(parse_request(R"({"do":"describe","id":"7"})")->id, "7");
 }
 

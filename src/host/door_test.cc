@@ -63,7 +63,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
     screen_.resize({size.columns, size.rows});
     door.on_resized();
   }
-  void visitor_releases(const std::string& reason) override { released = reason; }
+  void visitor_releases(const EndAgent& wish) override { released = wish.reason; }
   void hook_called(const hooks::Event& event, std::uint64_t, adapters::Adapter::HookReply reply) override {
     typed += "hook " + event.name;
     hook = std::move(reply);

@@ -1,6 +1,7 @@
 #include "host/host.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -34,7 +35,8 @@ namespace relay::host {
 namespace {
 
 constexpr Millis kEndGrace{5'000};
-constexpr Millis kLastWords{250};  // of an agent that has ended, in its own record
+constexpr Millis kLastWords{250};     // of an agent that has ended, in its own record
+constexpr Millis kMaxGoodbye{2'000};  // for a handshake that is under way when the agent has ended
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 }  // namespace
@@ -83,8 +85,10 @@ class Host::Core final : public pty::ProgramListener,
     if (headless())
       forwarded_->to(loop_, program_->pid());
     else
-      signals.emplace(loop_, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP},
-                      [this](int) { program_->end(kEndGrace); });
+      signals.emplace(loop_, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [this](int number) {
+        const char* name = ::sigabbrev_np(number);
+        end_agent({.reason = format("the host got SIG{}", name != nullptr ? name : "")});
+      });
     link_->start();
     native_.start(loop_, program_->pid());
     if (!options_.record.spawned) tell_started(options_.record.pid);
@@ -170,12 +174,31 @@ class Host::Core final : public pty::ProgramListener,
     keys_.on_agent_gone();
     door_.on_exit(status.shell_code());
     // What it wrote down last may not have been read yet.
+    goodbye_ = goodbye_of(status, released_);
     end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
       desk_.on_agent_gone();
       native_.on_agent_gone();
-      link_->stop();
-      loop_.post([this] { loop_.stop(); });
+      leaving_ = true;
+      if (!in_handshake()) return leave();
+      end_timer_ = loop_.after(kMaxGoodbye, [this] { leave(); });
     });
+  }
+
+  [[nodiscard]] bool in_handshake() const {
+    return link_->state() == client::LinkState::Connecting || link_->state() == client::LinkState::Handshaking;
+  }
+  /// Says how the session ended, once, and stops the loop.
+  void leave() {
+    if (!std::exchange(leaving_, false)) return;
+    link_->stop(goodbye_);
+    loop_.post([this] { loop_.stop(); });
+  }
+  void leave_soon() {
+    if (leaving_) loop_.post([this] { leave(); });
+  }
+  void end_agent(EndAgent wish) {
+    if (!released_) released_ = std::move(wish);
+    program_->end(kEndGrace);
   }
 
   // ---- the person
@@ -192,7 +215,7 @@ class Host::Core final : public pty::ProgramListener,
     person_->write(terminal::render(sight_.screen()));
     (void)program_->resize(person_->size());
   }
-  void on_closed(const std::string&) override { program_->end(kEndGrace); }
+  void on_closed(const std::string&) override { end_agent({.reason = "its terminal was closed"}); }
   void on_program_resized(pty::WindowSize size) override {
     sight_.resize(size);
     door_.on_resized();
@@ -249,9 +272,9 @@ class Host::Core final : public pty::ProgramListener,
   void visitor_resizes(pty::WindowSize size) override {
     if (!person_) resize(size);  // the person whose terminal it is comes first
   }
-  void visitor_releases(const std::string& reason) override {
-    log::info("released", {{"reason", reason}});
-    program_->end(kEndGrace);
+  void visitor_releases(const EndAgent& wish) override {
+    log::info("released", {{"by", wish.by}, {"reason", wish.reason}});
+    end_agent(wish);
   }
 
   void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) override {
@@ -500,6 +523,7 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
     tell_state();
     teller_->tell_again(native_.requests(), session.id, loop_.now().wall);
+    leave_soon();  // behind what waits to be sent
   }
   void on_told() override {
     if (teller_->close_gap(loop_.now().wall))
@@ -508,10 +532,11 @@ class Host::Core final : public pty::ProgramListener,
   void tell_started(Result<pid_t> outcome) {
     if (auto tell = std::exchange(options_.on_started, nullptr)) tell(std::move(outcome));
   }
-  void on_lost(const std::string&, Millis) override {}
+  void on_lost(const std::string&, Millis) override { leave_soon(); }
   /// The screen is the agent's: said at the end, and to who asks.
   void on_stopped(const Error& why) override {
     trouble_ = why.message();
+    leave_soon();
     if (options_.on_started) {  // spawned under a name it cannot have: it is of no use to anybody
       tell_started(Failure{why});
       return program_->end(kEndGrace);
@@ -540,8 +565,11 @@ class Host::Core final : public pty::ProgramListener,
   terminal::Modes seen_modes_;
   pty::ExitStatus status_;
   bool ended_ = false;
-  bool output_paused_ = false;  // the person's terminal is slow
-  bool feeding_ = false;        // only a part of what came was seen
+  bool leaving_ = false;              // everything is done but the goodbye
+  std::optional<EndAgent> released_;  // who ends the agent, and why
+  protocol::Bye goodbye_;             // how its session ended
+  bool output_paused_ = false;        // the person's terminal is slow
+  bool feeding_ = false;              // only a part of what came was seen
   std::string trouble_;
   std::string told_reason_;                    // why mail waits, as the daemon knows it
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told

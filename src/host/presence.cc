@@ -59,6 +59,12 @@ std::string session_state(State state, std::string_view reason, std::string_view
   return payload.take();
 }
 
+protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<EndAgent>& released) {
+  if (released) return {.end = protocol::EndReason::Released, .by = released->by, .reason = released->reason};
+  if (status.shell_code() == 0) return {};
+  return {.end = protocol::EndReason::Crashed, .reason = status.describe()};
+}
+
 std::string why_not_typed(State state, std::string_view name) {
   switch (state) {
     case State::Idle: return {};

@@ -5,9 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "host/door_messages.h"
 #include "host/record.h"
 #include "profiles/judge.h"
+#include "protocol/bye.h"
 #include "protocol/hello.h"
+#include "pty/exit_status.h"
 
 namespace relay::host {
 
@@ -19,6 +22,9 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
 /// SESSION_STATE. `reason`: why mail waits; empty: it does not. `modes`: when they have changed.
 std::string session_state(profiles::State state, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::Modes> modes);
+
+/// How the session of an agent ended: by its exit, or by whoever released it.
+protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<EndAgent>& released);
 
 /// Why words with Enter cannot be typed into that agent in that state; empty when they can.
 std::string why_not_typed(profiles::State state, std::string_view name);

@@ -79,11 +79,12 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
 }
 
 Result<ReleaseRequest> parse_release(std::string_view payload) {
-  Field name{"name"}, reason{"reason"};
-  RELAY_TRY(read_fields(payload, {&name, &reason}));
+  Field name{"name"}, reason{"reason"}, by{"by"};
+  RELAY_TRY(read_fields(payload, {&name, &reason, &by}));
   ReleaseRequest request;
   request.name = RELAY_TRY(required_text_in(name, kMaxNameBytes));
   request.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  request.by = RELAY_TRY(text_in(by, kMaxNameBytes));
   return request;
 }
 

@@ -30,6 +30,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload);
 struct ReleaseRequest {
   std::string name;
   std::string reason;
+  std::string by;  // who asks, as a connection named `cli` says
 };
 Result<ReleaseRequest> parse_release(std::string_view payload);
 

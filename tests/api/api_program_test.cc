@@ -138,6 +138,10 @@ TEST_F(Served, DeleteSessionReleasesTheAgentAndReturnsASummary) {
   EXPECT_EQ(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped");
   EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/" + id).code(), "STALE");
   EXPECT_EQ(http->ask("DELETE", "/api/v1/sessions/nowhere").status, 404);
+  EXPECT_TRUE(expect(200, "GET", "/api/v1/sessions/" + id).contains("endedAt"));
+  const auto events = box.ok({"events", "--types", "agent.released,session.ended", "--agent", "Bob", "--json"});
+  EXPECT_NE(events.find(R"("releasedBy":"api")"), std::string::npos) << events;
+  EXPECT_NE(events.find(R"("reason":"released")"), std::string::npos) << events;
 }
 
 TEST_F(Served, PauseQueuesMessagesAndResumeFlushesThem) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/format.h"
 #include "cli/connection.h"
@@ -66,6 +67,20 @@ struct Spawned : testing::Test {
     std::ifstream file{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
   }
+  json::object last_event(const std::string& type, const std::string& agent) {
+    std::istringstream lines{box.ok({"events", "--types", type, "--agent", agent, "--json", "--limit", "1"})};
+    std::string line;
+    std::getline(lines, line);
+    return parse_json_object(line).value_or(json::object{});
+  }
+  /// How its last session ended, once it has: `released by human: enough`.
+  std::string ending_of(const std::string& name) {
+    json::object ended;
+    (void)eventually([&] { return !(ended = last_event("session.ended", name)).empty(); });
+    const auto by = string_member(ended, "releasedBy"), detail = string_member(ended, "detail");
+    return string_member(ended, "reason").value_or("no end") + (by ? " by " + *by : "") +
+           (detail ? ": " + *detail : "");
+  }
   bool is_here(const std::string& name) {
     return eventually([&] { return box.ok({"agents", "--names"}).find(name + "\n") != std::string::npos; });
   }
@@ -92,6 +107,41 @@ TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   const auto again = box.run({"release", "Bob"});
   EXPECT_NE(again.code, 0);
   EXPECT_NE(again.err.find("Bob"), std::string::npos) << again.err;
+}
+
+TEST_F(Spawned, ReleaseIsReportedAsReleased) {
+  spawn("Bob", "wait");
+  ASSERT_TRUE(hears("Bob", "wait"));
+  box.ok({"release", "Bob", "--reason", "enough"});
+  EXPECT_EQ(ending_of("Bob"), "released by human: enough");
+  EXPECT_EQ(string_member(last_event("agent.released", "Bob"), "releasedBy"), "human");
+}
+
+TEST_F(Spawned, CrashIsReportedAsCrashed) {
+  box.run({"spawn", "Bob", "sh", "--", "-c", "sleep 0.3; exit 3"});
+  EXPECT_EQ(ending_of("Bob"), "crashed: exited with code 3");
+  box.run({"spawn", "Eve", "sh", "--", "-c", "sleep 0.3; kill -SEGV $$"});
+  EXPECT_EQ(ending_of("Eve"), "crashed: ended by SIGSEGV");
+  box.run({"spawn", "Ok", "sh", "--", "-c", "sleep 0.3"});
+  EXPECT_EQ(ending_of("Ok"), "completed");
+}
+
+TEST_F(Spawned, ProgramThatExitsAtOnceLeavesNoSession) {
+  for (const auto* name : {"Bob", "Eve", "Mia"}) {
+    box.run({"spawn", name, "true"});
+    EXPECT_EQ(ending_of(name), "completed");
+  }
+  EXPECT_EQ(box.ok({"agents", "--names"}).find("Bob"), std::string::npos);
+}
+
+TEST_F(Spawned, KilledHostEndsItsSessionAfterTheGrace) {
+  box.ok({"down"});
+  box.set("AGENT_RELAY_SESSION_GRACE_MS", "500");
+  box.ok({"up"});
+  spawn("Bob", "wait");
+  ASSERT_TRUE(hears("Bob", "wait"));
+  ASSERT_EQ(::kill(host_of("Bob"), SIGKILL), 0);
+  EXPECT_EQ(ending_of("Bob"), "crashed: the connection was lost and did not return");
 }
 
 TEST_F(Spawned, TheTaskMayComeFromStdin) {

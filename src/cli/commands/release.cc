@@ -35,7 +35,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                   record.name, record.pid),
                     ExitCode::Refused);
   auto visit = RELAY_CLI_TRY(Visit::open(record));
-  json::object request = {{"do", "release"}};
+  json::object request = {{"do", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   if (const auto reason = invocation.value("--reason")) request["reason"] = *reason;
   const auto answer = visit.ask(std::move(request));
   const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !Visit::open(record);

@@ -1,0 +1,45 @@
+#include "protocol/bye.h"
+
+#include <array>
+#include <utility>
+
+#include "protocol/errors.h"
+#include "protocol/json_writer.h"
+#include "protocol/limits.h"
+#include "protocol/payload_fields.h"
+
+namespace relay::protocol {
+namespace {
+
+constexpr std::array<std::pair<EndReason, std::string_view>, 3> kEndReasons{
+    {{EndReason::Completed, "completed"}, {EndReason::Crashed, "crashed"}, {EndReason::Released, "released"}}};
+
+}  // namespace
+
+Result<Bye> parse_bye(std::string_view payload) {
+  Bye bye;
+  if (payload.empty()) return bye;
+  Field end{"end"}, by{"by"}, reason{"reason"};
+  RELAY_TRY(read_fields(payload, {&end, &by, &reason}));
+  const auto name = RELAY_TRY(text_in(end, kMaxNameBytes));
+  bool known = name.empty();
+  for (const auto& [value, word] : kEndReasons) {
+    if (word != name) continue;
+    bye.end = value;
+    known = true;
+  }
+  if (!known) return fail(Errc::BadField, "end must be completed, crashed or released");
+  bye.by = RELAY_TRY(text_in(by, kMaxNameBytes));
+  bye.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  return bye;
+}
+
+std::string write_bye(const Bye& bye) {
+  JsonWriter payload;
+  for (const auto& [value, word] : kEndReasons)
+    if (value == bye.end) payload.field("end", word);
+  payload.optional("by", bye.by).optional("reason", bye.reason);
+  return payload.take();
+}
+
+}  // namespace relay::protocol

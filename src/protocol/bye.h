@@ -1,0 +1,24 @@
+/// BYE: a session says that it is over, and how it ended. Off the hot path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace relay::protocol {
+
+enum class EndReason : std::uint8_t { Completed, Crashed, Released };
+
+struct Bye {
+  EndReason end = EndReason::Completed;
+  std::string by = {};      // who released it: `human`, `api` or the name of an agent
+  std::string reason = {};  // one sentence; may be empty
+};
+
+/// An empty payload is a session that has completed.
+Result<Bye> parse_bye(std::string_view payload);
+std::string write_bye(const Bye& bye);
+
+}  // namespace relay::protocol
