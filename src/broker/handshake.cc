@@ -329,23 +329,34 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     return stale("the resume token does not fit; say HELLO");
   }
   const auto streams = streams_.towards(agent->name());
-  const auto position_of = [&](const records::Stream& stream) -> const protocol::StreamPosition* {
-    for (const auto& position : wanted->streams) {
-      const bool topic_fits =
-          position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
-      if (topic_fits && position.lane == stream.lane && (position.peer.empty() || position.peer == stream.from.value()))
-        return &position;
-    }
-    return nullptr;
+  const auto fits = [](const protocol::StreamPosition& position, const records::Stream& stream) {
+    const bool topic_fits =
+        position.topic == stream.topic.value() || (stream.topic.value().empty() && position.topic == "default");
+    return topic_fits && position.lane == stream.lane &&
+           (position.peer.empty() || position.peer == stream.from.value());
   };
+  // Numbers count per sender: without a peer a position says something only where the topic has a single sender.
+  std::vector<const protocol::StreamPosition*> positions(streams.size());
+  for (const auto& position : wanted->streams) {
+    std::vector<std::size_t> meant;
+    for (std::size_t i = 0; i < streams.size(); ++i)
+      if (fits(position, streams[i])) meant.push_back(i);
+    if (position.peer.empty() && meant.size() > 1) continue;
+    for (const auto i : meant)
+      if (positions[i] == nullptr) positions[i] = &position;
+  }
   // A position behind what was acknowledged asks for what is no longer kept; one beyond the newest is from elsewhere.
-  for (const auto& stream : streams) {
-    const auto* position = position_of(stream);
-    if (position == nullptr || position->peer.empty()) continue;
-    if (position->last_seq < stream.acked.value() || position->last_seq > stream.last.value()) {
-      return stale(format("the position {} in the stream from {} is beyond what is kept; say HELLO", position->last_seq,
-                          stream.from.value()));
-    }
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const auto& stream = streams[i];
+    const auto* position = positions[i];
+    if (position == nullptr) continue;
+    if (position->last_seq < stream.acked.value())
+      return stale(
+          format("the position {} in the stream from {} is behind what is kept, which begins after {}; say HELLO",
+                 position->last_seq, stream.from.value(), stream.acked.value()));
+    if (position->last_seq > stream.last.value())
+      return stale(format("the position {} in the stream from {} is ahead of its newest number {}; say HELLO",
+                          position->last_seq, stream.from.value(), stream.last.value()));
   }
   if (!take_name(connection, *agent, true)) return;
   connection.agent = agent->name();
@@ -353,21 +364,21 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   agent->resume_token = wanted->resume_token;
   // Positions hold for what exists now; a stream that begins later begins at 1 whatever was said here.
   agent->resume_positions.clear();
-  for (const auto& stream : streams) {
-    if (const auto* position = position_of(stream)) {
-      agent->resume_positions.push_back(
-          {stream.topic.value(), stream.from.value(), std::min(position->last_seq, stream.last.value()), stream.lane});
-    }
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (positions[i] == nullptr) continue;
+    agent->resume_positions.push_back(
+        {streams[i].topic.value(), streams[i].from.value(), positions[i]->last_seq, streams[i].lane});
   }
   agent->connections.push_back(connection.id);
   std::vector<protocol::SyncStream> sync;
   std::size_t bytes = 0;
-  for (const auto& stream : streams) {
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const auto& stream = streams[i];
     bytes += 2 * (stream.topic.value().size() + stream.from.value().size()) + kSyncStreamBytes;
     if (bytes > protocol::kMaxResponseBytes) break;  // told or not, every stream is replayed
-    const auto* position = position_of(stream);
     sync.push_back({stream.topic.value(), stream.from.value(),
-                    position == nullptr ? stream.acked.value() : position->last_seq, stream.last.value(), stream.lane});
+                    positions[i] == nullptr ? stream.acked.value() : positions[i]->last_seq, stream.last.value(),
+                    stream.lane});
   }
   say(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
   record(activity_event(agent->activity), *agent);

@@ -157,6 +157,57 @@ TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
   EXPECT_EQ(frames.size(), 2u);
 }
 
+TEST(Broker, ResumeWithoutAPeerReplaysOrSaysStale) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
+  for (int i = 1; i <= 3; ++i) world.send(alice, format("{}", i), "Bob", format("{}", i), R"("topic":"chat")");
+  world.ack(bob, world.heard(bob, "DELIVER").at(0));
+  world.leave(bob);
+  bob = world.connect();
+  const auto resume = [&](int last) {
+    world.request(
+        bob, "RESUME",
+        format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob","streams":{{"chat":{{"last_seq":{}}}}}}})",
+               text(welcome, "session_id"), text(welcome, "resume_token"), last));
+  };
+  const auto refusal = [&] {
+    const auto frames = world.heard(bob);
+    EXPECT_EQ(frames.size(), 1u) << "no SYNC";
+    EXPECT_EQ(text(payload(frames.at(0)), "code"), "STALE");
+    return text(payload(frames.at(0)), "message");
+  };
+  resume(0);
+  EXPECT_NE(refusal().find("behind"), std::string::npos);
+  resume(99);
+  EXPECT_NE(refusal().find("ahead"), std::string::npos);
+  resume(2);
+  const auto frames = world.heard(bob);
+  EXPECT_EQ(text(frames.at(0), "type"), "SYNC");
+  const auto stream = payload(frames.at(0)).at("streams").as_array().at(0).as_object();
+  EXPECT_EQ(integer_member(stream, "last_seq"), 2);
+  EXPECT_EQ(integer_member(stream, "server_last_seq"), 3);
+  EXPECT_EQ(body(frames.at(1)), "3");
+  EXPECT_EQ(frames.size(), 2u);
+}
+
+TEST(Broker, ResumeWithoutAPeerLosesNothingOfATopicWithTwoSenders) {
+  World world;
+  const auto alice = world.join_ours("Alice"), carol = world.join_ours("Carol");
+  auto bob = world.join_ours("Bob");
+  const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
+  for (int i = 1; i <= 3; ++i) world.send(alice, format("{}", i), "Bob", format("a{}", i), R"("topic":"chat")");
+  world.send(carol, "1", "Bob", "c1", R"("topic":"chat")");
+  world.leave(bob);
+  bob = world.connect();
+  world.request(
+      bob, "RESUME",
+      format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob","streams":{{"chat":{{"last_seq":3}}}}}})",
+             text(welcome, "session_id"), text(welcome, "resume_token")));
+  EXPECT_EQ(world.bodies(bob).size(), 4u) << "whose position it is cannot be told";
+}
+
 TEST(Broker, PingsTheSilentAndLetsTheDeadGo) {
   World world;
   const auto bob = world.join("Bob");
