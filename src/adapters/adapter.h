@@ -47,6 +47,8 @@ inline constexpr std::string_view kServer = "server";          // OpenCode's HTT
 inline constexpr std::string_view kStatus = "status";          // OSC 7501
 inline constexpr std::string_view kScreen = "screen";
 inline constexpr std::string_view kTerminal = "pty";  // typed, through the gate
+inline constexpr std::string_view kLines = "lines";   // what a program without a profile prints
+inline constexpr std::string_view kInboxFile = "inbox.md";
 }  // namespace way
 
 /// When a text of some mode may be handed to `speak`. Never while the agent asks something.

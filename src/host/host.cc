@@ -23,6 +23,8 @@
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "profiles/line_extractor.h"
+#include "profiles/shelf.h"
 #include "protocol/utf8.h"
 #include "pty/forwarded_signals.h"
 #include "pty/person_terminal.h"
@@ -60,8 +62,8 @@ class Host::Core final : public pty::ProgramListener,
                .long_texts = options_.places.long_texts},
               options_.profile.typing,
               *this},
-        native_{std::move(options_.adapter), *this, request_prefix(), options_.profile.answers.press,
-                !options_.record.headless},
+        native_{std::move(options_.adapter),    *this,           request_prefix(),
+                options_.profile.answers.press, fallback_ways(), !options_.record.headless},
         sight_{kUnseenSize},
         bell_{options_.notice, options_.record.name} {}
 
@@ -119,6 +121,12 @@ class Host::Core final : public pty::ProgramListener,
             const net::Peer& peer) { return classifier->classify(peer.pid); });
   }
 
+  [[nodiscard]] bool has_profile() const { return options_.profile.name != profiles::kGeneric; }
+  [[nodiscard]] FallbackWays fallback_ways() const {
+    if (has_profile()) return {};
+    return {.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile};
+  }
+
   /// Ids of hosts are short; with the time at which it began it is this one's alone.
   [[nodiscard]] std::string request_prefix() const {
     return format("{}-{:x}", options_.record.id, loop_.now().wall / 1'000);
@@ -143,7 +151,23 @@ class Host::Core final : public pty::ProgramListener,
       seen_modes_ = sight_.screen().modes();
       (void)person_->set_restore_bytes(terminal::restoring(sight_.screen()));
     }
+    if (!has_profile()) hear_lines(bytes);
     look_paced();
+  }
+
+  /// A message is complete when the program has been silent for a while.
+  void hear_lines(std::string_view bytes) {
+    for (const auto& utterance : lines_.feed(bytes)) voice_->carry_out(utterance);
+    lines_settle_at_ = now() + profiles::kSettle;
+    if (!lines_timer_) lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+  }
+  void settle_lines() {
+    lines_timer_ = nullptr;
+    if (now() < lines_settle_at_) {
+      lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+      return;
+    }
+    for (const auto& utterance : lines_.settle()) voice_->carry_out(utterance);
   }
 
   /// A flood is looked at now and then; the last of it in any case.
@@ -170,6 +194,8 @@ class Host::Core final : public pty::ProgramListener,
     ended_ = true;
     look();
     for (const auto& observation : sight_.watcher().finish()) take(observation);  // its last words
+    for (const auto& utterance : lines_.finish()) voice_->carry_out(utterance);
+    lines_timer_ = nullptr;
     if (person_) person_->leave_raw();
     keys_.on_agent_gone();
     door_.on_exit(status.shell_code());
@@ -561,6 +587,8 @@ class Host::Core final : public pty::ProgramListener,
     door_.on_crowded(crowded);
   }};
   Sight sight_;
+  profiles::LineExtractor lines_;  // of a program without a profile
+  SteadyTime lines_settle_at_{};
   Bell bell_;
   terminal::Modes seen_modes_;
   pty::ExitStatus status_;
@@ -586,6 +614,7 @@ class Host::Core final : public pty::ProgramListener,
   Door door_{loop_, network_, *this};
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::Timer> pace_timer_;
+  std::unique_ptr<net::Timer> lines_timer_;
   std::unique_ptr<net::Timer> end_timer_;  // its own: looking once more must not put off the end
 };
 

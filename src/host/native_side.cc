@@ -22,12 +22,12 @@ constexpr std::string_view kPolicy = "policy";  // who answers when a rule does
 std::string_view or_else(std::string_view way, std::string_view last) { return way.empty() ? last : way; }
 
 /// How a mode is served; empty when it is not.
-std::string_view way_for(DeliveryMode mode, const adapters::Capabilities& can) {
+std::string_view way_for(DeliveryMode mode, const adapters::Capabilities& can, const FallbackWays& fallback) {
   const auto& by = can.by(mode);
   if (mode == DeliveryMode::Manual) return "held";
   if (by.moment != adapters::Moment::Never) return by.way;
   const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
-  return can_be_typed ? adapters::way::kTerminal : "";
+  return can_be_typed ? fallback.speak : "";
 }
 
 void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign) {
@@ -39,15 +39,15 @@ void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign
   if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
 }
 
-void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can) {
+void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can, const FallbackWays& fallback) {
   const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
   if (!can.terminal) out.field("terminal", false);
-  out.field("hear", or_else(can.hear, last))
+  out.field("hear", or_else(can.hear, can.terminal ? fallback.hear : last))
       .field("know", or_else(can.know, last))
       .field("answer", can.answer)
       .field("count", can.count)
       .begin_object("speak");
-  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can));
+  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), way_for(mode, can, fallback));
   out.end();
 }
 
@@ -209,7 +209,7 @@ void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
 
 void NativeSide::describe(protocol::JsonWriter& out) const {
   out.begin_object("ways");
-  write_ways(out, can());
+  write_ways(out, can(), fallback_);
   out.end();
   if (!broken_.empty()) {
     out.begin_array("broken");
@@ -236,13 +236,13 @@ protocol::Modes NativeSide::modes() const {
   protocol::Modes modes;
   const auto now = can();
   for (const auto mode : kEvery)
-    if (!way_for(mode, now).empty()) modes.add(mode);
+    if (!way_for(mode, now, fallback_).empty()) modes.add(mode);
   return modes;
 }
 
 std::string NativeSide::capabilities() const {
   protocol::JsonWriter out;
-  write_ways(out, can());
+  write_ways(out, can(), fallback_);
   out.field("proof", adapter_ ? "seen" : "submitted");  // the most that can be shown of a message
   return out.take();
 }

@@ -37,12 +37,22 @@ class NativeKeeper {
   virtual std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };
 
+/// How an agent is heard and spoken to where it has no interface of its own for that.
+struct FallbackWays {
+  std::string_view hear = adapters::way::kScreen;
+  std::string_view speak = adapters::way::kTerminal;
+};
+
 class NativeSide final : public adapters::Listener {
  public:
   /// `host`: its id, for the ids of requests; `press`: how dialogs on its screen are answered.
   NativeSide(std::unique_ptr<adapters::Adapter> adapter, NativeKeeper& keeper, std::string host,
-             profiles::Press press = profiles::Press::Nothing, bool terminal = true)
-      : adapter_{std::move(adapter)}, keeper_{keeper}, asked_{std::move(host), press}, terminal_{terminal} {}
+             profiles::Press press = profiles::Press::Nothing, FallbackWays fallback = {}, bool terminal = true)
+      : adapter_{std::move(adapter)},
+        keeper_{keeper},
+        fallback_{fallback},
+        asked_{std::move(host), press},
+        terminal_{terminal} {}
 
   void start(net::AsioLoop& loop, pid_t agent);
   /// The agent has ended, and what its record said last was read.
@@ -112,6 +122,7 @@ class NativeSide final : public adapters::Listener {
 
   std::unique_ptr<adapters::Adapter> adapter_;
   NativeKeeper& keeper_;
+  FallbackWays fallback_;
   net::AsioLoop* loop_ = nullptr;
   std::deque<OpenPrompt> prompts_;
   Asked asked_;
@@ -121,7 +132,7 @@ class NativeSide final : public adapters::Listener {
   std::string last_failure_;
   std::size_t approved_by_rules_ = 0;
   std::string last_rule_;  // that approved
-  bool terminal_;  // the agent runs in one of ours
+  bool terminal_;          // the agent runs in one of ours
   bool ended_ = false;
 };
 

@@ -68,6 +68,11 @@ std::vector<Utterance> Extractor::finish() {
   return grammar_.heard();
 }
 
+std::vector<Utterance> Extractor::settle() {
+  if (held_bytes_ == 0) grammar_.settle();
+  return grammar_.heard();
+}
+
 void Extractor::hold(std::string_view part) {
   held_.append(part.substr(0, kMaxLineBytes - held_.size()));
   held_bytes_ += part.size();

@@ -26,6 +26,8 @@ class Extractor {
 
   std::vector<Utterance> feed(std::string_view bytes);
   std::vector<Utterance> finish();
+  /// The speaker is silent: a message that may go on is complete, unless a line is half-said.
+  std::vector<Utterance> settle();
 
   /// Bytes fed so far; where the next one will stand.
   [[nodiscard]] std::uint64_t offset() const { return line_offset_ + held_bytes_; }

@@ -43,6 +43,11 @@ class LineGrammar {
     take_any(line);
   }
 
+  /// The speaker is silent: a message that may go on is complete. Code, blocks and bodies stay open.
+  void settle() {
+    if (std::holds_alternative<InMessage>(state_)) end_message();
+  }
+
   /// The text is over: what is open is closed. The grammar listens afresh.
   void finish();
 

@@ -144,6 +144,21 @@ TEST_F(Spawned, KilledHostEndsItsSessionAfterTheGrace) {
   EXPECT_EQ(ending_of("Bob"), "crashed: the connection was lost and did not return");
 }
 
+TEST_F(Spawned, ProgramWithoutAProfileIsHeardLineByLine) {
+  box.ok({"chat", "--name", "Bob"});
+  const auto script = box.write(box.project() + "/talk.sh",
+                                "echo '@relay:Bob hello from a script'\n"
+                                "printf '```\\n@relay:Bob an example\\n```\\n'\n"
+                                "exec cat\n");
+  box.ok({"spawn", "Talker", "sh " + script});
+  EXPECT_TRUE(eventually([&] { return box.ok({"inbox", "Bob"}).find("hello from a script") != std::string::npos; }));
+  EXPECT_EQ(box.ok({"log"}).find("an example"), std::string::npos);
+  const auto explained = box.ok({"explain", "Talker"});
+  EXPECT_NE(explained.find("lines are read"), std::string::npos) << explained;
+  EXPECT_NE(explained.find("nothing is typed"), std::string::npos) << explained;
+  box.ok({"release", "Talker"});
+}
+
 TEST_F(Spawned, TheTaskMayComeFromStdin) {
   box.ok({"spawn", "Bob", program_of("Bob"), "-"}, "from a file\n");
   EXPECT_TRUE(hears("Bob", "from a file"));

@@ -25,8 +25,8 @@ std::string meaning_of(std::string_view state, std::string_view profile, bool he
   if (state == "working") return "messages wait until it has finished";
   if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
   if (profile == profiles::kGeneric)
-    return "no profile knows this program, so nothing is typed; write one (docs/spec/profiles.md), or let it read "
-           "$AGENT_RELAY_INBOX";
+    return "no profile knows this program: relay commands at the start of its lines are read, and nothing is typed "
+           "into it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
   return "not known to be ready; nothing is typed";
 }
 

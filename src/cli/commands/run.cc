@@ -16,6 +16,7 @@
 #include "cli/people.h"
 #include "cli/tmux_agent.h"
 #include "host/spawning.h"
+#include "profiles/shelf.h"
 #include "pty/child.h"
 #include "pty/inherited.h"
 
@@ -123,6 +124,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
   }
   auto& options = lodging->options;
   const bool headless = options.record.headless;
+  if (options.profile.name == profiles::kGeneric && !wish->detached && !headless && ::isatty(STDERR_FILENO) == 1)
+    remark(
+        relay::format("no profile knows {}: relay commands at the start of its lines are read, and nothing is typed "
+                      "into it; messages for {} wait in $AGENT_RELAY_INBOX",
+                      options.record.cli, options.record.name));
   options.start =
       invocation.has("--in-tmux") ? start_in_tmux(lodging->command, options.record.name) : start_here(lodging->command);
   options.on_started = [&starter](Result<pid_t> pid) { pid ? starter.ready(*pid) : starter.failed(pid.error()); };

@@ -1,0 +1,139 @@
+#include "profiles/line_extractor.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "terminal/utf8.h"
+
+namespace relay::profiles {
+namespace {
+
+constexpr std::uint32_t kMaxBlanks = 1'000;  // in place of one "cursor right"
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+bool is_alternate_screen(std::uint32_t mode) { return mode == 47 || mode == 1'047 || mode == 1'049; }
+
+void move_to(std::vector<speech::Utterance>& all, std::vector<speech::Utterance> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+}  // namespace
+
+std::vector<speech::Utterance> LineExtractor::feed(std::string_view bytes) {
+  parser_.feed(bytes, *this);
+  return std::exchange(heard_, {});
+}
+
+std::vector<speech::Utterance> LineExtractor::settle() { return extractor_.settle(); }
+
+std::vector<speech::Utterance> LineExtractor::finish() {
+  if (!cursor_.line.empty()) end_line();
+  move_to(heard_, extractor_.finish());
+  return std::exchange(heard_, {});
+}
+
+void LineExtractor::print(std::string_view utf8) {
+  if (std::exchange(cursor_.returned, false)) cursor_.line.clear();
+  const auto room = speech::kMaxLineBytes + 1 - std::min(cursor_.line.size(), speech::kMaxLineBytes + 1);
+  cursor_.line.append(utf8.substr(0, room));  // a byte too many tells the extractor that the line is cut
+}
+
+void LineExtractor::text(std::string_view ascii) { print(ascii); }
+
+void LineExtractor::character(char32_t code) {
+  std::string utf8;
+  terminal::append_utf8(utf8, code);
+  print(utf8);
+}
+
+void LineExtractor::control(char code) {
+  switch (code) {
+    case '\n':
+    case '\v':
+    case '\f': return end_line();
+    case '\r': cursor_.returned = true; return;
+    case '\t': return print("\t");
+    case '\b':
+      while (!cursor_.line.empty() && is_continuation(cursor_.line.back())) cursor_.line.pop_back();
+      if (!cursor_.line.empty()) cursor_.line.pop_back();
+      return;
+    default: return;
+  }
+}
+
+void LineExtractor::end_line() {
+  const bool printed = !alternate_ && !cursor_.addressed && !cursor_.misplaced && cursor_.row > last_row_;
+  if (printed) {
+    cursor_.line += '\n';
+    move_to(heard_, extractor_.feed(cursor_.line));
+    last_row_ = cursor_.row;
+  }
+  ++cursor_.row;
+  cursor_.line.clear();
+  cursor_.returned = cursor_.misplaced = false;
+}
+
+void LineExtractor::move_rows(std::int64_t rows) {
+  cursor_.row += rows;
+  cursor_.line.clear();
+  cursor_.misplaced = false;
+}
+
+/// An empty screen: what is printed from now on is new.
+void LineExtractor::start_afresh() {
+  cursor_ = {};
+  cursor_.row = last_row_ + 1;
+}
+
+void LineExtractor::escape(char intermediate, char final) {
+  if (intermediate != 0) return;
+  if (final == '7') saved_ = cursor_;
+  if (final == '8') cursor_ = saved_;
+  if (final == 'M') move_rows(-1);
+  if (final == 'D' || final == 'E') end_line();
+  if (final == 'c') start_afresh();
+}
+
+void LineExtractor::csi(const terminal::Sequence& sequence) {
+  const auto& numbers = sequence.parameters;
+  if (sequence.prefix == '?' && (sequence.final == 'h' || sequence.final == 'l')) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (is_alternate_screen(numbers[i])) alternate_ = sequence.final == 'h';
+    return;
+  }
+  if (sequence.prefix != 0 || sequence.intermediate != 0) return;
+  const auto count = numbers.or_default(0, 1);
+  switch (sequence.final) {
+    case 'A':
+    case 'F': return move_rows(-count);
+    case 'B':
+    case 'E': return move_rows(count);
+    case 'C': return print(std::string(std::min<std::uint32_t>(static_cast<std::uint32_t>(count), kMaxBlanks), ' '));
+    case 'G':
+    case '`':
+      if (count == 1)
+        cursor_.returned = true;
+      else
+        cursor_.misplaced = true;
+      return;
+    case 'D':
+    case 'P':
+    case '@': cursor_.misplaced = true; return;
+    case 'H':
+    case 'f':
+    case 'd': cursor_.addressed = true; return;
+    case 'K':
+      if (numbers[0] == 2 || cursor_.returned) cursor_.line.clear();
+      return;
+    case 'J':
+      if (numbers[0] == 2) start_afresh();
+      return;
+    case 's': saved_ = cursor_; return;
+    case 'u': cursor_ = saved_; return;
+    default: return;
+  }
+}
+
+}  // namespace relay::profiles

@@ -1,0 +1,62 @@
+/// Relay commands in the output of a program that no profile describes: its lines, as they are printed.
+///
+/// Why not the screen: without a profile nobody knows which rows are the program's words. A line that was printed once,
+///   from its start to its end, is certain.
+/// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text at places that are
+///   addressed directly or stand on the alternate screen. What is held is bounded by speech/grammar_options.h.
+/// Threading: one thread, no I/O, no clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "speech/extractor.h"
+#include "speech/utterance.h"
+#include "terminal/vt_parser.h"
+
+namespace relay::profiles {
+
+class LineExtractor final : private terminal::VtActions {
+ public:
+  /// Output of the program's terminal; may be cut anywhere.
+  std::vector<speech::Utterance> feed(std::string_view bytes);
+  /// The program has been silent for a while: a message whose next line could have belonged to it is complete.
+  std::vector<speech::Utterance> settle();
+  /// The program has ended.
+  std::vector<speech::Utterance> finish();
+
+ private:
+  struct Cursor {
+    std::string line = {};   // what was printed in its row
+    std::int64_t row = 0;    // counted from the first
+    bool returned = false;   // at the start of the row: what is printed next replaces the line
+    bool misplaced = false;  // moved within the row or to a place: what the row holds is not known
+    bool addressed = false;  // moved to a place of the screen: its row is not known
+  };
+
+  void text(std::string_view ascii) override;
+  void character(char32_t code) override;
+  void control(char code) override;
+  void escape(char intermediate, char final) override;
+  void csi(const terminal::Sequence& sequence) override;
+  void osc(std::string_view) override {}
+  void dcs(const terminal::Sequence&, std::string_view) override {}
+  void apc(std::string_view) override {}
+
+  void print(std::string_view utf8);
+  void end_line();
+  void move_rows(std::int64_t rows);
+  void start_afresh();
+
+  terminal::VtParser parser_;
+  speech::Extractor extractor_;
+  std::vector<speech::Utterance> heard_;
+  Cursor cursor_;
+  Cursor saved_;
+  std::int64_t last_row_ = -1;  // the lowest that was read
+  bool alternate_ = false;      // the alternate screen is shown
+};
+
+}  // namespace relay::profiles

@@ -1,0 +1,87 @@
+#include "profiles/line_extractor.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace relay::profiles {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts commands_in(const std::vector<speech::Utterance>& heard) {
+  Texts texts;
+  for (const auto& utterance : heard)
+    if (const auto* command = std::get_if<speech::Command>(&utterance))
+      texts.push_back(format("{}: {}", command->to, command->body));
+  return texts;
+}
+
+Texts commands_of(std::string_view output) {
+  LineExtractor extractor;
+  auto heard = extractor.feed(output);
+  for (auto& last : extractor.finish()) heard.push_back(std::move(last));
+  return commands_in(heard);
+}
+
+TEST(LineExtractor, CommandAtTheStartOfALineIsHeard) {
+  EXPECT_EQ(commands_of("ready\r\n@relay:Bob hello\r\nother\r\n"), Texts{"Bob: hello"});
+  EXPECT_EQ(commands_of("->relay:Bob hello\r\n"), Texts{"Bob: hello"});
+  EXPECT_EQ(commands_of("\x1b[1;32m@relay:Bob\x1b[0m hello\x1b[K\r\n"), Texts{"Bob: hello"});
+  EXPECT_EQ(commands_of("say @relay:Bob hello\r\n"), Texts{});
+}
+
+TEST(LineExtractor, FencesAndEscapesAreHonoured) {
+  EXPECT_EQ(commands_of("```\r\n@relay:Bob hello\r\n```\r\n"), Texts{});
+  EXPECT_EQ(commands_of("\\@relay:Bob hello\r\n"), Texts{});
+}
+
+TEST(LineExtractor, HowTheOutputIsCutDoesNotMatter) {
+  const std::string output = "a\r\n\x1b[1m@relay:Bob h\xc3\xa9llo\x1b[0m\r\n  more\r\n\x1b[2Aup\r\n";
+  const auto whole = commands_of(output);
+  for (std::size_t cut = 0; cut <= output.size(); ++cut) {
+    LineExtractor extractor;
+    auto heard = extractor.feed(output.substr(0, cut));
+    for (auto& more : extractor.feed(output.substr(cut))) heard.push_back(std::move(more));
+    for (auto& more : extractor.finish()) heard.push_back(std::move(more));
+    EXPECT_EQ(commands_in(heard), whole) << "cut at byte " << cut;
+  }
+}
+
+TEST(LineExtractor, SilenceCompletesAMessage) {
+  LineExtractor extractor;
+  EXPECT_EQ(commands_in(extractor.feed("@relay:Bob hello\r\n")), Texts{}) << "the next line may belong to it";
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: hello"});
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{});
+}
+
+TEST(LineExtractor, SilenceEndsNeitherALineNorAFence) {
+  LineExtractor extractor;
+  (void)extractor.feed("```\r\n");
+  EXPECT_TRUE(extractor.settle().empty());
+  (void)extractor.feed("@relay:Bob not this\r\n```\r\n@relay:Bob ");
+  EXPECT_TRUE(extractor.settle().empty());
+  (void)extractor.feed("this\r\n");
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: this"});
+}
+
+TEST(LineExtractor, ARowThatIsDrawnAgainIsNotReadAgain) {
+  EXPECT_EQ(
+      commands_of("@relay:Bob one\r\nspinner 1\r\n\x1b[2A\x1b[J@relay:Bob one\r\nspinner 2\r\n@relay:Bob two\r\n"),
+      (Texts{"Bob: one", "Bob: two"}));
+}
+
+TEST(LineExtractor, AFullScreenProgramIsNotRead) {
+  EXPECT_EQ(commands_of("\x1b[?1049h@relay:Bob one\r\n\x1b[?1049l@relay:Bob two\r\n"), Texts{"Bob: two"});
+  EXPECT_EQ(commands_of("\x1b[5;1H@relay:Bob one\r\n"), Texts{});
+  EXPECT_EQ(commands_of("\x1b[H\x1b[2J@relay:Bob after clear\r\n"), Texts{"Bob: after clear"});
+}
+
+TEST(LineExtractor, TextThatOverwritesALineReplacesIt) {
+  EXPECT_EQ(commands_of("10 %\r@relay:Bob done\r\n"), Texts{"Bob: done"});
+  EXPECT_EQ(commands_of("@relay:Bob gone\r\x1b[Knothing\r\n"), Texts{});
+  EXPECT_EQ(commands_of("@relay:Bob helo\b \blo\r\n"), Texts{"Bob: hello"});
+}
+
+}  // namespace
+}  // namespace relay::profiles
