@@ -203,7 +203,8 @@ void Activity::on(const transcripts::ToolResult& result) {
   if (const auto shown = content(result.text); shown.starts_with(open.printed))
     tell_output(open, std::string_view{shown}.substr(open.printed.size()));
   if (!open.told) tell_deed(open, result);
-  complete(open, result.failed, {});
+  if (!open.told && open.kind->use == Use::Shell) open.failed = outcome_in(result.text).exit_code.value_or(0) != 0;
+  complete(open, result.failed || open.failed, {});
 }
 
 /// Of what failed, only that a command ran is sure: it says with which code it ended.
@@ -238,6 +239,7 @@ void Activity::on(const transcripts::Command& command) {
   auto full = command;
   if (auto* const open = open_named(command.tool)) {
     open->told = true;
+    open->failed = command.exit_code.value_or(0) != 0;
     if (full.text.empty()) full.text = subject_of(*open->kind, open->input);
     if (!full.duration_ms) full.duration_ms = std::max<std::int64_t>(0, at_ - open->since);
   } else {

@@ -66,6 +66,7 @@ class Activity {
     std::string input;
     WallMs since = 0;
     bool told = false;         // what it did is told already
+    bool failed = false;       // its command ended with another exit code than 0
     std::string printed = {};  // of its output, what is told already
   };
 

@@ -116,6 +116,17 @@ TEST_F(AnActivity, ACommandIsOpenUntilItsResult) {
   EXPECT_EQ(take(ToolResult{.id = "c1", .text = "again"}), Lines{});
 }
 
+TEST_F(AnActivity, CommandWithAnotherExitCodeThanZeroHasFailed) {
+  (void)take(tool("Bash", R"({"command":"make"})"));
+  EXPECT_EQ(
+      take_only(ToolResult{.id = "c1", .text = R"({"output":"no","metadata":{"exit_code":2}})"}, "item.completed"),
+      Lines{R"(item.completed {"itemId":"c1","completedAt":1000,"result":{"failed":true},"duration":0})"});
+  (void)take(tool("Bash", R"({"command":"make"})"));
+  (void)take(Command{.tool = "c1", .exit_code = 2});
+  EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "no"}, "item.completed"),
+            Lines{R"(item.completed {"itemId":"c1","completedAt":1000,"result":{"failed":true},"duration":0})"});
+}
+
 TEST_F(AnActivity, ACommandThatWasRefusedDidNotRun) {
   (void)take(tool("Bash", R"({"command":"rm x"})"));
   EXPECT_EQ(take_only(ToolResult{.id = "c1", .text = "The user doesn't want to proceed", .failed = true}, "command"),

@@ -146,6 +146,7 @@ TEST_F(ApiTest, OnlyAgentsTheRelayStartedAreTypedIntoAndEnded) {
   played.doors.hosts = {host_of("Bob")};
   expect(200, "POST", "/api/v1/agents/Bob/stop", R"({"reason":"enough"})");
   EXPECT_EQ(string_member(last().payload, "reason"), "enough");
+  EXPECT_EQ(string_member(last().payload, "by"), "api");
   EXPECT_EQ(played.ask("DELETE", "/agents/Bob").status, 204);
   expect(200, "POST", "/agents/Bob/input", R"({"input":"\u0003"})");
   EXPECT_EQ(string_member(last().payload, "data"), "\x03");
@@ -175,6 +176,7 @@ TEST_F(ApiTest, ASessionIsCreatedByStartingAnAgent) {
                            R"({"agent":"Bob","cli":"claude","task":"count","args":["-p"],"cwd":"inside"})");
   EXPECT_EQ(string_member(made, "sessionId"), "s1");
   EXPECT_EQ(string_member(made, "status"), "starting");
+  EXPECT_EQ(integer_member(made, "hostPid"), 77);
   const auto& wish = relay.asked.front().payload;
   EXPECT_EQ(string_member(wish, "spawnerName"), "human");
   EXPECT_EQ(wish.at("args").as_array().size(), 1u);

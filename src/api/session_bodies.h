@@ -27,6 +27,7 @@ struct SessionCreated {
   std::string agent_name = {};
   std::string status = "starting";
   std::optional<std::int64_t> pid = {};
+  std::optional<std::int64_t> host_pid = {};
   std::optional<std::string> task_id = {};
 };
 
@@ -75,7 +76,8 @@ inline constexpr auto kObject<api::SessionCreated> =
     object("SessionCreated", "A new session.", member<&api::SessionCreated::session_id>("sessionId", "its id"),
            member<&api::SessionCreated::agent_name>("agentName", "as asked"),
            member<&api::SessionCreated::status>("status", "`starting`"),
-           member<&api::SessionCreated::pid>("pid", "of its host"),
+           member<&api::SessionCreated::pid>("pid", "of the program"),
+           member<&api::SessionCreated::host_pid>("hostPid", "of the host that runs it"),
            member<&api::SessionCreated::task_id>("taskId", "the message that its task became"));
 
 template <>

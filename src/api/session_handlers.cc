@@ -64,11 +64,12 @@ std::string session_of(const std::string& agent, const json::object& listing) {
 
 /// Starts it, then finds out which session it has.
 using Spawned = std::move_only_function<void(Call call, SessionCreated created)>;
-void spawn(Relay& relay, const SessionToCreate& wanted, Call call, Spawned then) {
+void spawn(Api& api, Relay& relay, const SessionToCreate& wanted, Call call, Spawned then) {
   ask(relay, MessageType::Spawn, wish_of(wanted), std::move(call),
-      [&relay, name = wanted.agent, then = std::move(then)](Call asked, const json::object& result) mutable {
+      [&api, &relay, name = wanted.agent, then = std::move(then)](Call asked, const json::object& result) mutable {
         SessionCreated created{
-            .agent_name = name, .pid = integer_member(result, "pid"), .task_id = string_member(result, "taskId")};
+            .agent_name = name, .host_pid = integer_member(result, "pid"), .task_id = string_member(result, "taskId")};
+        if (const auto host = host_named(api.doors.hosts_in(relay.hosts()), name)) created.pid = host->agent_pid;
         ask(relay, MessageType::ListConnectedAgents, {{"agent", name}}, std::move(asked),
             [created = std::move(created), then = std::move(then)](Call told, const json::object& listing) mutable {
               created.session_id = session_of(created.agent_name, listing);
@@ -83,10 +84,10 @@ void spawn(Relay& relay, const SessionToCreate& wanted, Call call, Spawned then)
 
 }  // namespace
 
-void create_session(Api&, Workspace workspace, Call call) {
+void create_session(Api& api, Workspace workspace, Call call) {
   const auto wanted = call.body_as<SessionToCreate>();
   if (!wanted) return call.refuse(wanted.error());
-  spawn(workspace.relay, *wanted, std::move(call),
+  spawn(api, workspace.relay, *wanted, std::move(call),
         [](Call asked, const SessionCreated& created) { asked.answer(201, created); });
 }
 
@@ -96,21 +97,22 @@ void spawn_in_workspace(Api& api, Call call) {
   const auto id = call.value("id");
   SessionToCreate session{
       .agent = wanted->name, .cli = wanted->provider.value_or(std::string{kUsualProgram}), .task = wanted->task};
-  api.workspaces.find(id, [session = std::move(session), call = std::move(call)](Outcome<Workspace> workspace) mutable {
-    if (!workspace) return call.refuse(workspace.error());
-    auto& relay = workspace->relay;
-    spawn(relay, session, std::move(call), [&relay, session](Call asked, const SessionCreated& created) {
-      asked.answer(201, AgentBody{.id = format("{}.{}", relay.id(), created.agent_name),
-                                  .name = created.agent_name,
-                                  .workspace_id = relay.id(),
-                                  .status = AgentStanding::Running,
-                                  .provider = session.cli,
-                                  .session_id = created.session_id,
-                                  .spawned = true,
-                                  .pid = created.pid,
-                                  .task = session.task});
-    });
-  });
+  api.workspaces.find(
+      id, [&api, session = std::move(session), call = std::move(call)](Outcome<Workspace> workspace) mutable {
+        if (!workspace) return call.refuse(workspace.error());
+        auto& relay = workspace->relay;
+        spawn(api, relay, session, std::move(call), [&relay, session](Call asked, const SessionCreated& created) {
+          asked.answer(201, AgentBody{.id = format("{}.{}", relay.id(), created.agent_name),
+                                      .name = created.agent_name,
+                                      .workspace_id = relay.id(),
+                                      .status = AgentStanding::Running,
+                                      .provider = session.cli,
+                                      .session_id = created.session_id,
+                                      .spawned = true,
+                                      .pid = created.pid,
+                                      .task = session.task});
+        });
+      });
 }
 
 void get_session(Api&, Workspace workspace, Call call) {

@@ -84,7 +84,8 @@ struct ServerInfo {
   std::string durability = {};      // what an accepted message survives: `power` or `process`; empty: neither
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
-  std::string system_token = {};  // shown by the daemon's own programs; empty: nobody can
+  std::string system_token = {};           // shown by the daemon's own programs; empty: nobody can
+  std::optional<SteadyTime> started = {};  // of the daemon; without it the broker's own start counts
 };
 
 /// One row of the roster (agents.json, LIST_AGENTS).

@@ -114,6 +114,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
     for (const auto& id : hello->in_hand)
       if (const auto key = records::key_of_delivery_id(id)) agent->in_hand.insert(*key);
     if (!hello->state.empty()) agent->activity.state = hello->state;
+    agent->activity.reason.clear();  // of another moment; its session tells the present one
     agent->resume_token = hello->resume_token;
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);

@@ -233,7 +233,8 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   }
   JsonWriter payload;
   payload.field("version", info_.version);
-  payload.field("uptime", std::chrono::duration_cast<Millis>(now_.steady - started_).count());
+  payload.field("uptime", std::chrono::duration_cast<Millis>(now_.steady - info_.started.value_or(started_)).count());
+  payload.field("workspaceUptime", std::chrono::duration_cast<Millis>(now_.steady - started_).count());
   payload.field("cloudConnected", false);
   payload.field("agentCount", connected);
   payload.field("knownAgents", agents_.size());

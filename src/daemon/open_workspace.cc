@@ -50,6 +50,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   auto snapshot = RELAY_TRY(opened.store->load());
 
   auto options = workspace_options(settings, around.version);
+  options.info.started = around.started;
   options.price_of = price_by(around.home.root + "/cost-models.json");
   options.origin_of = [classifier = std::make_shared<host::PeerClassifier>(
                            self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](

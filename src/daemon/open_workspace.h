@@ -32,6 +32,7 @@ struct Surroundings {
   net::Network& network;
   Random& random;
   HostLauncher& launcher;
+  SteadyTime started{};  // of the daemon
 };
 
 class OpenWorkspace {

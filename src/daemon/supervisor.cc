@@ -43,6 +43,7 @@ Supervisor::Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::
       network_{network},
       random_{random},
       launcher_{launcher},
+      started_{loop.now().steady},
       on_ended_{std::move(on_ended)},
       control_{loop, *this} {}
 
@@ -91,7 +92,7 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
     return found->second.get();
   }
   RELAY_TRY(config::check_trusted(root, settings_, config::process_environment()));
-  const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_};
+  const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_, started_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
   opened->use_rules(rules_);
   opened->tell_person([this, root](const broker::PersonWanted& wanted_person) {

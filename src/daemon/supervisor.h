@@ -73,6 +73,7 @@ class Supervisor final : private ControlHandler {
   net::Network& network_;
   Random& random_;
   HostLauncher& launcher_;
+  SteadyTime started_;
   net::Task on_ended_;
   bool ending_ = false;
   Rules rules_;  // none: nothing is approved, and agents start no others

@@ -337,7 +337,7 @@ class Host::Core final : public pty::ProgramListener,
   }
   void on_native_change() override {
     if (ended_) return;
-    tell_state();
+    state_untold_ = true;  // told once it is known what waits in this state, and why
     door_.on_state();
     deliver_soon();
   }
@@ -371,7 +371,7 @@ class Host::Core final : public pty::ProgramListener,
     for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
       if (std::holds_alternative<profiles::StateChanged>(observation)) {
         native_.on_state(sight_.state());
-        tell_state();
+        state_untold_ = true;
         door_.on_state();
       }
     }
@@ -379,6 +379,7 @@ class Host::Core final : public pty::ProgramListener,
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
     ring();
     deliver();
+    if (std::exchange(state_untold_, false) || desk_.waiting_reason() != told_reason_) tell_state();
   }
 
   void take(const profiles::Observation& observation) {
@@ -493,7 +494,6 @@ class Host::Core final : public pty::ProgramListener,
     const auto again = desk_.deliver(mail_view());
     if (keyboard_.hold(desk_.holds_keys(), now())) deliver_soon();
     look_again(again);
-    if (desk_.waiting_reason() != told_reason_) tell_state();
   }
 
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override {
@@ -593,6 +593,7 @@ class Host::Core final : public pty::ProgramListener,
   terminal::Modes seen_modes_;
   pty::ExitStatus status_;
   bool ended_ = false;
+  bool state_untold_ = false;         // it changed since the daemon was told
   bool leaving_ = false;              // everything is done but the goodbye
   std::optional<EndAgent> released_;  // who ends the agent, and why
   protocol::Bye goodbye_;             // how its session ended

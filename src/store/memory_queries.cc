@@ -119,10 +119,13 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
     const auto& message = tables_.messages.at(key);
     if (!fits(message)) continue;
     MessageRow row;
-    for (const auto delivery : tables_.deliveries_of(key)) {
-      const auto state = tables_.deliveries.at(delivery).delivery.state;
-      if (row.deliveries++ == 0 || advancement(state) < advancement(row.state)) row.state = state;
+    std::vector<DeliveryProgress<AgentName>> deliveries;
+    for (const auto each : tables_.deliveries_of(key)) {
+      const auto& delivery = tables_.deliveries.at(each).delivery;
+      deliveries.push_back({delivery.to, each, delivery.state});
     }
+    row.deliveries = deliveries.size();
+    row.state = message_state(deliveries).value_or(row.state);
     const auto id = short_id(message.key);
     row.reply_count = tables_.thread(id).size() + (id == message.id ? 0 : tables_.thread(message.id).size());
     row.reply_count = std::min(row.reply_count, kMaxReplyCount);

@@ -22,6 +22,19 @@ TEST_P(MessageStoreSuite, AnInboxHasInOrderWhatIsToTheAgentAndWhatItGotWithOther
   EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), (Keys{27, 21, 15, 9, 3}));
 }
 
+TEST_P(MessageStoreSuite, RedeliveredMessageHasTheStateOfItsNewestDelivery) {
+  const auto state_now = [&] { return rows(Ask{}).at(0).state; };
+  commit({AddMessage{message(1, "Alice", "*", "hello")}, AddDelivery{delivery(2, 1, "Bob")},
+          AddDelivery{delivery(3, 1, "Carol")}});
+  commit({change(3, DeliveryState::Delivered)});
+  commit({change(2, DeliveryState::Cancelled)});
+  EXPECT_EQ(state_now(), DeliveryState::Cancelled);
+  commit({AddDelivery{delivery(4, 1, "Bob")}});
+  EXPECT_EQ(state_now(), DeliveryState::Queued);
+  commit({change(4, DeliveryState::Delivered)});
+  EXPECT_EQ(state_now(), DeliveryState::Delivered);
+}
+
 TEST_P(MessageStoreSuite, FindsAMessageByShortIdPrefixOrItsSendersId) {
   commit(direct(1, "Alice", "Bob", "one"));
   commit(direct(3, "Alice", "Bob", "two"));

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "records/records.h"
 
@@ -37,6 +40,33 @@ constexpr int advancement(records::DeliveryState state) {
     case Delivered: return 8;
   }
   return 0;
+}
+
+/// One delivery of a message, as far as the message's state depends on it.
+template <class Recipient>
+struct DeliveryProgress {
+  Recipient to{};
+  std::int64_t key = 0;
+  records::DeliveryState state{};
+};
+
+/// The state of a message: that of its least advanced delivery; none without deliveries. A cancelled delivery with a newer
+/// one to the same recipient was redelivered as that one and does not count.
+template <class Recipient>
+std::optional<records::DeliveryState> message_state(const std::vector<DeliveryProgress<Recipient>>& deliveries) {
+  std::map<Recipient, std::int64_t> newest;  // of those who have a cancelled one, which are few
+  for (const auto& each : deliveries)
+    if (each.state == records::DeliveryState::Cancelled) newest.emplace(each.to, each.key);
+  if (!newest.empty())
+    for (const auto& each : deliveries)
+      if (const auto found = newest.find(each.to); found != newest.end())
+        found->second = found->second < each.key ? each.key : found->second;
+  std::optional<records::DeliveryState> least;
+  for (const auto& each : deliveries) {
+    if (each.state == records::DeliveryState::Cancelled && newest.at(each.to) != each.key) continue;
+    if (!least || advancement(each.state) < advancement(*least)) least = each.state;
+  }
+  return least;
 }
 
 /// What DeadQuery finds.

@@ -103,12 +103,13 @@ class Answer {
     MessageRow row;
     {
       // Neither grouped here nor `IN` below: each would build a temporary table for every row.
-      const auto states = RELAY_TRY(connection_.use("SELECT state FROM deliveries WHERE message=?1"));
+      const auto states = RELAY_TRY(connection_.use("SELECT recipient,key,state FROM deliveries WHERE message=?1"));
       states->bind(message.key.value());
-      while (RELAY_TRY(states->step())) {
-        const auto state = read_state(states->integer(0));
-        if (row.deliveries++ == 0 || advancement(state) < advancement(row.state)) row.state = state;
-      }
+      std::vector<DeliveryProgress<std::int64_t>> deliveries;
+      while (RELAY_TRY(states->step()))
+        deliveries.push_back({states->integer(0), states->integer(1), read_state(states->integer(2))});
+      row.deliveries = deliveries.size();
+      row.state = message_state(deliveries).value_or(row.state);
     }
     const auto id = short_id(message.key);
     row.reply_count = RELAY_TRY(replies_to(id));

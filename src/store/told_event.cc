@@ -42,8 +42,9 @@ std::string with_head(const EventHead& head, std::string_view members) {
 
 constexpr std::size_t kMaxSummaryBytes = 64 << 10;  // of the names of files
 
-protocol::AgentKind kind_of(Party party) {
-  return party == Party::Person ? protocol::AgentKind::Human : protocol::AgentKind::Agent;
+protocol::AgentKind kind_of(Party party, std::string_view name) {
+  return party == Party::Person || name == protocol::kUserName ? protocol::AgentKind::Human
+                                                                : protocol::AgentKind::Agent;
 }
 
 DeliveryEventType event_type(DeliveryState state) {
@@ -121,7 +122,7 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
 
 std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
   protocol::DeliveryEvent event{.delivery_id = delivery_id(news.delivery),
-                                .agent = protocol::identity_of(head.agent, kind_of(news.to)),
+                                .agent = protocol::identity_of(head.agent, kind_of(news.to, head.agent)),
                                 .at = head.at,
                                 .available_at = news.available_at,
                                 .retryable = news.again};
@@ -143,7 +144,7 @@ std::string tell_delivery(const EventHead& head, const DeliveryNews& news) {
                                             .to = message.to,
                                             .payload = message.payload,
                                             .at = message.ts,
-                                            .from_kind = kind_of(news.from)});
+                                            .from_kind = kind_of(news.from, message.from.value())});
     event.message.text = capture::redact(event.message.text);
     if (!event.message.metadata.empty()) event.message.metadata = without_secrets(event.message.metadata);
     for (auto& one : event.message.attachments)

@@ -40,6 +40,12 @@ TEST_F(Honesty, AMessageOfUnknownFateIsStoredOnceUnderItsId) {
   EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
 }
 
+TEST_F(Honesty, AgentsAreConnectedOrNotAndIdleIsAState) {
+  const auto agents = box.ok({"agents", "--all", "--json"});
+  EXPECT_NE(agents.find(R"("connected":false)"), std::string::npos) << agents;
+  EXPECT_EQ(agents.find(R"("idle")"), std::string::npos) << agents;
+}
+
 TEST_F(Honesty, NothingBehindQuitIsSent) {
   box.ok({"chat", "--name", "Alice"}, "@Bob before\n/quit\n@Bob after\n");
   const auto inbox = box.ok({"inbox", "Bob"});

@@ -37,6 +37,17 @@ std::string waiting_of(const json::object& agent) {
                        held > 0 ? relay::format("; {} held", held) : "");
 }
 
+/// `idle` on the wire means that the agent is away; beside `state` it would be misread.
+json::array with_presence(json::array agents) {
+  for (auto& value : agents) {
+    auto* agent = value.if_object();
+    if (agent == nullptr) continue;
+    (*agent)["connected"] = !bool_member(*agent, "idle").value_or(false);
+    agent->erase("idle");
+  }
+  return agents;
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const json::object query = {{"includeIdle", invocation.has("--all")}};
@@ -44,7 +55,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto answer = RELAY_CLI_TRY(parse_json_object(payload));
   const auto* agents = array_member(answer, "agents");
   if (invocation.has("--json")) {
-    print(json::serialize(json::object{{"agents", agents != nullptr ? *agents : json::array{}}}) + "\n");
+    print(json::serialize(json::object{{"agents", agents != nullptr ? with_presence(*agents) : json::array{}}}) + "\n");
     return ExitCode::Yes;
   }
   Columns columns{{"NAME", "HERE", "PROGRAM", "STATE", "WAITING"}};

@@ -1,4 +1,5 @@
 /// `agent-relay explain NAME`
+#include "adapters/adapter.h"
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/commands/commands.h"
@@ -16,15 +17,24 @@ namespace {
 
 constexpr std::size_t kAskedColumns = 100;
 
-std::string meaning_of(std::string_view state, std::string_view profile, bool headless) {
-  if (headless && state != "blocked")
+/// What is for an idle agent is typed, unless the agent has an interface of its own for it.
+bool is_typed_into(const json::object& answer) {
+  const auto* ways = object_member(answer, "ways");
+  const auto* speak = ways != nullptr ? object_member(*ways, "speak") : nullptr;
+  return speak == nullptr || shown_in(*speak, "on-idle") == adapters::way::kTerminal;
+}
+
+std::string meaning_of(std::string_view state, const json::object& answer) {
+  if (bool_member(answer, "headless").value_or(false) && state != "blocked")
     return "it runs without a terminal, so nothing is typed and no screen is read; messages reach it by its own "
            "interfaces, or wait";
   if (state == "idle") return "ready for a message";
-  if (state == "typing") return "its composer holds a draft; messages wait";
+  if (state == "typing")
+    return is_typed_into(answer) ? "its composer holds a draft; messages wait"
+                                 : "its composer holds a draft; messages arrive beside it";
   if (state == "working") return "messages wait until it has finished";
   if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
-  if (profile == profiles::kGeneric)
+  if (shown_in(answer, "profile") == profiles::kGeneric)
     return "no profile knows this program: relay commands at the start of its lines are read, and nothing is typed "
            "into it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
   return "not known to be ready; nothing is typed";
@@ -127,8 +137,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   const auto paused = shown_in(answer, "paused");
   print(relay::format(
       "{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state), short_duration(held),
-      paused.empty() ? meaning_of(state, shown_in(answer, "profile"), bool_member(answer, "headless").value_or(false))
-                     : paint(Colour::Yellow, "paused, so that its messages wait")));
+      paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused, so that its messages wait")));
   Columns facts{{}};
   if (!paused.empty())
     facts.add(
