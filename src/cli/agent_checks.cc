@@ -216,7 +216,7 @@ Finding check_mcp(const Context& context) {
 
 std::vector<Finding> examine_agents(const Context& context) {
   std::vector<Finding> findings;
-  const auto own = own_profiles(context);
+  const auto own = own_profiles(context.home);
   check_versions(context, own, findings);
   findings.push_back(check_own_profiles(context, own));
   findings.push_back(check_hooks(context));

@@ -56,6 +56,7 @@ struct Command {
   std::span<const Option> options = {};
   std::string_view example;
   std::string_view details = {};  // a short paragraph for `COMMAND --help`
+  bool needs_daemon = false;      // it is started, and this project's workspace opened, unless `--no-start` was given
   bool takes_rest = false;        // the words from the first argument on are not ours to read
   ExitCode (*run)(const Invocation& invocation, Context& context);
 };

@@ -7,11 +7,12 @@ namespace relay::cli {
 namespace {
 
 constexpr std::array kTable = {
-    &kUp,     &kDown,   &kRun,         &kSend,    &kInbox,  &kLog,       &kRead,     &kChat,    &kStatus,
-    &kAgents, &kSpawn,  &kExplain,     &kAttach,  &kInput,  &kWait,      &kRelease,  &kPause,   &kUnpause,
-    &kFlush,  &kDead,   &kPermissions, &kApprove, &kDeny,   &kQuestions, &kAnswer,   &kTrace,   &kEvents,
-    &kCost,   &kSearch, &kDoctor,      &kBench,   &kConfig, &kReload,    &kChannels, &kTopics,  &kPolicy,
-    &kLoops,  &kCancel, &kSkill,       &kHooks,   &kMcp,    &kExtract,   &kHook,     &kOpenApi, &kCompletion,
+    &kUp,     &kDown,       &kRun,      &kSend,    &kInbox,       &kLog,        &kRead,   &kChat,
+    &kStatus, &kAgents,     &kSpawn,    &kExplain, &kAttach,      &kInput,      &kWait,   &kRelease,
+    &kPause,  &kUnpause,    &kFlush,    &kDead,    &kPermissions, &kApprove,    &kDeny,   &kQuestions,
+    &kAnswer, &kTrace,      &kEvents,   &kCost,    &kSearch,      &kDoctor,     &kBench,  &kConfig,
+    &kReload, &kWorkspaces, &kChannels, &kTopics,  &kPolicy,      &kLoops,      &kCancel, &kSkill,
+    &kHooks,  &kMcp,        &kExtract,  &kHook,    &kOpenApi,     &kCompletion,
 };
 
 }  // namespace

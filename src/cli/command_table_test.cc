@@ -28,7 +28,7 @@ TEST(CommandTable, EveryRowIsComplete) {
 
 TEST(CommandTable, EveryReadCommandSpeaksJson) {
   for (const auto* name : {"status", "agents", "inbox", "log", "read", "trace", "search", "doctor", "config", "extract",
-                           "dead", "channels", "policy", "loops"}) {
+                           "dead", "channels", "policy", "loops", "workspaces"}) {
     const auto* command = command_named(name);
     ASSERT_NE(command, nullptr) << name;
     bool speaks = false;

@@ -23,8 +23,11 @@ struct Context {
   bool to_terminal = false;  // stdout is one
   Paint paint{false};
   std::size_t columns = 80;
-  bool unicode = true;  // whether drawings may use lines and dots beyond ASCII
+  bool may_start = true;  // the daemon, if it does not run
+  bool unicode = true;    // whether drawings may use lines and dots beyond ASCII
 
+  /// Of the terminal that stdout is; 0 when it is none, and nothing needs to fit.
+  [[nodiscard]] std::size_t width() const { return to_terminal ? columns : 0; }
   [[nodiscard]] WallMs now() const { return SystemClock{}.now().wall; }
   /// Who the person at this shell is: $AGENT_RELAY_NAME, else $USER, else "human".
   [[nodiscard]] std::string own_name() const;

@@ -35,8 +35,8 @@ std::vector<OpenWorkspace> workspaces_in(const json::object& answer) {
   if (const auto* array = array_member(answer, "workspaces"))
     for (const auto& value : *array)
       if (const auto* entry = value.if_object())
-        open.push_back(
-            {text(*entry, "root"), text(*entry, "projectId"), text(*entry, "socket"), text(*entry, "warning")});
+        open.push_back({text(*entry, "root"), text(*entry, "projectId"), text(*entry, "socket"),
+                        text(*entry, "warning"), integer_member(*entry, "connected").value_or(0)});
   return open;
 }
 

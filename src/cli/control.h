@@ -18,6 +18,7 @@ struct OpenWorkspace {
   std::string id;
   std::string socket;
   std::string warning;  // something a person should know, or empty
+  std::int64_t connected = 0;
 };
 
 /// All that are open then.

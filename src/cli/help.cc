@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "cli/global_options.h"
 #include "config/settings.h"
 
 namespace relay::cli {
@@ -52,7 +53,7 @@ std::vector<Line> lines_of(const Command& command) {
 
 std::string overview() {
   std::string text =
-      "usage: agent-relay <command> [options]; <command> --help says more\n"
+      "usage: agent-relay [-C DIR] [--no-start] <command> [options]; <command> --help\n"
       "Let the command-line agents on this machine talk to each other.\n\n";
   std::size_t usage = 0, summary = 0;
   for (const auto* command : command_table()) {
@@ -74,7 +75,8 @@ std::string overview() {
       text += "\n";
     }
   }
-  text += relay::format("example: agent-relay up && {}\nexit codes: {}\n", command_named("send")->example, kExitCodes);
+  text += relay::format("example: {}, then elsewhere: agent-relay send Bob hello\nexit codes: {}\n",
+                        command_named("run")->example, kExitCodes);
   return text;
 }
 
@@ -94,9 +96,10 @@ std::string help_of(const Command& command) {
 
 std::string manual_markdown() {
   auto text = relay::format(
-      "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`.\n{}\nExit codes: {}.\n"
+      "# The command line\n\nOne program, `agent-relay`, installed with the short name `relay`.\n{}\n{}\nExit codes: "
+      "{}.\n"
       "This page is made from the command table: `agent-relay completion manual > docs/cli.md`.\n",
-      kOutputRule, kExitCodes);
+      kGlobalOptions, kOutputRule, kExitCodes);
   for (const auto group : kGroups) {
     text += relay::format("\n## {}\n", title_of(group));
     for (const auto* command : command_table()) {

@@ -90,8 +90,8 @@ Result<Furnished> furnish(const config::Project& project, const std::vector<std:
 
 }  // namespace
 
-std::vector<profiles::OwnProfile> own_profiles(const Context& context) {
-  return profiles::read_own_profiles(context.home.root + "/profiles");
+std::vector<profiles::OwnProfile> own_profiles(const config::Home& home) {
+  return profiles::read_own_profiles(home.root + "/profiles");
 }
 
 std::string fresh_name(const Context& context) {
@@ -106,7 +106,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   auto& options = lodging.options;
   SystemRandom random;
   const auto known = known_names(context, may_remark(wish));
-  const auto own = own_profiles(context);
+  const auto own = own_profiles(context.home);
   options.profile = wish.profile.empty() ? RELAY_TRY(profiles::profile_for(wish.words.front(), own))
                                          : RELAY_TRY(profiles::profile_named(wish.profile, own));
   auto& record = options.record;

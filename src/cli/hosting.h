@@ -32,8 +32,8 @@ struct Lodging {
   std::unique_ptr<DiskDirectory> inbox;
 };
 
-/// The user's own profiles, by path.
-std::vector<profiles::OwnProfile> own_profiles(const Context& context);
+/// The user's own profiles, in the home.
+std::vector<profiles::OwnProfile> own_profiles(const config::Home& home);
 
 /// A friendly name that nobody here has.
 std::string fresh_name(const Context& context);

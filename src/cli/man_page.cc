@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/global_options.h"
 #include "cli/help.h"
 #include "cli/version.h"
 #include "config/settings.h"
@@ -51,7 +52,8 @@ std::string man_page() {
     for (const auto* command : command_table())
       if (command->group == group) text += section_of(*command);
   }
-  text += relay::format(".SH OUTPUT\n{}\n.SH EXIT STATUS\n{}\n.SH SETTINGS\n", roff(kOutputRule), roff(kExitCodes));
+  text += relay::format(".SH OPTIONS\n{}\n.SH OUTPUT\n{}\n.SH EXIT STATUS\n{}\n.SH SETTINGS\n", roff(kGlobalOptions),
+                        roff(kOutputRule), roff(kExitCodes));
   for (const auto& row : config::setting_table())
     text += item(row.variable.empty() ? std::string{row.name} : relay::format("{}, ${}", row.name, row.variable),
                  row.description);

@@ -203,7 +203,7 @@ class CommandParser {
 
 }  // namespace
 
-Result<Intent> parse_command_line(const std::vector<std::string>& words) {
+Result<Intent> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent) {
   if (words.empty()) return WantsHelp{};
   const auto& first = words.front();
   if (first == "--help" || first == "-h") return WantsHelp{};
@@ -219,6 +219,7 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words) {
   }
   if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));
   const auto* command = command_named(first);
+  if (command == nullptr && is_agent && is_agent(first)) return CommandParser{*command_named("run")}.parse(words);
   if (command == nullptr) return unknown_command(first);
   return CommandParser{*command}.parse({words.begin() + 1, words.end()});
 }

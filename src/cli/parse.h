@@ -1,7 +1,9 @@
 /// The command line against the table. CLI11 does the work and stays in the .cc.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,7 +23,11 @@ struct Run {
 };
 using Intent = std::variant<WantsHelp, WantsVersion, Run>;
 
-/// `words` without the program's name. The error is one sentence, and always a usage error.
-Result<Intent> parse_command_line(const std::vector<std::string>& words);
+/// Whether that word names an agent's program; asked only about a first word that is no command.
+using IsAgent = std::function<bool(std::string_view word)>;
+
+/// `words` without the program's name and the options of all commands. An agent's name in place of a command runs it. The
+/// error is one sentence, and always a usage error.
+Result<Intent> parse_command_line(const std::vector<std::string>& words, const IsAgent& is_agent = {});
 
 }  // namespace relay::cli

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/global_options.h"
+
 namespace relay::cli {
 namespace {
 
@@ -139,6 +141,38 @@ TEST(Parse, AnOptionMayBeGivenSeveralTimes) {
 TEST(Parse, TheVersionHasThreeNames) {
   for (const auto* word : {"--version", "-V", "version"})
     EXPECT_TRUE(std::holds_alternative<WantsVersion>(parse_command_line({word}).value())) << word;
+}
+
+TEST(Parse, AnAgentsNameInPlaceOfACommandRunsIt) {
+  const auto is_agent = [](std::string_view word) { return word == "claude" || word == "send"; };
+  const auto intent = parse_command_line({"claude", "-p", "hello"}, is_agent);
+  ASSERT_TRUE(intent.has_value()) << intent.error().message();
+  const auto& run = std::get<relay::cli::Run>(*intent);
+  EXPECT_EQ(run.command, command_named("run"));
+  EXPECT_EQ(run.invocation.argument(0), "claude");
+  EXPECT_EQ(run.invocation.argument(1), "-p") << "its options are its own";
+  EXPECT_FALSE(parse_command_line({"clade"}, is_agent).has_value());
+  EXPECT_EQ(std::get<relay::cli::Run>(*parse_command_line({"send", "Bob", "x"}, is_agent)).command,
+            command_named("send"))
+      << "a command comes first";
+}
+
+TEST(GlobalOptions, StandBeforeTheCommand) {
+  std::vector<std::string> words = {"-C", "one", "--no-start", "-C", "two", "send", "Bob", "x"};
+  const auto taken = take_global_options(words);
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->directories, (std::vector<std::string>{"one", "two"}));
+  EXPECT_TRUE(taken->no_start);
+  EXPECT_EQ(words, (std::vector<std::string>{"send", "Bob", "x"}));
+}
+
+TEST(GlobalOptions, NoStartMayFollowACommandButNotReachIntoAnotherProgram) {
+  std::vector<std::string> words = {"send", "Bob", "--no-start", "x", "--", "--no-start"};
+  EXPECT_TRUE(take_global_options(words)->no_start);
+  EXPECT_EQ(words, (std::vector<std::string>{"send", "Bob", "x", "--", "--no-start"}));
+  words = {"run", "program", "--no-start"};
+  EXPECT_FALSE(take_global_options(words)->no_start);
+  EXPECT_EQ(words.size(), 3U);
 }
 
 }  // namespace

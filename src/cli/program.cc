@@ -6,30 +6,37 @@
 
 #include "base/format.h"
 #include "cli/context.h"
+#include "cli/failure.h"
+#include "cli/global_options.h"
 #include "cli/help.h"
 #include "cli/hook.h"
+#include "cli/hosting.h"
 #include "cli/parse.h"
+#include "cli/starting.h"
 #include "cli/tmux_agent.h"
 #include "cli/version.h"
 #include "cli/workspace.h"
+#include "profiles/shelf.h"
 #include "pty/inherited.h"
 #include "tmux/keeper.h"
 
 namespace relay::cli {
 namespace {
 
-ExitCode carry_out(const WantsHelp& wish) {
+ExitCode carry_out(const WantsHelp& wish, bool) {
   print(wish.command == nullptr ? overview() : help_of(*wish.command));
   return ExitCode::Yes;
 }
 
-ExitCode carry_out(const WantsVersion&) {
+ExitCode carry_out(const WantsVersion&, bool) {
   print(relay::format("agent-relay {}\n", kVersion));
   return ExitCode::Yes;
 }
 
-ExitCode carry_out(const Run& wish) {
+ExitCode carry_out(const Run& wish, bool may_start) {
   auto context = RELAY_CLI_TRY(make_context());
+  context.may_start = may_start;
+  if (wish.command->needs_daemon && may_start) RELAY_CLI_TRY(ensure_workspace(context));
   return wish.command->run(wish.invocation, context);
 }
 
@@ -37,6 +44,24 @@ ExitCode carry_out(const Run& wish) {
 bool wants_json(const std::vector<std::string>& words) {
   const auto options_end = std::find(words.begin(), words.end(), "--");
   return std::find(words.begin(), options_end, "--json") != options_end;
+}
+
+/// By the profiles that came with the program, or the user's own.
+bool is_agent(std::string_view word) {
+  const auto home = config::find_home(config::process_environment());
+  const auto profile = profiles::profile_for(word, home ? own_profiles(*home) : std::vector<profiles::OwnProfile>{});
+  return profile && profile->name != profiles::kGeneric;
+}
+
+int run_words(std::vector<std::string> words) {
+  if (wants_json(words)) answer_in_json();
+  const auto global = take_global_options(words);
+  if (!global) return static_cast<int>(complain(global.error().message(), ExitCode::Usage));
+  if (const auto entered = enter(global->directories); !entered)
+    return static_cast<int>(complain(entered.error().message(), ExitCode::Usage));
+  const auto intent = parse_command_line(words, is_agent);
+  if (!intent) return static_cast<int>(complain(intent.error().message(), ExitCode::Usage));
+  return static_cast<int>(std::visit([&](const auto& wish) { return carry_out(wish, !global->no_start); }, *intent));
 }
 
 }  // namespace
@@ -48,10 +73,7 @@ int run_program(const std::vector<std::string>& words) {
   (void)pty::signals_ignored_at_start();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error code, not the end
   try {
-    if (wants_json(words)) answer_in_json();
-    const auto intent = parse_command_line(words);
-    if (!intent) return static_cast<int>(complain(intent.error().message(), ExitCode::Usage));
-    return static_cast<int>(std::visit([](const auto& wish) { return carry_out(wish); }, *intent));
+    return run_words(words);
   } catch (const std::exception& error) {  // out of memory, and what libraries throw
     return static_cast<int>(
         complain(relay::format("something failed that should not: {}", error.what()), ExitCode::No));

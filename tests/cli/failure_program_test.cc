@@ -96,14 +96,14 @@ void expect_json_failure(Sandbox& box, Words words, int code, const std::string&
 TEST(Failures, AreJsonForWhoeverAskedForIt) {
   Sandbox box;
   for (const Words& words : {Words{"status"},
-                             {"agents"},
-                             {"send", "Bob", "x"},
-                             {"inbox"},
-                             {"log"},
-                             {"read", "abcd"},
-                             {"trace", "abcd"},
-                             {"search", "x"},
-                             {"chat", "--name", "Bob"}})
+                             {"agents", "--no-start"},
+                             {"send", "Bob", "x", "--no-start"},
+                             {"--no-start", "inbox"},
+                             {"--no-start", "log"},
+                             {"--no-start", "read", "abcd"},
+                             {"--no-start", "trace", "abcd"},
+                             {"--no-start", "search", "x"},
+                             {"--no-start", "chat", "--name", "Bob"}})
     expect_json_failure(box, words, 3, "NO_DAEMON");
   for (const Words& words : {Words{"log", "--limit", "many"}, {"read", "z"}, {"send", "Bob"}, {"stauts"}})
     expect_json_failure(box, words, 2, "USAGE");

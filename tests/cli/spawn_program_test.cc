@@ -209,7 +209,7 @@ TEST_F(Spawned, SaysWhatIsWrong) {
   EXPECT_EQ(box.run({"spawn", "Bob"}).code, 2);
   EXPECT_EQ(box.run({"spawn", "Bob", "cat", "go", "--from", "Bob"}).code, 5);
   box.kill_daemon();
-  EXPECT_EQ(box.run({"spawn", "Bob", "cat"}).code, 3);
+  EXPECT_EQ(box.run({"--no-start", "spawn", "Bob", "cat"}).code, 3);
 }
 
 TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {

@@ -229,7 +229,7 @@ TEST(Usage, MistakesEndWithTwoAndOneSentence) {
   }
 }
 
-TEST(Usage, WithoutADaemonEveryReaderEndsWithThree) {
+TEST(Usage, WithoutADaemonThatMayBeStartedEveryReaderEndsWithThree) {
   Sandbox box;
   for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
                                                 {"agents"},
@@ -241,7 +241,9 @@ TEST(Usage, WithoutADaemonEveryReaderEndsWithThree) {
                                                 {"trace", "abcd"},
                                                 {"search", "x"},
                                                 {"chat", "--name", "Bob"}}) {
-    const auto ran = box.run(words);
+    auto without_start = words;
+    without_start.insert(without_start.begin(), "--no-start");
+    const auto ran = box.run(without_start);
     EXPECT_EQ(ran.code, 3) << words.front();
     EXPECT_NE(ran.err.find("no one is listening; start it with: agent-relay up"), std::string::npos) << ran.err;
   }

@@ -122,7 +122,7 @@ TEST(Up, AfterAKillFindsEverythingAgain) {
   ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
   box.ok({"send", "Bob", "before", "--wait"});
   box.kill_daemon();
-  EXPECT_EQ(box.run({"log"}).code, 3);
+  EXPECT_EQ(box.run({"--no-start", "log"}).code, 3);
   box.ok({"up"});
   EXPECT_NE(box.ok({"log"}).find("before"), std::string::npos);
 }

@@ -95,6 +95,7 @@ const Command kAgents = {
     .hint = "[--all] [--json]",
     .options = kOptions,
     .example = "agent-relay agents --all",
+    .needs_daemon = true,
     .run = run,
 };
 

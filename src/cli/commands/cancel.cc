@@ -67,6 +67,7 @@ const Command kCancel = {
     .details =
         "What its agent's session has in hand is asked back, and waited for a moment. Ends with 0 when it was\n"
         "cancelled, 1 when it was too late, 4 when the session has not answered yet, 5 when it never can.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -150,6 +150,7 @@ const Command kChannels = {
     .details =
         "What is sent to a channel reaches its members, also those who are away, when they are back.\n"
         "Names are the same in capitals and small letters.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -51,6 +51,7 @@ const Command kChat = {
         "answer.\n"
         "A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
         "What is typed while the daemon is away is kept on disk and sent when it is back.",
+    .needs_daemon = true,
     .run = run,
 };
 

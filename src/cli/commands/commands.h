@@ -39,6 +39,7 @@ extern const Command kDoctor;
 extern const Command kBench;
 extern const Command kConfig;
 extern const Command kReload;
+extern const Command kWorkspaces;
 extern const Command kChannels;
 extern const Command kTopics;
 extern const Command kPolicy;

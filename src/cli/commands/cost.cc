@@ -103,6 +103,7 @@ const Command kCost = {
         "Tokens as the agents' own records tell them, each answer counted once. Prices come with the program; those "
         "in\n"
         "cost-models.json of the home replace them. A cost that an agent tells itself counts instead.",
+    .needs_daemon = true,
     .run = run,
 };
 

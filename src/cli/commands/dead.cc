@@ -181,6 +181,7 @@ const Command kDead = {
         "agent has it), with the reason. `dead redeliver` sends it again as a new delivery of the same message, by "
         "the\n"
         "id of the delivery (d-…) or of the message.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -183,6 +183,7 @@ const Command kEvents = {
     .details =
         "Sessions, work, prompts, tokens, messages, deliveries, numbered without gaps (docs/spec/events.md). While\n"
         "following, a daemon that restarts costs neither a line nor a repetition.",
+    .needs_daemon = true,
     .run = run,
 };
 

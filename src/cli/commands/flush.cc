@@ -64,6 +64,7 @@ const Command kFlush = {
     .details =
         "What was sent with --mode manual, what its policy holds and what waits for another try goes on now, and\n"
         "reaches the agent when it is idle. A paused agent stays paused.",
+    .needs_daemon = true,
     .run = run,
 };
 

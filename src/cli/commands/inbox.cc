@@ -59,6 +59,7 @@ const Command kInbox = {
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay inbox Bob --unread",
+    .needs_daemon = true,
     .run = run,
 };
 

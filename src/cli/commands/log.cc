@@ -154,6 +154,7 @@ const Command kLog = {
     .options = kOptions,
     .example = "agent-relay log Alice --follow",
     .details = "While following, a daemon that restarts costs neither a line nor a repetition.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -92,6 +92,7 @@ const Command kLoops = {
     .options = kOptions,
     .example = "agent-relay loops reset Alice Bob",
     .details = "Until it is over or reset, what the one sends to the other is refused with LOOP and the reason.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -57,6 +57,7 @@ const Command kPause = {
         "Nothing reaches the agent until `unpause`; messages are taken, stored and wait. It stays so when the agent "
         "or\n"
         "the daemon is started anew. What the agent has been given already is not taken back.",
+    .needs_daemon = true,
     .run = run_pause,
 };
 
@@ -68,6 +69,7 @@ const Command kUnpause = {
     .arguments = kArguments,
     .options = kUnpauseOptions,
     .example = "agent-relay unpause Bob",
+    .needs_daemon = true,
     .run = run_unpause,
 };
 

@@ -118,6 +118,7 @@ const Command kPolicy = {
     .details =
         "A rule about a name goes before the one about everyone; without any, all are taken. What is held waits until\n"
         "`agent-relay flush NAME`; what is refused is not stored, and its sender is told REFUSED.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -44,6 +44,7 @@ const Command kRead = {
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay read 7kq2",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -14,6 +14,7 @@
 #include "cli/hosting.h"
 #include "cli/invocation.h"
 #include "cli/people.h"
+#include "cli/starting.h"
 #include "cli/tmux_agent.h"
 #include "host/spawning.h"
 #include "profiles/shelf.h"
@@ -114,6 +115,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
     starter.failed(wish.error());
     return complain(wish.error().message(), ExitCode::Usage);
   }
+  if (!wish->detached && context.may_start && !invocation.has("--no-start"))
+    if (const auto ready = ensure_workspace(context); !ready && ::isatty(STDERR_FILENO) == 1)
+      remark(relay::format("the daemon does not start: {}", ready.error().message()));  // the agent runs all the same
   if (invocation.has("--tmux") && !wish->detached) return hand_to_tmux(invocation, *wish, context);
   if (!wish->detached) wish->kept_descriptors = std::move(handed_to_us);
   open_host_log(wish->detached, context);
@@ -149,6 +153,7 @@ constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},
     {.name = "--model", .value = "MODEL", .description = "passed to an agent that takes one"},
+    {.name = "--no-start", .description = "do not start the daemon; what the agent says is kept until it runs"},
     {.name = "--tmux", .description = "in a session of tmux, relay-NAME; detach and it goes on"},
     {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
     {.name = "--skip-instructions", .description = "the same", .hidden = true},
@@ -167,8 +172,9 @@ const Command kRun = {
     .summary = "run an agent that others can talk to",
     .arguments = kArguments,
     .options = kOptions,
-    .example = "agent-relay -n Alice claude",
+    .example = "agent-relay -n Bob claude",
     .details =
+        "`agent-relay claude` is `agent-relay run claude`: the name of a known agent runs it. It starts the daemon.\n"
         "The agent looks and feels as without us. When it writes `@relay:Bob hello` at the start of a line, Bob\n"
         "gets the message once its turn is over; what others say to it is typed when it is idle and nobody is\n"
         "typing, never into a dialog. It is told how to talk to others where its program takes instructions;\n"

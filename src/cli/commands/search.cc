@@ -52,6 +52,7 @@ const Command kSearch = {
     .arguments = kArguments,
     .options = kOptions,
     .example = "agent-relay search flaky login test",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -243,6 +243,7 @@ const Command kSend = {
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
         "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
         "cannot do waits, and `trace` says why.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -142,6 +142,7 @@ const Command kSpawn = {
         "Ends with 0 once the agent runs and its task is stored; the task is typed when the agent is ready, like\n"
         "any message. It runs on when this shell, or the daemon, ends. `attach` shows its screen, `release` ends it.\n"
         "It gets the environment of this shell (PATH, keys), which is not written to disk.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -112,6 +112,7 @@ const Command kTopics = {
         "A message to everyone ('*') with --topic reaches only those who subscribe to it. A subscription belongs to a\n"
         "session and ends with it; what waits for those who are away is a channel. An agent subscribes itself with\n"
         "`@relay:subscribe TOPIC`, or by MCP with relay_topics. `log --topic` and `inbox --topic` show what was said.",
+    .needs_daemon = true,
     .run = run_topics,
 };
 

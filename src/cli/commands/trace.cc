@@ -88,6 +88,7 @@ const Command kTrace = {
         "A time line for each recipient: every change of state, the time since it was sent, the proof held for it\n"
         "(stored, accepted, written, submitted, seen), the way it went and the evidence; then in words what became\n"
         "of it, or what it waits for.",
+    .needs_daemon = true,
     .run = run,
 };
 

@@ -1,9 +1,6 @@
 /// `agent-relay up`
 #include <unistd.h>
 
-#include <filesystem>
-#include <thread>
-
 #include "base/format.h"
 #include "base/json.h"
 #include "capture/event_log.h"
@@ -12,6 +9,7 @@
 #include "cli/control.h"
 #include "cli/invocation.h"
 #include "cli/launch.h"
+#include "cli/starting.h"
 #include "cli/version.h"
 #include "cli/workspace.h"
 #include "config/settings.h"
@@ -22,11 +20,6 @@ namespace relay::cli {
 namespace {
 
 constexpr std::int64_t kLargestFd = 1'000'000;
-
-/// How long a daemon may be on its way: another `up` has started it and it does not answer yet, or it was killed and
-/// its socket has not gone.
-constexpr std::chrono::milliseconds kBetweenTimeout{5'000};
-constexpr std::chrono::milliseconds kFirstPause{20};  // then twice as long each time
 
 Result<config::Settings> settings_of(const Invocation& invocation, const Context& context) {
   auto settings = RELAY_TRY(config::load_settings(context.home, context.environment));
@@ -39,12 +32,6 @@ Result<config::Settings> settings_of(const Invocation& invocation, const Context
   if (invocation.has("--no-http")) RELAY_TRY(settings.apply_flag(config::Setting::DashboardPort, "0"));
   RELAY_TRY(settings.check_usable());
   return settings;
-}
-
-/// A relative path means something else once the daemon has left this directory.
-std::string absolute_socket(const config::Settings& settings) {
-  const auto socket = settings.socket();
-  return socket.empty() ? socket : std::filesystem::absolute(socket).lexically_normal().string();
 }
 
 void tell_ready_fd(int fd, std::string_view sentence) {
@@ -121,9 +108,6 @@ Result<void> open_or_start(const Invocation& invocation, Context& context, const
   return start_in_background(invocation, context, settings);
 }
 
-/// One daemon answers no more and holds its place still, or holds it already and does not answer yet.
-bool is_between(const Error& error) { return is(error, Errc::Lost) || is(error, LaunchErrc::AlreadyRunning); }
-
 ExitCode run(const Invocation& invocation, Context& context) {
   auto settings = RELAY_CLI_TRY([&]() -> Result<config::Settings> {
     auto loaded = settings_of(invocation, context);
@@ -135,13 +119,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (!invocation.has("--ready-fd"))  // said before a daemon is started in vain
     RELAY_CLI_TRY(config::check_trusted(context.project.root, settings, context.environment));
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
-  const auto deadline = in(kBetweenTimeout);
-  for (auto pause = kFirstPause;; pause *= 2) {
-    const auto up = open_or_start(invocation, context, settings);
-    if (up) return ExitCode::Yes;
-    if (!is_between(up.error()) || std::chrono::steady_clock::now() + pause > deadline) return complain(up.error());
-    std::this_thread::sleep_for(pause);
-  }
+  RELAY_CLI_TRY(while_between_daemons([&] { return open_or_start(invocation, context, settings); }));
+  return ExitCode::Yes;
 }
 
 constexpr Option kOptions[] = {

@@ -1,0 +1,123 @@
+/// `agent-relay workspaces`
+#include <algorithm>
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/control.h"
+#include "cli/invocation.h"
+#include "cli/times.h"
+#include "cli/workspace.h"
+#include "daemon/private_file.h"
+#include "protocol/iso_time.h"
+
+namespace relay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct KnownWorkspace {
+  std::string root, id;
+  bool open = false;
+  std::int64_t connected = 0;
+  WallMs last_used = 0;
+};
+
+/// When anything in its directory was last written.
+WallMs last_change_in(const fs::path& directory) {
+  using std::chrono::file_clock;
+  WallMs newest = 0;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{directory, none}) {
+    if (!entry.is_regular_file(none)) continue;
+    const auto changed = entry.last_write_time(none);
+    if (none) continue;
+    const auto when = file_clock::to_sys(changed).time_since_epoch();
+    newest = std::max(newest, std::chrono::duration_cast<Millis>(when).count());
+  }
+  return newest;
+}
+
+/// Every project that has a directory in the home, open or not.
+std::vector<KnownWorkspace> known_workspaces(const config::Home& home) {
+  std::vector<KnownWorkspace> known;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator{home.projects, none}) {
+    bool exists = false;
+    const auto marker = daemon::read_small_file((entry.path() / ".project").string(), exists);
+    const auto told = parse_json_object(marker.value_or(""));
+    const auto root = told ? string_member(*told, "projectRoot").value_or("") : "";
+    const auto id = entry.path().filename().string();
+    if (!root.empty() && config::project_id(root) == id)
+      known.push_back({.root = root, .id = id, .last_used = last_change_in(entry.path())});
+  }
+  return known;
+}
+
+std::vector<OpenWorkspace> open_now(const Context& context) {
+  auto daemon = reach_daemon(context);
+  if (!daemon) return {};
+  return list_workspaces(*daemon).value_or(std::vector<OpenWorkspace>{});
+}
+
+std::string state_of(const KnownWorkspace& workspace) {
+  std::error_code none;
+  if (workspace.open) return "open";
+  return fs::is_directory(workspace.root, none) ? "closed" : "closed, its directory is gone";
+}
+
+ExitCode run(const Invocation& invocation, Context& context) {
+  auto known = known_workspaces(context.home);
+  for (const auto& open : open_now(context)) {
+    auto found = std::ranges::find(known, open.id, &KnownWorkspace::id);
+    if (found == known.end()) found = known.insert(known.end(), {.root = open.root, .id = open.id});
+    found->open = true;
+    found->connected = open.connected;
+  }
+  std::ranges::sort(known, [](const KnownWorkspace& one, const KnownWorkspace& other) {
+    return std::tuple{!one.open, -one.last_used, one.root} < std::tuple{!other.open, -other.last_used, other.root};
+  });
+  if (invocation.has("--json")) {
+    json::array rows;
+    for (const auto& each : known) {
+      json::object row = {
+          {"root", each.root}, {"projectId", each.id}, {"open", each.open}, {"connected", each.connected}};
+      if (each.last_used > 0) row["lastUsed"] = protocol::iso_time(each.last_used);
+      rows.emplace_back(std::move(row));
+    }
+    print(json::serialize(json::object{{"workspaces", std::move(rows)}}) + "\n");
+    return ExitCode::Yes;
+  }
+  Columns columns{{"ROOT", "STATE", "CONNECTED", "LAST USED"}};
+  for (const auto& each : known)
+    columns.add({sanitised(each.root, Lines::Join), state_of(each),
+                 each.open ? relay::format("{}", each.connected) : "-",
+                 each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-"});
+  if (known.empty())
+    remark("no project has a workspace yet; open this one's with: agent-relay up");
+  else
+    print(columns.text(context.paint));
+  return ExitCode::Yes;
+}
+
+constexpr Option kOptions[] = {kJsonOption};
+
+}  // namespace
+
+const Command kWorkspaces = {
+    .name = "workspaces",
+    .group = Group::Plumbing,
+    .usage = "workspaces",
+    .summary = "every project with a workspace, open or closed",
+    .hint = "[--json]",
+    .options = kOptions,
+    .example = "agent-relay workspaces",
+    .details =
+        "Those that are open come first, with how many are connected. A closed one keeps its messages; the next\n"
+        "command in its project opens it. Does not start the daemon.",
+    .run = run,
+};
+
+}  // namespace relay::cli

@@ -1,0 +1,124 @@
+// What a person types every day: the daemon that starts by itself, an agent's name as a command, other directories,
+// worktrees, the inbox, the examples of the help.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/format.h"
+#include "cli/command.h"
+#include "cli/sandbox.h"
+
+namespace relay::cli_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Everyday : ::testing::Test {
+  /// Somebody whom messages can be for, and who is away.
+  void know(const std::string& name) {
+    box.run({"chat", "--name", name});
+    box.ok({"agents", "--all"});
+  }
+  std::string shell(const std::string& script) const {
+    return format("cd {} && HOME={} AGENT_RELAY_HOME={} PATH={}:$PATH sh -c '{}' >/dev/null 2>&1", box.project(),
+                  box.home(), box.home(), fs::path{program()}.parent_path().string(), script);
+  }
+
+  Sandbox box;
+};
+
+TEST_F(Everyday, ACommandThatNeedsTheDaemonStartsIt) {
+  EXPECT_EQ(box.run({"status"}).code, 3) << "what only reports does not start it";
+  EXPECT_EQ(box.run({"--no-start", "agents"}).code, 3);
+  EXPECT_EQ(box.run({"agents", "--no-start"}).code, 3);
+  EXPECT_LE(box.daemon_pid(), 0);
+  const auto listed = box.run({"agents", "--all"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_FALSE(listed.err.contains("started")) << "only a terminal is told";
+  EXPECT_GT(box.daemon_pid(), 0);
+  box.ok({"status"});
+}
+
+TEST_F(Everyday, ACommandOpensTheWorkspaceInADaemonThatRunsWithoutIt) {
+  box.ok({"up"});
+  const auto pid = box.daemon_pid();
+  box.enter_project("other");
+  EXPECT_EQ(box.run({"--no-start", "log"}).code, 3);
+  box.ok({"log"});
+  EXPECT_EQ(box.daemon_pid(), pid);
+}
+
+TEST_F(Everyday, AWrappedProgramStartsTheDaemonUnlessItMayNot) {
+  EXPECT_EQ(box.run({"run", "--no-start", "true"}).code, 0);
+  EXPECT_LE(box.daemon_pid(), 0);
+  EXPECT_EQ(box.run({"run", "true"}).code, 0);
+  EXPECT_GT(box.daemon_pid(), 0);
+}
+
+TEST_F(Everyday, TheNameOfAKnownAgentRunsIt) {
+  const auto bin = box.project() + "/bin";
+  fs::create_directories(bin);
+  for (const auto* name : {"claude", "mine"}) {
+    box.write(bin + "/" + name, "#!/bin/sh\nshift $(($# - 1))\necho ran with $1\n");
+    ASSERT_EQ(::chmod((bin + "/" + name).c_str(), 0700), 0);
+  }
+  box.set("PATH", bin + ":" + std::getenv("PATH"));
+  const auto ran = box.run({"claude", "hello"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "ran with hello\n");
+  EXPECT_EQ(box.run({"mine", "hello"}).code, 2) << "a program nobody described is run by `run`";
+}
+
+TEST_F(Everyday, AnotherDirectoryMayBeGiven) {
+  box.enter_project("other");
+  const auto other = box.project();
+  box.ok({"up"});
+  box.enter_project("project");
+  EXPECT_TRUE(box.ok({"-C", other, "status"}).contains(other));
+  box.set("AGENT_RELAY_PROJECT", box.project());
+  EXPECT_TRUE(box.ok({"-C", "..", "-C", "other", "status"}).contains(other)) << "what is typed comes before variables";
+  const auto missing = box.run({"-C", "/nowhere/at/all", "status"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(missing.err.contains("cannot work in /nowhere/at/all")) << missing.err;
+  EXPECT_EQ(box.run({"-C"}).code, 2);
+}
+
+TEST_F(Everyday, WorkspacesAreListedOpenAndClosed) {
+  EXPECT_TRUE(box.run({"workspaces"}).err.contains("no project has a workspace yet"));
+  box.ok({"up"});
+  box.enter_project("other");
+  box.ok({"up"});
+  box.ok({"down"});
+  const auto told = box.ok_json({"workspaces"});
+  const auto& rows = *array_member(told, "workspaces");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at("open"), true) << "those that are open come first";
+  EXPECT_TRUE(string_member(rows[0].as_object(), "root")->ends_with("/project"));
+  EXPECT_EQ(rows[1].at("open"), false);
+  EXPECT_FALSE(string_member(rows[1].as_object(), "lastUsed").value_or("").empty());
+  EXPECT_TRUE(box.ok({"workspaces"}).contains("/other    closed"));
+  box.ok({"down", "--all"});
+  EXPECT_EQ(array_member(box.ok_json({"workspaces"}), "workspaces")->size(), 2U) << "known without a daemon too";
+}
+
+TEST_F(Everyday, ABroadcastToNobodySaysSo) {
+  const auto sent = box.run({"send", "*", "is anybody here?", "--from", "ada"});
+  EXPECT_EQ(sent.code, 0) << "it is stored";
+  EXPECT_TRUE(sent.err.contains("nobody was there to hear it")) << sent.err;
+}
+
+TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
+  for (const auto* name : {"agents", "channels", "config", "cost", "doctor", "inbox", "openapi", "permissions",
+                           "questions", "skill", "up", "status", "workspaces", "down"}) {
+    const std::string example{cli::command_named(name)->example};
+    auto script = example;
+    for (auto at = script.find('\''); at != std::string::npos; at = script.find('\'')) script[at] = '"';
+    EXPECT_EQ(WEXITSTATUS(std::system(shell(script).c_str())), 0) << example;
+  }
+}
+
+}  // namespace
+}  // namespace relay::cli_tests
