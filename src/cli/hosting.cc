@@ -76,15 +76,15 @@ host::Notice notice_wanted(const Context& context) {
 /// The folder of this agent inside the project; nobody should commit it.
 Result<Furnished> furnish(const config::Project& project, const std::vector<std::string>& names,
                           const std::vector<std::string>& outgoing) {
-  const auto top = RELAY_TRY(DiskDirectory::open_inside(project.root, {names.front()}));
+  const auto top = RELAY_TRY(DiskDirectory::open_inside(project.tree, {names.front()}));
   RELAY_TRY(top->create_once(".gitignore", "*\n"));
-  const auto folder = RELAY_TRY(DiskDirectory::open_inside(project.root, names));
+  const auto folder = RELAY_TRY(DiskDirectory::open_inside(project.tree, names));
   {
     const auto file = RELAY_TRY(folder->create("relay.md.new"));
     RELAY_TRY(file->append(host::skill_text()));
   }
   RELAY_TRY(folder->replace("relay.md", "relay.md.new"));
-  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(project.root, outgoing));
+  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(project.tree, outgoing));
   return Furnished{folder->path() + "/relay.md", outbox->path()};
 }
 
@@ -102,6 +102,7 @@ std::string fresh_name(const Context& context) {
 Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
   RELAY_TRY(config::check_trusted(context.project.root, settings, context.environment));
+  RELAY_TRY(config::check_trusted(context.project.tree, settings, context.environment));
   Lodging lodging;
   auto& options = lodging.options;
   SystemRandom random;
@@ -133,7 +134,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   RELAY_TRY(config::make_private_directory(context.project.hosts));
   auto& places = options.places;
   places.workspace_socket = config::socket_to_connect(context.project.socket);
-  places.project_root = context.project.root;
+  places.project_root = context.project.tree;  // an agent may read and write in its own worktree alone
   places.records = context.project.hosts;
   places.door = RELAY_TRY(config::socket_to_listen(config::door_of(context.project, context.home, record.id)));
   places.outbox = lodging.outbox.directory.get();

@@ -12,6 +12,8 @@
 
 #include "base/format.h"
 #include "base/hash.h"
+#include "config/settings.h"
+#include "config/worktree.h"
 
 namespace relay::config {
 namespace {
@@ -131,6 +133,7 @@ std::string project_id(std::string_view root) { return sha256_hex(root).substr(0
 Project project_at(std::string_view root, const Home& home) {
   Project project;
   project.root = absolute(std::string{root});
+  project.tree = project.root;
   project.id = project_id(project.root);
   project.directory = home.projects + "/" + project.id;
   project.socket = socket_places(project.directory + "/relay.sock", home.runtime, home.root, project.id + ".sock");
@@ -164,7 +167,18 @@ Result<Project> current_project(const Home& home, const Environment& environment
   std::error_code failed;
   const auto here = fs::current_path(failed);
   if (failed) return fail("cannot tell the current directory: " + failed.message() + "; change to one that exists");
-  return project_at(find_project_root(here.string(), home, environment), home);
+  const auto tree = find_project_root(here.string(), home, environment);
+  auto project = project_at(workspace_root(tree, home, environment), home);
+  project.tree = tree;
+  return project;
+}
+
+std::string workspace_root(const std::string& project_root, const Home& home, const Environment& environment) {
+  const auto main = main_worktree_of(project_root);
+  if (!main) return project_root;
+  const auto settings = load_settings(home, environment);
+  const bool apart = settings && settings->text(Setting::Workspace) == "worktree";
+  return apart ? project_root : *main;
 }
 
 Result<void> make_private_directory(const std::string& path) {

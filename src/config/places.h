@@ -44,6 +44,7 @@ Result<Home> find_home(const Environment& environment);
 /// One workspace's places.
 struct Project {
   std::string root;         // absolute, symbolic links resolved where it exists
+  std::string tree;         // where files for agents are laid: the root, or the linked git worktree that shares it
   std::string id;           // first 12 hex digits of SHA-256 of the root
   std::string directory;    // <home>/projects/<id>
   SocketPlaces socket;      // relay.sock
@@ -57,7 +58,8 @@ struct Project {
 };
 
 /// The project a directory belongs to: `$AGENT_RELAY_PROJECT` if set; else the nearest ancestor with a marker; else
-/// the directory itself. Neither a relay home nor the root of the file system ever counts.
+/// the directory itself. Neither a relay home nor the root of the file system ever counts. A linked git worktree is a root
+/// of its own here.
 std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment);
 
 /// Where the host of that id listens.
@@ -72,6 +74,10 @@ std::string file_name_of(std::string_view agent);
 
 std::string project_id(std::string_view root);
 Project project_at(std::string_view root, const Home& home);
+
+/// The root whose workspace a project uses: that of the main worktree for a linked git worktree, unless the setting
+/// `workspace` keeps them apart; else itself.
+std::string workspace_root(const std::string& project_root, const Home& home, const Environment& environment);
 
 /// The project of the current directory.
 Result<Project> current_project(const Home& home, const Environment& environment);

@@ -191,5 +191,18 @@ TEST_F(Places, ARuntimeDirectoryOfAnotherUserIsNotUsed) {
   EXPECT_FALSE(home().runtime.starts_with(top_)) << "as sudo leaves it";
 }
 
+TEST_F(Places, LinkedWorktreesShareTheWorkspaceUnlessTheyAreKeptApart) {
+  make("main/.git/worktrees/side");
+  make("side/src");
+  std::ofstream{top_ + "/side/.git"} << "gitdir: " << top_ << "/main/.git/worktrees/side\n";
+  std::ofstream{top_ + "/main/.git/worktrees/side/commondir"} << "../..\n";
+  std::ofstream{top_ + "/main/.git/worktrees/side/gitdir"} << top_ << "/side/.git\n";
+  EXPECT_EQ(root_from(top_ + "/side/src"), top_ + "/side");
+  EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/main");
+  EXPECT_EQ(workspace_root(top_ + "/main", home(), environment()), top_ + "/main");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/side");
+}
+
 }  // namespace
 }  // namespace relay::config

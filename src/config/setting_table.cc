@@ -63,6 +63,8 @@ constexpr SettingRow kTable[] = {
      "ready-made rules that approve without asking you (docs/permissions.md)", Applies::OnSave},
     {Setting::SpawnByAgents, "spawn.by_agents", "", Choice, "off", 0, 0, "off|ask|profiles",
      "whether agents may start other agents: never, each after you said yes, or any that has a profile", Applies::OnSave},
+    {Setting::Workspace, "workspace", "AGENT_RELAY_WORKSPACE", Choice, "main", 0, 0, "main|worktree",
+     "linked git worktrees use the workspace of their main worktree, or each its own", Applies::OnReload},
 };
 static_assert(std::size(kTable) == kSettingCount);
 static_assert(

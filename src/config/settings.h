@@ -48,8 +48,9 @@ enum class Setting : std::uint8_t {
   TrustedProjects,
   PermissionsPreset,
   SpawnByAgents,
+  Workspace,
 };
-inline constexpr std::size_t kSettingCount = 25;
+inline constexpr std::size_t kSettingCount = 26;
 
 enum class SettingKind : std::uint8_t { Text, Choice, Integer, Flag };
 enum class Source : std::uint8_t { Default, File, Variable, Flag };

@@ -83,7 +83,8 @@ Result<void> reload(const DaemonOptions& options, Supervisor& supervisor, Follow
 std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options) {
   if (options.capture_home.empty()) return nullptr;
   const auto root_of = [home = options.home](const std::string& directory) {
-    return config::find_project_root(directory, home, [](std::string_view) { return std::nullopt; });
+    const auto unset = [](std::string_view) { return std::nullopt; };
+    return config::workspace_root(config::find_project_root(directory, home, unset), home, unset);
   };
   auto observer = observer::Observer::start({.capture_home = options.capture_home,
                                              .control_socket = config::socket_to_connect(options.home.daemon_socket),

@@ -104,6 +104,20 @@ TEST_F(Everyday, WorkspacesAreListedOpenAndClosed) {
   EXPECT_EQ(array_member(box.ok_json({"workspaces"}), "workspaces")->size(), 2U) << "known without a daemon too";
 }
 
+TEST_F(Everyday, LinkedWorktreesShareTheWorkspaceOfTheirMainOne) {
+  const auto main = box.project(), side = fs::path{main}.parent_path().string() + "/side";
+  fs::remove_all(main + "/.git");
+  const auto git = format(
+      "cd {} && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m first "
+      "&& git worktree add -q ../side 2>/dev/null",
+      main);
+  ASSERT_EQ(std::system(git.c_str()), 0);
+  box.ok({"up"});
+  EXPECT_EQ(string_member(*object_member(box.ok_json({"-C", side, "status"}), "project"), "root"), main);
+  box.set("AGENT_RELAY_WORKSPACE", "worktree");
+  EXPECT_EQ(box.run({"-C", side, "status"}).code, 3) << "kept apart, it is another workspace";
+}
+
 TEST_F(Everyday, ABroadcastToNobodySaysSo) {
   const auto sent = box.run({"send", "*", "is anybody here?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
