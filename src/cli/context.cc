@@ -46,6 +46,7 @@ Result<Context> make_context() {
   context.paint = Paint{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
   if (context.to_terminal) context.columns = terminal_columns();
   context.unicode = draws_unicode(context.environment);
+  if (!context.unicode) use_marks(kAsciiMarks);
   return context;
 }
 

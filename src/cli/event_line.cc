@@ -76,7 +76,7 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
     {"question.resolved", [](const Object& event) { return of(event, "answer") + " by " + of(event, "resolvedBy"); }},
     {"message.exchanged",
      [](const Object& event) {
-       return relay::format("{} → {}: {}", of(event, "from"), of(event, "to"), of(event, "body"));
+       return relay::format("{} {} {}: {}", of(event, "from"), marks().arrow, of(event, "to"), of(event, "body"));
      }},
     {"agent.spawned",
      [](const Object& event) {
@@ -93,7 +93,7 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
     {"agent.unparsed", [](const Object& event) { return of(event, "problem"); }},
     {"loop.tripped",
      [](const Object& event) {
-       return relay::format("{} → {}: {}", of(event, "from"), of(event, "to"), of(event, "reason"));
+       return relay::format("{} {} {}: {}", of(event, "from"), marks().arrow, of(event, "to"), of(event, "reason"));
      }},
     {"relay.damaged", [](const Object& event) { return of(event, "reason"); }},
 };

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/quantile.h"
+#include "cli/text.h"
 #include "protocol/json_writer.h"
 
 namespace relay::cli {
@@ -16,7 +17,7 @@ constexpr Share kShares[] = {{"P50", "p50", 0.5}, {"P99", "p99", 0.99}, {"P99.9"
 double ratio(double ours, double theirs) { return theirs > 0 ? ours / theirs : 0; }
 
 std::string time_of(double us) {
-  return us < 1'000 ? relay::format("{:.0f} µs", us) : relay::format("{:.1f} ms", us / 1'000);
+  return us < 1'000 ? relay::format("{:.0f} {}s", us, marks().micro) : relay::format("{:.1f} ms", us / 1'000);
 }
 
 void add_row(Columns& columns, std::string title, const std::vector<double>& us) {

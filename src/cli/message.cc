@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kRouteColumns = 20;
 constexpr std::size_t kLongestBody = 2'000;  // columns of one line in a list
+constexpr std::size_t kLeastBody = 10;       // columns; with less room it gets a line of its own
+constexpr std::size_t kNarrowIndent = 4;
 
 bool never_arrived(std::string_view status) {
   return status == "expired" || status == "failed" || status == "cancelled" || status == "dead" || status == "in_doubt";
@@ -43,7 +45,7 @@ std::string route(const Message& message, const Paint& paint) {
   const auto to = sanitised(message.to.empty() ? "?" : message.to, Lines::Join);
   const auto width = display_width(from) + display_width(to) + 3;
   const std::size_t padding = width < kRouteColumns ? kRouteColumns - width : 0;
-  return paint.name(from) + " → " + paint.name(to) + std::string(padding, ' ');
+  return relay::format("{} {} {}", paint.name(from), marks().arrow, paint.name(to)) + std::string(padding, ' ');
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ Result<void> check_id_given(std::string_view id) {
                     id, records::kMinPrefixLetters));
 }
 
-std::string message_line(const Message& message, const Context& context) {
+std::string message_line(const Message& message, const Context& context, std::size_t taken_columns, bool* cut) {
   const auto& paint = context.paint;
   const auto time = short_time(message.timestamp, context.now());
   const auto id = sanitised(message.id, Lines::Join);
@@ -110,15 +112,25 @@ std::string message_line(const Message& message, const Context& context) {
   if (!message.kind.empty() && message.kind != "message")
     body = relay::format("[{}] {}", sanitised(message.kind, Lines::Join), body);
   if (never_arrived(message.status)) body = relay::format("({}) {}", message.status, body);
-  const auto head = display_width(time) + display_width(id) +
+  const auto head = taken_columns + display_width(time) + display_width(id) +
                     std::max(kRouteColumns, display_width(message.from) + display_width(message.to) + 3) + 6;
-  if (context.to_terminal && head + 10 < context.columns) {
-    body = shortened(body, context.columns - head);
-  } else if (display_width(body) > kLongestBody) {
-    body = relay::format("{} ({} bytes; agent-relay read {})", shortened(body, kLongestBody), message.body.size(), id);
+  const bool narrow = context.to_terminal && head + kLeastBody > context.columns;
+  const auto room = !context.to_terminal ? kLongestBody
+                    : narrow             ? context.columns - kNarrowIndent
+                                         : context.columns - head;
+  if (display_width(body) > room) {
+    body = shortened(body, room);
+    if (!context.to_terminal) body += relay::format(" ({} bytes; agent-relay read {})", message.body.size(), id);
+    if (cut != nullptr) *cut = true;
   }
-  return relay::format("{}  {}  {}  {}\n", paint(Colour::Dim, time), paint(Colour::Dim, id), route(message, paint),
-                       body);
+  auto way = route(message, paint);
+  while (narrow && way.ends_with(' ')) way.pop_back();
+  return relay::format("{}  {}  {}{}{}\n", paint(Colour::Dim, time), paint(Colour::Dim, id), way,
+                       narrow ? "\n" + std::string(kNarrowIndent, ' ') : "  ", body);
+}
+
+void tell_how_to_read(const Context& context) {
+  if (context.to_terminal) remark("long messages are shortened; read one whole with: agent-relay read ID");
 }
 
 std::string message_page(const Message& message, const Context& context) {
@@ -143,7 +155,9 @@ void print_messages(const std::vector<Message>& messages, const Context& context
     print(json::serialize(json::object{{"messages", std::move(array)}}) + "\n");
     return;
   }
-  for (const auto& message : messages) print(message_line(message, context));
+  bool cut = false;
+  for (const auto& message : messages) print(message_line(message, context, 0, &cut));
+  if (cut) tell_how_to_read(context);
 }
 
 }  // namespace relay::cli

@@ -37,8 +37,13 @@ Result<std::vector<Message>> newest_messages(Connection& connection, protocol::M
 /// Whether this can be a message's id or the beginning of one. The error is a usage error.
 Result<void> check_id_given(std::string_view id);
 
-/// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, cut to the terminal if there is one.
-std::string message_line(const Message& message, const Context& context);
+/// `14:03:07  7kq2m9xa  Alice → Bob  build is green`: one line, cut to the terminal if there is one, less the columns that
+/// are taken already.
+/// Two lines where the terminal is narrow. `cut` becomes true when the body is not shown whole.
+std::string message_line(const Message& message, const Context& context, std::size_t taken_columns = 0,
+                         bool* cut = nullptr);
+/// After lines that were cut: how to read one whole. Nothing to a reader that is no terminal.
+void tell_how_to_read(const Context& context);
 /// The whole message with a head, for `read`.
 std::string message_page(const Message& message, const Context& context);
 

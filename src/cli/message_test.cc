@@ -53,6 +53,21 @@ TEST(MessageLine, IsCutOnlyOnATerminal) {
   EXPECT_LE(display_width(message_line(message(std::string(500, 'x')), context)), 82U);
 }
 
+TEST(MessageLine, HasALineForTheBodyOnANarrowTerminal) {
+  auto context = plain_context();
+  context.to_terminal = true;
+  context.columns = 40;
+  bool cut = false;
+  const auto line = message_line(message(std::string(500, 'x')), context, 0, &cut);
+  EXPECT_TRUE(cut);
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 2);
+  for (std::size_t begin = 0; begin < line.size();) {
+    const auto end = line.find('\n', begin);
+    EXPECT_LE(display_width(line.substr(begin, end - begin)), 40U) << line;
+    begin = end + 1;
+  }
+}
+
 TEST(MessagePage, ShowsTheWholeBody) {
   const auto page = message_page(message("one\ntwo"), plain_context());
   EXPECT_NE(page.find("\none\ntwo\n"), std::string::npos);

@@ -92,6 +92,23 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
   }
 }
 
+Marks current_marks;  // written once, before anything is shown
+
+constexpr std::size_t kLeastWrapped = 16;  // columns; less is not worth reading
+constexpr std::string_view kIndent = "    ";
+
+/// One cell below the other, the later ones indented.
+std::string narrow_row(const std::vector<std::string>& row, std::size_t columns) {
+  std::string rest;
+  for (std::size_t i = 1; i < row.size(); ++i)
+    if (!row[i].empty()) rest += (rest.empty() ? "" : "  ") + row[i];
+  auto out = row.front() + "\n";
+  if (row.front().empty()) out.clear();
+  for (const auto& line : wrapped(rest, columns - kIndent.size()))
+    if (!line.empty()) out += std::string{kIndent} + line + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string sanitised(std::string_view text, Lines lines) {
@@ -123,6 +140,9 @@ std::string escaped_json(std::string_view json) {
   return out;
 }
 
+const Marks& marks() { return current_marks; }
+void use_marks(const Marks& wanted) { current_marks = wanted; }
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));
@@ -135,10 +155,10 @@ std::string shortened(std::string_view text, std::size_t columns) {
   while (at < text.size()) {
     auto next = at;
     width += width_of(next_code_point(text, next));
-    if (width + 1 > columns) break;
+    if (width + display_width(marks().ellipsis) > columns) break;
     at = next;
   }
-  return std::string{text.substr(0, at)} + "…";
+  return std::string{text.substr(0, at)} + std::string{marks().ellipsis};
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
@@ -198,7 +218,7 @@ std::string Paint::name(std::string_view name) const {
   return (*this)(kColours[hash % kColours.size()], name);
 }
 
-std::string Columns::text(const Paint& paint) const {
+std::string Columns::text(const Paint& paint, std::size_t columns) const {
   std::vector<std::size_t> widths;
   const auto measure = [&](const std::vector<std::string>& row) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -215,9 +235,30 @@ std::string Columns::text(const Paint& paint) const {
     while (out.ends_with(' ')) out.pop_back();
     return out;
   };
+  std::size_t before_last = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) before_last += widths[i] + 2;
+  const bool limited = columns > 0 && !widths.empty() && before_last + widths.back() > columns;
+  const bool narrow = limited && before_last + kLeastWrapped > columns;
+  /// The last cell goes on below itself.
+  const auto wrapped_line = [&](std::vector<std::string> row) {
+    const auto pieces = wrapped(row.back(), columns - before_last);
+    row.back() = pieces.front();
+    auto text = line(row) + "\n";
+    for (std::size_t i = 1; i < pieces.size(); ++i) text += std::string(before_last, ' ') + pieces[i] + "\n";
+    return text;
+  };
   std::string out;
-  if (!header_.empty()) out += paint(Colour::Dim, line(header_)) + "\n";
-  for (const auto& row : rows_) out += line(row) + "\n";
+  if (!header_.empty() && !narrow) out += paint(Colour::Dim, line(header_)) + "\n";
+  for (const auto& row : rows_) {
+    const bool painted = std::ranges::any_of(row, [](const std::string& cell) { return cell.contains('\x1b'); });
+    const bool too_long = limited && !painted && display_width(line(row)) > columns;
+    if (narrow && too_long)
+      out += narrow_row(row, columns);
+    else if (too_long && row.size() == widths.size())
+      out += wrapped_line(row);
+    else
+      out += line(row) + "\n";
+  }
   return out;
 }
 

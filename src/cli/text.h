@@ -16,6 +16,15 @@ std::string sanitised(std::string_view text, Lines lines);
 /// become escapes. It says the same.
 std::string escaped_json(std::string_view json);
 
+/// Marks of ours in lines of text.
+struct Marks {
+  std::string_view arrow = "→", ellipsis = "…", micro = "µ";
+};
+inline constexpr Marks kAsciiMarks{.arrow = "->", .ellipsis = "...", .micro = "u"};
+const Marks& marks();
+/// In place of the usual ones, for a locale that knows only ASCII. Set once, before the command runs.
+void use_marks(const Marks& marks);
+
 /// Columns the text takes on a terminal.
 std::size_t display_width(std::string_view text);
 
@@ -39,12 +48,16 @@ class Paint {
 };
 
 /// Rows with aligned columns; two blanks between them, none at the end of a line.
+///
+/// On a terminal that is too narrow the last column is wrapped below itself; where even that has no room, each row is its
+/// first cell and, indented, the rest.
 class Columns {
  public:
   explicit Columns(std::vector<std::string> header) : header_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  [[nodiscard]] std::string text(const Paint& paint) const;
+  /// `columns` is the terminal's width; 0: no limit.
+  [[nodiscard]] std::string text(const Paint& paint, std::size_t columns = 0) const;
 
  private:
   std::vector<std::string> header_;

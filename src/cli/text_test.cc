@@ -82,5 +82,29 @@ TEST(Paint, WritesNoEscapesWithoutATerminal) {
   EXPECT_EQ(Paint{true}.name("Alice"), Paint{true}.name("Alice"));
 }
 
+TEST(Columns, WrapTheirLastOneOnANarrowTerminal) {
+  Columns columns{{"NAME", "WAITING"}};
+  columns.add({"Alice", "3: the agent is working on something long"});
+  columns.add({"Bob", "-"});
+  EXPECT_EQ(columns.text(Paint{false}, 30),
+            "NAME   WAITING\nAlice  3: the agent is working\n       on something long\nBob    -\n");
+  EXPECT_EQ(columns.text(Paint{false}, 80), columns.text(Paint{false}));
+}
+
+TEST(Columns, StackTheirCellsWhereNothingElseFits) {
+  Columns columns{{"NAME", "HERE", "WAITING"}};
+  columns.add({"a-name-of-thirty-columns-or-so", "yes", "3: the agent is working"});
+  const auto text = columns.text(Paint{false}, 40);
+  EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    yes 3: the agent is working\n");
+}
+
+TEST(Marks, AreAsciiForALocaleThatKnowsNothingElse) {
+  EXPECT_EQ(marks().arrow, "→");
+  use_marks(kAsciiMarks);
+  EXPECT_EQ(shortened("hello world", 8), "hello...");
+  EXPECT_EQ(marks().arrow, "->");
+  use_marks({});
+}
+
 }  // namespace
 }  // namespace relay::cli

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/message.h"
+#include "cli/text.h"
 #include "cli/times.h"
 #include "protocol/send.h"
 
@@ -92,7 +93,7 @@ std::string first_line(std::string_view body) {
   while (body.starts_with('\n') || body.starts_with('\r')) body.remove_prefix(1);
   const auto end = body.find('\n');
   return sanitised(body.substr(0, end), Lines::Join) +
-         (end == std::string_view::npos || end + 1 == body.size() ? "" : " …");
+         (end == std::string_view::npos || end + 1 == body.size() ? "" : relay::format(" {}", marks().ellipsis));
 }
 
 class Drawing {

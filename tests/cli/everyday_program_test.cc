@@ -124,6 +124,23 @@ TEST_F(Everyday, ABroadcastToNobodySaysSo) {
   EXPECT_TRUE(sent.err.contains("nobody was there to hear it")) << sent.err;
 }
 
+TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
+  know("tester");
+  box.ok({"send", "tester", std::string(3000, 'x'), "--from", "ada"});
+  const auto is_ascii = [](const std::string& text) {
+    return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  };
+  EXPECT_TRUE(box.ok({"log"}).contains("ada → tester"));
+  box.set("LC_ALL", "C");
+  const auto log = box.ok({"log"});
+  EXPECT_TRUE(log.contains("ada -> tester") && log.contains("... (3000 bytes; agent-relay read ")) << log;
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"log"}, {"inbox"}, {"events"}, {"agents", "--all"}, {"status"}, {"dead", "--help"}, {"--help"}}) {
+    const auto said = box.run(words);
+    EXPECT_TRUE(is_ascii(said.out + said.err)) << words.front() << "\n" << said.out;
+  }
+}
+
 TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
   for (const auto* name : {"agents", "channels", "config", "cost", "doctor", "inbox", "openapi", "permissions",
                            "questions", "skill", "up", "status", "workspaces", "down"}) {

@@ -72,7 +72,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--names"))
     print(names);
   else if (!columns.empty())
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   else
     remark(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
                                    : "nobody is here now; see who was with: agent-relay agents --all");

@@ -48,7 +48,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   return ending_of(outcome);
 }
 
-constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or one delivery's (d-…)"}};
+constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or one delivery's (d-...)"}};
 constexpr Option kOptions[] = {
     {.name = "--reason", .value = "TEXT", .description = "why, for its ledger and its sender"},
     kJsonOption,

@@ -47,7 +47,7 @@ ExitCode list(Connection& connection, bool as_json, const Context& context) {
   if (columns.empty())
     remark("there is no channel yet; begin one with: agent-relay channels join '#dev'");
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return ExitCode::Yes;
 }
 
@@ -63,7 +63,7 @@ ExitCode members(Connection& connection, const std::string& channel, bool as_jso
   if (columns.empty())
     remark(relay::format("nobody is in {}; join with: agent-relay channels join '{}'", channel, channel));
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return ExitCode::Yes;
 }
 

@@ -95,7 +95,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     columns.add({std::string{row.name}, std::move(value),
                  with_source ? settings.origin(row.setting) : std::string{row.description}});
   }
-  print(columns.text(context.paint));
+  print(columns.text(context.paint, context.width()));
   for (const auto& line : pending) print(line);
   return ExitCode::Yes;
 }

@@ -51,12 +51,12 @@ std::string shown(const json::object& letter, const Context& context) {
   const auto& paint = context.paint;
   const auto state = shown_in(letter, "state");
   const auto time = short_time(time_in(letter, "at"), context.now());
-  const auto head = relay::format("{}  {}  {:<8}  {} → {}  ", time, shown_in(letter, "deliveryId"), state,
-                                  shown_in(letter, "from"), shown_in(letter, "to"));
+  const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, shown_in(letter, "deliveryId"), state,
+                                  shown_in(letter, "from"), marks().arrow, shown_in(letter, "to"));
   const auto room = context.columns > display_width(head) + 10 ? context.columns - display_width(head) : 10;
-  auto text = relay::format("{}  {}  {}  {} → {}  {}\n", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
+  auto text = relay::format("{}  {}  {}  {} {} {}  {}\n", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
                             paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
-                            paint.name(shown_in(letter, "from")), paint.name(shown_in(letter, "to")),
+                            paint.name(shown_in(letter, "from")), marks().arrow, paint.name(shown_in(letter, "to")),
                             shortened(shown_in(letter, "body"), room));
   auto why = shown_in(letter, "reason");
   if (why.empty()) why = "no reason was given";
@@ -155,7 +155,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[NAME]",
      .arity = Arity::Any,
-     .description = "only what was for NAME; or: redeliver ID…, redeliver --all [NAME]",
+     .description = "only what was for NAME; or: redeliver ID..., redeliver --all [NAME]",
      .completes = Completes::Agents},
 };
 constexpr Option kOptions[] = {
@@ -180,7 +180,7 @@ const Command kDead = {
         "Lists what failed, expired, was given up after too many attempts, or is in doubt (nobody knows whether the\n"
         "agent has it), with the reason. `dead redeliver` sends it again as a new delivery of the same message, by "
         "the\n"
-        "id of the delivery (d-…) or of the message.",
+        "id of the delivery (d-...) or of the message.",
     .needs_daemon = true,
     .run = run,
 };

@@ -29,7 +29,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"healthy", healthy}, {"checks", std::move(array)}}) + "\n");
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return healthy ? ExitCode::Yes : ExitCode::No;
 }
 

@@ -161,7 +161,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "go on printing what happens"},
-    {.name = "--types", .value = "T,…", .description = "only these types (item.started) or groups of them (item)"},
+    {.name = "--types", .value = "T,...", .description = "only these types (item.started) or groups of them (item)"},
     {.name = "--agent", .value = "NAME", .description = "only of NAME", .completes = Completes::Agents},
     {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
     {.name = "--session", .value = "ID", .description = "only of one session"},

@@ -163,7 +163,7 @@ void print_for_people(const json::object& answer, const Context& context) {
                                                                                     : ", not connected to the daemon",
                                    relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
   if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
-  print(facts.text(paint));
+  print(facts.text(paint, context.width()));
   const auto* waiting = array_member(answer, "waiting");
   if (waiting == nullptr || waiting->empty())
     return print(paused.empty() ? "\nno message waits\n"
@@ -175,7 +175,7 @@ void print_for_people(const json::object& answer, const Context& context) {
     if (const auto* one = value.if_object())
       letters.add({" ", shown_in(*one, "id"), "from " + shown_in(*one, "from"), shown_in(*one, "mode"),
                    shown_in(*one, "reason")});
-  print(letters.text(paint));
+  print(letters.text(paint, context.width()));
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {

@@ -100,7 +100,8 @@ ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
     columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.presence)},
                  sanitised(seen.path, Lines::Join), sanitised(remarks_on(seen), Lines::Join)});
   }
-  print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n" : columns.text(context.paint));
+  print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n"
+                : columns.text(context.paint, context.width()));
   return agents.size() > 1 || complete ? ExitCode::Yes : ExitCode::No;
 }
 

@@ -47,6 +47,7 @@ class Conversation {
     RELAY_TRY(gather(MessageType::MessagesQuery, {{"from", name_}, {"topic", topic_}}));
     while (std::cmp_greater(found.size(), limit)) found.erase(found.begin());
     for (const auto& [key, message] : found) show(message);
+    if (cut_) tell_how_to_read(context_);
     return found.size();
   }
 
@@ -104,13 +105,14 @@ class Conversation {
     return {};
   }
 
-  void show(const Message& message) const {
-    print(json_ ? json::serialize(message.raw) + "\n" : message_line(message, context_));
+  void show(const Message& message) {
+    print(json_ ? json::serialize(message.raw) + "\n" : message_line(message, context_, 0, &cut_));
   }
 
   const Context& context_;
   std::string name_, topic_;
   bool json_;
+  bool cut_ = false;  // a body was not shown whole
   std::int64_t last_key_ = 0;
   std::int64_t last_event_ = 0;
 };
@@ -152,7 +154,7 @@ const Command kLog = {
     .hint = "[--follow]",
     .arguments = kArguments,
     .options = kOptions,
-    .example = "agent-relay log Alice --follow",
+    .example = "agent-relay log --follow",
     .details = "While following, a daemon that restarts costs neither a line nor a repetition.",
     .needs_daemon = true,
     .run = run,

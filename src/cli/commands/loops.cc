@@ -26,8 +26,8 @@ ExitCode list(Connection& connection, bool as_json, const Context& context) {
   }
   for (const auto* breaker : breakers) {
     const auto until = time_in(*breaker, "until");
-    print(relay::format("{} → {}  stopped {}{}; {} refused\n", context.paint.name(shown_in(*breaker, "from")),
-                        context.paint.name(shown_in(*breaker, "to")),
+    print(relay::format("{} {} {}  stopped {}{}; {} refused\n", context.paint.name(shown_in(*breaker, "from")),
+                        marks().arrow, context.paint.name(shown_in(*breaker, "to")),
                         short_time(time_in(*breaker, "at"), context.now()),
                         until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
                         messages_in_words(integer_member(*breaker, "refused").value_or(0))));

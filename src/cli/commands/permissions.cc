@@ -87,7 +87,7 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
   if (prompts.empty())
     remark(questions ? "no agent asks a question now" : "no agent waits for a permission now");
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return ExitCode::Yes;
 }
 

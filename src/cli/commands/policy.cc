@@ -55,7 +55,7 @@ void show(const std::string& name, const Rules& rules, bool as_json, const Conte
                  std::string{name_of(rule.action)}, std::string{meaning_of(rule.action)}});
   const bool all_named = std::ranges::find(rules, protocol::kEveryone, &PolicyRule::from) != rules.end();
   if (!all_named) columns.add({rules.empty() ? "everyone" : "everyone else", "accept", "delivered"});
-  print(columns.text(context.paint));
+  print(columns.text(context.paint, context.width()));
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {

@@ -130,7 +130,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
            oldest && people.waiting > 0 ? relay::format(", the oldest for {}", short_duration(Millis{*oldest})) : "")});
   for (const auto& reason : people.reasons) columns.add({"", reason});
   add_troubles(columns, status, paint);
-  print(columns.text(paint));
+  print(columns.text(paint, context.width()));
   return ExitCode::Yes;
 }
 

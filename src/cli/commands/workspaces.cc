@@ -98,7 +98,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (known.empty())
     remark("no project has a workspace yet; open this one's with: agent-relay up");
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return ExitCode::Yes;
 }
 
