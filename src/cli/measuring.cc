@@ -3,12 +3,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/control.h"
 #include "cli/live_line.h"
 #include "cli/measured_pair.h"
 #include "cli/raw_forwarder.h"
@@ -126,17 +128,50 @@ class Bench {
   BenchEnd end_;
 };
 
+/// A workspace of its own, below the home: messages can be removed, events cannot, because they are numbered without gaps.
+Result<config::Project> scratch_project(const Context& context) {
+  const auto root = context.home.root + "/bench";
+  RELAY_TRY(config::make_private_directory(root));
+  return config::project_at(root, context.home);
+}
+
+/// Closes that workspace and removes its directories, whatever became of the measuring.
+class RemovedAfterwards {
+ public:
+  RemovedAfterwards(const Context& context, const config::Project& project) : context_{context}, project_{project} {}
+  ~RemovedAfterwards() {
+    auto daemon = reach_daemon(context_);
+    if (!daemon || !close_workspace(*daemon, project_.root)) return;  // the next one uses and removes it
+    std::error_code none;
+    std::filesystem::remove_all(project_.directory, none);
+    std::filesystem::remove_all(project_.root, none);
+    for (const auto& place : context_.home.published) std::filesystem::remove_all(place + "/" + project_.id, none);
+  }
+  RemovedAfterwards(const RemovedAfterwards&) = delete;
+  RemovedAfterwards& operator=(const RemovedAfterwards&) = delete;
+
+ private:
+  const Context& context_;
+  const config::Project& project_;
+};
+
 }  // namespace
 
 Result<BenchEnd> run_bench(const BenchOptions& options, const Context& context) {
-  auto connection = RELAY_TRY(join_workspace(context));
-  const auto directory = RELAY_TRY(DiskDirectory::open(context.project.directory));
+  auto daemon = RELAY_TRY(reach_daemon(context));
+  const auto place = RELAY_TRY(scratch_project(context));
+  RELAY_TRY(open_workspace(daemon, place.root, {}));
+  const auto directory = RELAY_TRY(DiskDirectory::open(place.directory));
   const auto alone = directory->lock(std::string{kLockName});
   if (!alone && is(alone.error(), LockErrc::Held))
-    return fail(Errc::Refused, "another bench runs in this workspace; wait for its end");
+    return fail(Errc::Refused, "another bench measures this daemon; wait for its end");
   if (!alone) return std::unexpected{alone.error()};
+  auto scratch = context;
+  scratch.project = place;
+  const RemovedAfterwards removed{context, place};
+  auto connection = RELAY_TRY(join_workspace(scratch));
   auto forwarder = RELAY_TRY(RawForwarder::start());
-  return Bench{options, context, std::move(connection), std::move(forwarder)}.run();
+  return Bench{options, scratch, std::move(connection), std::move(forwarder)}.run();
 }
 
 }  // namespace relay::cli

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/sandbox.h"
 
 namespace relay::cli_tests {
@@ -18,6 +21,19 @@ class Bench : public ::testing::Test {
     const auto status = box_.ok_json({"status"});
     EXPECT_EQ(integer_member(status, "knownAgents"), 0);
     EXPECT_EQ(integer_member(*object_member(status, "storage"), "messages"), 0);
+    EXPECT_EQ(box_.run({"events"}).out, "");
+    const auto known = box_.ok_json({"workspaces"});
+    EXPECT_EQ(array_member(known, "workspaces")->size(), 1U) << "its own workspace is gone";
+    EXPECT_FALSE(std::filesystem::exists(box_.home() + "/bench"));
+  }
+  /// In its own workspace.
+  bool measures() {
+    return eventually([&] {
+      const auto known = box_.ok_json({"workspaces"});
+      return std::ranges::any_of(*array_member(known, "workspaces"), [](const json::value& each) {
+        return each.at("root").as_string().ends_with("/bench") && each.at("connected") == 2;
+      });
+    });
   }
 
   Sandbox box_;
@@ -56,7 +72,7 @@ TEST_F(Bench, TellsAPersonWhatSurvives) {
 TEST_F(Bench, RemovesWhatItStoredWhenItIsInterrupted) {
   box_.ok({"up"});
   const auto bench = box_.start({"bench", "--seconds", "1m"});
-  ASSERT_TRUE(eventually([&] { return integer_member(box_.ok_json({"status"}), "knownAgents") == 2; }));
+  ASSERT_TRUE(measures());
   bench->signal(SIGINT);
   const auto ended = bench->finish();
   EXPECT_EQ(ended.code, 1);
@@ -67,20 +83,20 @@ TEST_F(Bench, RemovesWhatItStoredWhenItIsInterrupted) {
 TEST_F(Bench, RemovesWhatARunThatWasKilledLeftBehind) {
   box_.ok({"up"});
   const auto bench = box_.start({"bench", "--seconds", "1m"});
-  ASSERT_TRUE(eventually([&] { return integer_member(box_.ok_json({"status"}), "knownAgents") == 2; }));
+  ASSERT_TRUE(measures());
   bench->signal(SIGKILL);
   bench->finish();
   box_.ok({"bench", "--seconds", "50ms"});
   expect_nothing_left();
 }
 
-TEST_F(Bench, IsAloneInItsWorkspace) {
+TEST_F(Bench, IsAloneOnItsDaemon) {
   box_.ok({"up"});
   const auto first = box_.start({"bench", "--seconds", "1m"});
   ASSERT_TRUE(first->complains("measuring"));
   const auto second = box_.run({"bench"});
   EXPECT_EQ(second.code, 5);
-  EXPECT_NE(second.err.find("another bench runs in this workspace"), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find("another bench measures this daemon"), std::string::npos) << second.err;
   first->signal(SIGINT);
   EXPECT_EQ(first->finish().code, 1);
 }

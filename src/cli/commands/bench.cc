@@ -30,7 +30,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json_of(end.measured) + "\n");
   else
     print(text_of(end.measured, context.paint));
-  remark("agents and messages of the bench are removed; the events about them stay in the log until it forgets them");
+  remark("the workspace of the bench is removed");
   return ExitCode::Yes;
 }
 
@@ -53,10 +53,9 @@ const Command kBench = {
     .options = kOptions,
     .example = "agent-relay bench --seconds 5",
     .details =
-        "Two agents that no listing shows join this workspace, and one writes to the other: one message after the\n"
+        "Two agents join a workspace made for this, and one writes to the other: one message after the\n"
         "other, then many at once. In turns with that a raw forwarder is measured, a thread that copies the same\n"
-        "texts from socket to socket: speed is a ratio. Agents and messages are removed afterwards, also after\n"
-        "Ctrl-C; the events about them stay in the log (retention.events_days).",
+        "texts from socket to socket: speed is a ratio. The workspace is removed afterwards, also after Ctrl-C.",
     .run = run,
 };
 
