@@ -42,6 +42,12 @@ std::optional<std::string> Loops::objection(const Sent& sent, Moment now) {
   const auto refused = [&](Breaker& breaker) {
     ++breaker.trip.refused;
     const auto wait = std::chrono::ceil<std::chrono::seconds>(breaker.until - now.steady);
+    if (sent.from == sent.to)
+      return format(
+          "{0} seems to be in a loop with itself: {1}. What it says to itself is refused for {2} s; a person lifts "
+          "this "
+          "with: agent-relay loops reset {0} {0}",
+          sent.from, breaker.trip.reason, wait.count());
     return format(
         "{0} and {1} seem to be in a loop: {2}. What {0} says to {1} is refused for {3} s. Do not answer unless there "
         "is "
@@ -116,7 +122,8 @@ Loops::Chain& Loops::new_chain() {
 }
 
 Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now) {
-  Verdict verdict{.chain = chain.id, .turn = chain.speaker != ends.from};
+  // Who writes to itself answers itself: each message is a turn.
+  Verdict verdict{.chain = chain.id, .turn = chain.speaker != ends.from || ends.from == ends.to};
   // As long as nobody answers there is nothing to judge: a stream of messages one way costs next to nothing.
   if (chain.speaker == 0 || (!verdict.turn && !chain.answered)) return verdict;
   if (verdict.turn) chain.vocabulary.next_turn();

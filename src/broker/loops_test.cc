@@ -63,6 +63,13 @@ std::string error_text(std::size_t i) {
       i * 2'654'435'761U, i, 40'000 + i, i % 60);
 }
 
+TEST(Loops, StopOneWhoWritesTheSameToItself) {
+  const auto same = [](std::size_t) { return std::string{"continue with the next step"}; };
+  EXPECT_LT(passed(same, 100, [] { return 2s; }, {"Alice"}), 20U);
+  const auto notes = [](std::size_t i) { return format("remember: module{0} depends on parser{0} and writer{0}", i); };
+  EXPECT_EQ(passed(notes, 100, [] { return 10s; }, {"Alice"}), 100U) << "notes that say something new are fine";
+}
+
 TEST(Loops, StopTwoWhoAnswerEachOtherWithinTenExchanges) {
   struct Manner {
     std::string_view name;
