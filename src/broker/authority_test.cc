@@ -28,6 +28,12 @@ struct Authority : ::testing::Test {
                   R"("description":"run make","riskLevel":"low"}})",
                   "e1-1");
   }
+  /// `as` in the trace of the message that this connection has just sent.
+  std::string traced_as(ConnectionId sender) {
+    const auto id = text(payload(world.heard(sender, "ACK").at(0)), "short_id");
+    const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
+    return text(*object_member(trace, "message"), "as");
+  }
   Frame answer(ConnectionId by) {
     return world.answer(by, "ANSWER", R"({"agent":"Bob","request":"r1","decision":"approve"})");
   }
@@ -125,20 +131,20 @@ TEST_F(Authority, OneShotWithoutTheTokenCannotSpeakAsHuman) {
 
 TEST_F(Authority, RecipientSeesThatTheUserSpeaks) {
   world.heard(bob);
-  world.send(world.connect(), "1", "Bob", "hi", user_send("khaled"));
+  const auto shell = world.connect();
+  world.send(shell, "1", "Bob", "hi", user_send("khaled"));
   EXPECT_EQ(as(world.heard(bob, "DELIVER").at(0)), "user");
-  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
-  EXPECT_EQ(text(trace.at("message").as_object(), "as"), "user");
+  EXPECT_EQ(traced_as(shell), "user");
 }
 
 TEST_F(Authority, RecipientSeesThatAnAgentSpeaks) {
   world.heard(bob);
-  world.send(world.connect(agent_origin("Alice")), "1", "Bob", "hi", user_send("khaled"));
+  const auto inside = world.connect(agent_origin("Alice"));
+  world.send(inside, "1", "Bob", "hi", user_send("khaled"));
   world.send(world.connect(), "2", "Bob", "hi", R"("from":"script")");
   world.send(world.join_ours("Alice"), "3", "Bob", "hi");
   for (const auto& frame : world.heard(bob, "DELIVER")) EXPECT_EQ(as(frame), "");
-  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
-  EXPECT_EQ(text(trace.at("message").as_object(), "as"), "peer");
+  EXPECT_EQ(traced_as(inside), "peer");
 }
 
 TEST_F(Authority, UserKeepsAuthorityAcrossARestart) {
