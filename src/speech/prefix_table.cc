@@ -101,12 +101,14 @@ bool PrefixTable::holds_escaped_word(std::string_view text) const {
   return false;
 }
 
-std::string PrefixTable::unescaped(std::string text) const {
-  for (auto at = text.find('\\'); at != std::string::npos; at = text.find('\\', at + 1)) {
-    const auto next = std::string_view{text}.substr(at + 1);
-    if (std::ranges::any_of(words_, [&](const Word& word) { return next.starts_with(word.text); })) text.erase(at, 1);
+std::string PrefixTable::unescaped(std::string_view text) const {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto begins = [&](const Word& word) { return text.substr(at + 1).starts_with(word.text); };
+    if (text[at] != '\\' || std::ranges::none_of(words_, begins)) out += text[at];
   }
-  return text;
+  return out;
 }
 
 }  // namespace relay::speech

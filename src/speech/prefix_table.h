@@ -58,7 +58,7 @@ class PrefixTable {
   [[nodiscard]] bool holds_escaped_word(std::string_view text) const;
 
   /// The text without the backslash before each of the words: the escape is for us, not for whoever reads the text.
-  [[nodiscard]] std::string unescaped(std::string text) const;
+  [[nodiscard]] std::string unescaped(std::string_view text) const;
 
   /// For examples in sentences.
   [[nodiscard]] std::string_view relay_word() const { return relay_word_; }
