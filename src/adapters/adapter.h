@@ -62,8 +62,9 @@ enum class Moment : std::uint8_t {
 struct Speaking {
   Moment moment = Moment::Never;
   std::string_view way = {};
-  SteadyTime not_before{};  // it takes only so many in a while
-  bool as_peer = false;     // the agent tells its model that a peer speaks, not its user
+  SteadyTime not_before{};         // it takes only so many in a while
+  bool as_peer = false;            // the agent tells its model that a peer speaks, not its user
+  std::size_t together_bytes = 0;  // so much of several messages goes in one text; none: one message at a time
 };
 
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode

@@ -8,6 +8,8 @@ namespace {
 
 using protocol::DeliveryMode;
 
+constexpr std::size_t kMaxTogetherBytes = 16 * 1024;
+
 class Claude final : public HookedAdapter {
  public:
   Claude() : HookedAdapter{hooks::Agent::Claude, transcripts::claude_reader} {}
@@ -26,8 +28,9 @@ class Claude final : public HookedAdapter {
     can.know = way::kStatus;
     if (!inbox_works_) return can;
     const auto ready_at = inbox_ ? inbox_->ready_at() : SteadyTime{};
-    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at, true};
-    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox, ready_at, true};
+    const std::size_t together = inbox_ && inbox_->runs_low() ? kMaxTogetherBytes : 0;
+    can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kInbox, ready_at, true, together};
+    can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kInbox, ready_at, true, together};
     return can;
   }
   void speak(const Words& words, OnHanded done) override {

@@ -111,6 +111,8 @@ Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
 
 SteadyTime ClaudeInbox::ready_at() const { return full_at_ - (kBurst - 1) * kRefill; }
 
+bool ClaudeInbox::runs_low() const { return full_at_ > loop_.now().steady + kBurst / 2 * kRefill; }
+
 void ClaudeInbox::put(const Words& words, const std::string& session, Adapter::OnHanded done) {
   std::erase_if(writing_, [](const auto& each) { return each->over(); });
   const auto path = socket_of(session);

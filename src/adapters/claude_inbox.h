@@ -22,6 +22,8 @@ class ClaudeInbox {
   /// From when on it takes the next one: of a sender Claude takes 30 at once and then one every two seconds, and drops
   /// what is beyond that without a word. We stay a little below.
   [[nodiscard]] SteadyTime ready_at() const;
+  /// Half of what it takes at once is used up: several messages in one text spare the rest.
+  [[nodiscard]] bool runs_low() const;
 
   /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
   void put(const Words& words, const std::string& session, Adapter::OnHanded done);

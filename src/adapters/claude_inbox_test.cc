@@ -133,6 +133,16 @@ TEST_F(ClaudeInboxTest, IsReadyForABurstAndThenAtItsOwnPace) {
   ASSERT_TRUE(decided(sent));
 }
 
+TEST_F(ClaudeInboxTest, RunsLowBeforeItsBurstIsUsedUp) {
+  listen();
+  record(kAgent, kSession);
+  std::size_t sent = 0;
+  for (; !inbox.runs_low() && sent < 100; ++sent) put("x");
+  EXPECT_GT(sent, 10U);
+  EXPECT_LE(inbox.ready_at(), loop.now().steady) << "it takes more at once";
+  ASSERT_TRUE(decided(sent));
+}
+
 TEST_F(ClaudeInboxTest, WhatWasNotWrittenDoesNotCountAgainstThePace) {
   for (int i = 0; i < 100; ++i) put("x");  // no record
   EXPECT_LE(inbox.ready_at(), loop.now().steady);

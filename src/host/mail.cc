@@ -131,6 +131,26 @@ std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs
   return now + std::clamp(Millis{*letter.expires_at - wall}, Millis{0}, kFarAway);
 }
 
+void set_reason(Letter& letter, std::string_view reason, SteadyTime now) {
+  if (letter.reason == reason) return;
+  letter.reason = reason;
+  letter.reason_since = now;
+}
+
+bool should_tell_reason(Letter& letter, SteadyTime now) {
+  if (letter.told == letter.reason || letter.place.id.empty() || letter.reasons_told >= kMaxReasonsTold) return false;
+  if (const auto due = reason_due(letter); due && now < *due) return false;
+  letter.told = letter.reason;
+  ++letter.reasons_told;
+  return true;
+}
+
+std::optional<SteadyTime> reason_due(const Letter& letter) {
+  if (letter.told == letter.reason || letter.reasons_told == 0 || letter.reasons_told >= kMaxReasonsTold)
+    return std::nullopt;
+  return letter.reason_since + kReasonSettle * (1 << std::min(letter.reasons_told - 1, kMaxReasonDoublings));
+}
+
 std::string_view reason_shown(const Letter& letter) {
   return letter.reason.empty() ? "those before it come first" : std::string_view{letter.reason};
 }

@@ -16,6 +16,9 @@
 
 namespace relay::host {
 
+inline constexpr Millis kReasonSettle{1'000};  // another reason must last that long to be told; each one doubles it
+inline constexpr int kMaxReasonDoublings = 6;
+inline constexpr int kMaxReasonsTold = 64;  // of one message
 inline constexpr Millis kFarAway{24 * 3'600'000};
 
 struct Letter {
@@ -38,8 +41,10 @@ struct Letter {
   SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
   Injection injection;
-  std::string reason = {};                                // why it waits
-  std::string told = {};                                  // the last reason the daemon was told
+  std::string reason = {};    // why it waits
+  std::string told = {};      // the last reason the daemon was told
+  SteadyTime reason_since{};  // `reason` has held from then on
+  int reasons_told = 0;
   bool written = false;                                   // and the daemon was told so
   std::optional<protocol::Receipt> seen = {};             // the agent's own record shows it
   std::vector<Letter> company = {};                       // quiet ones that are typed with it
@@ -72,6 +77,14 @@ Message message_of(const client::Incoming& incoming);
 
 /// When to look whether its time is over; what lies very far away is looked at before.
 std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall);
+
+/// It waits for that reason from now on, whoever is told.
+void set_reason(Letter& letter, std::string_view reason, SteadyTime now);
+/// Is its reason to be told to the daemon now? The first one is at once, another when it has lasted: a screen that changes
+/// with every key must not fill the history. Counts as told when it is.
+bool should_tell_reason(Letter& letter, SteadyTime now);
+/// When to ask again, if the reason is still the same then.
+std::optional<SteadyTime> reason_due(const Letter& letter);
 
 /// Why it waits, for whoever asks.
 std::string_view reason_shown(const Letter& letter);

@@ -199,12 +199,11 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     }
     deaf_ = deaf_ && view.revision == pasted_on_;
     if (deaf_ && !letter.injection.begun()) {
-      letter.reason = "the screen does not react to what is typed";
-      tell_waiting(letter);
-      return again(letter, std::nullopt, view);
+      set_reason(letter, "the screen does not react to what is typed", view.now);
+      return again(letter, tell_waiting(letter, view.now), view);
     }
     if (turn_is_due(view) && !letter.injection.begun() && view.state == profiles::State::Idle) {
-      letter.reason = "the turn of the message before it has not begun";
+      set_reason(letter, "the turn of the message before it has not begun", view.now);
       return again(letter, submitted_->until, view);
     }
     if (letter.injection.begun() && view.drained) tell_written(letter);
@@ -222,14 +221,14 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (const auto* shown = shown_of(letter); shown != nullptr && !passing)
       decision = {Step::Delivered, shown->reason, {}, shown->evidence};  // whatever the screen shows
     if (decision.step == Step::Wait) {
-      letter.reason = decision.reason;
-      if (!decision.look_again) tell_waiting(letter);  // what passes by itself is not worth a line in the ledger
-      return again(letter, decision.look_again, view);
+      set_reason(letter, decision.reason, view.now);
+      // What passes by itself is not worth a line in the ledger.
+      return again(letter, decision.look_again ? decision.look_again : tell_waiting(letter, view.now), view);
     }
     if (decision.step == Step::Paste && !noted(letter)) {  // nothing was written: it begins anew
       letter.injection.not_pasted();
-      letter.reason = "the note of what is typed cannot be written";
-      tell_waiting(letter);
+      set_reason(letter, "the note of what is typed cannot be written", view.now);
+      (void)tell_waiting(letter, view.now);
       return view.now + kNoteRetry;
     }
     if (decision.step == Step::Paste) pasted_on_ = view.revision;
@@ -340,10 +339,11 @@ void Mailroom::tell_written(Letter& letter) {
   tell(letter);
 }
 
-void Mailroom::tell_waiting(Letter& letter) {
-  if (letter.told == letter.reason || letter.place.id.empty()) return;
-  letter.told = letter.reason;
-  hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+/// When it must be asked again although nothing has changed.
+std::optional<SteadyTime> Mailroom::tell_waiting(Letter& letter, SteadyTime now) {
+  if (should_tell_reason(letter, now))
+    hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+  return reason_due(letter);
 }
 
 }  // namespace relay::host

@@ -3,8 +3,8 @@
 /// Invariants
 /// - The note of intent is on disk before the first byte; what cannot be noted is not typed. Notes stay (intent.h bounds
 ///   them): nobody knows when the daemon has stored what we told it.
-/// - Why a message waits is reported when the reason changes, unless it passes by itself in a moment; its end exactly
-///   once. What expired is not typed.
+/// - Why a message waits is reported when the reason changes and lasts, unless it passes by itself in a moment; its end
+///   exactly once. What expired is not typed.
 /// - Written is told once, when the program has taken the bytes. Delivered is told when the composer emptied or the agent
 ///   began to work; and once more, as seen, when its record or hook shows the text, also some time later. What was
 ///   shown is never in doubt, nor is what went with it unless a person edited it; before Enter was pressed nothing can
@@ -135,7 +135,7 @@ class Mailroom {
   void carry_out(const Decision& decision, Letter& letter, const View& view);
   [[nodiscard]] static std::optional<SteadyTime> again(const Letter& letter, std::optional<SteadyTime> at,
                                                        const View& view);
-  void tell_waiting(Letter& letter);
+  std::optional<SteadyTime> tell_waiting(Letter& letter, SteadyTime now);
 
   const profiles::TypingRules& rules_;
   Intent& intent_;

@@ -216,6 +216,28 @@ TEST_F(MailroomTest, TextThatMadeWayForKeysIsTypedLaterWithItsCompany) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of q\ntext of a"}));
 }
 
+TEST_F(MailroomTest, TypingDoesNotFillTheHistory) {
+  mailroom.add(letter("a"));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = "a person's own"};
+  view.composer = &composer;
+  after(1s, State::Idle);
+  (void)heard();
+  for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Typing : State::Unknown);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a accepted written", "a deferred: a person is editing it"}));
+  view.now += 50ms;
+  view.state = State::Unknown;
+  EXPECT_EQ(mailroom.deliver(view), view.now - 50ms + kReasonSettle) << "it is told once it has lasted";
+  after(kReasonSettle, State::Unknown);
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the screen is not understood"}));
+}
+
+TEST_F(MailroomTest, AReasonThatChangesAllDayIsToldEverMoreRarely) {
+  mailroom.add(letter("a"));
+  for (int second = 0; second < 24 * 3'600; second += 30)
+    for (int i = 0; i < 2; ++i) after(15s, second / 30 % 2 == 0 ? State::Blocked : State::Working);
+  EXPECT_LE(heard().size(), 8U);
+}
+
 TEST_F(MailroomTest, AReasonIsToldOnceAndPassingOnesAreNot) {
   mailroom.add(letter("a"));
   (void)heard();
@@ -309,6 +331,7 @@ TEST_F(MailroomTest, WhatIsUrgentInterruptsOnceAndThenWaitsLikeAnyOther) {
   after(0ms, State::Working);
   composer->draft = "a person's";
   after(1s, State::Working);
+  after(kReasonSettle, State::Working);
   EXPECT_EQ(heard(), (std::vector<std::string>{"a deferred: the agent is working"}))
       << "whoever types is in the middle";
   composer->draft = "";

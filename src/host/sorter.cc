@@ -224,9 +224,11 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   const auto& by = view.can.by(mode);
   auto& letter = from.front();
   if (letter.not_before > view.now) return letter.not_before;
-  if (const auto why = not_yet(by.moment, view.state); !why.empty()) {
-    wait(letter, why);
-    return std::nullopt;
+  if (const auto why = not_yet(by.moment, view.state); !why.empty()) {  // changes with the screen
+    set_reason(letter, why, view.now);
+    if (should_tell_reason(letter, view.now))
+      hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
+    return reason_due(letter);
   }
   if (mode == DeliveryMode::OnIdle && hands_.has_interrupted() && view.state != State::Typing) {
     wait(letter, "another message comes first: the agent's turn was interrupted for it");
@@ -274,6 +276,15 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   words.text.insert(0, company);
   into_its_hands(std::move(first), key, mode, by.way);
   handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
+  const auto fits = [&](const Letter& each) {
+    return words.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
+           !each.typed_only && !(each.as_user && by.as_peer) &&
+           std::ranges::count_if(handed_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxHanded);
+  };
+  while (auto next = take_noted(from, fits)) {
+    words.text += "\n" + next->text;
+    into_its_hands(*std::move(next), key, mode, by.way);
+  }
   hands_.hand_over(words, [this, alive = alive_, key](Result<void> outcome) {
     if (*alive) on_handed(key, outcome);
   });
@@ -421,9 +432,10 @@ bool Sorter::noted(Letter& letter) {
 }
 
 void Sorter::wait(Letter& letter, std::string_view reason) {
-  letter.reason = reason;
+  set_reason(letter, reason, now_);
   if (letter.told == reason || letter.place.id.empty()) return;
   letter.told = reason;
+  ++letter.reasons_told;
   hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});
 }
 

@@ -378,6 +378,46 @@ TEST_F(SorterTest, WhatIsUrgentGoesBeforeWhatStandsAtTheGate) {
   EXPECT_EQ(heard(), Lines{"c accepted"}) << "what has begun goes on";
 }
 
+TEST_F(SorterTest, SeveralGoInOneTextWhereTheInterfaceRunsLow) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  for (const auto* id : {"a", "b", "c"}) come(id);
+  view.can.by(DeliveryMode::OnIdle).together_bytes = 20;
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"a accepted", "b accepted", "c accepted", "hand text of a\ntext of b"})) << "c has no room";
+  handed({});
+  given("text of a\ntext of b", "transcript", "u-1");
+  EXPECT_EQ(heard(), (Lines{"a accepted written: handed over by inbox", "b accepted written: handed over by inbox",
+                            "a delivered seen: by inbox; its transcript shows it",
+                            "b delivered seen: by inbox; its transcript shows it"}));
+  after(10ms, State::Working);
+  after(1s, State::Idle);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard().back(), "hand text of c");
+}
+
+TEST_F(SorterTest, SeveralThatWereNotTakenComeBackInTheirOrder) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  for (const auto* id : {"a", "b"}) come(id);
+  view.can.by(DeliveryMode::OnIdle).together_bytes = 1'000;
+  after(1s, State::Idle);
+  (void)heard();
+  handed(fail("nobody listens there"));
+  view.can.by(DeliveryMode::OnIdle) = {};
+  after(1s, State::Idle);
+  EXPECT_EQ(heard().back(), "type text of a");
+}
+
+TEST_F(SorterTest, AScreenThatFlickersDoesNotFillTheHistory) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  come("a");
+  (void)heard();
+  for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Blocked : State::Working);
+  EXPECT_EQ(heard(), Lines{"a deferred: a dialog is open"});
+  after(50ms, State::Working);
+  after(kReasonSettle, State::Working);
+  EXPECT_EQ(heard(), Lines{"a deferred: the agent is working"});
+}
+
 TEST_F(SorterTest, ADoorThatTakesOnlySoManyIsNotFlooded) {
   can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
   for (std::size_t i = 0; i < 2 * kMaxHanded; ++i) come(format("m{}", i));

@@ -88,6 +88,8 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     verdict.state = State::Working;
   else if (composer && composer->focused)
     verdict.state = composer->draft.empty() ? State::Idle : State::Typing;
+  else if (composer)
+    verdict.vanished = true;  // the cursor is elsewhere, as in the middle of a frame
   return verdict;
 }
 

@@ -35,7 +35,7 @@ struct Verdict {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
   bool presumed = false;  // working only because the prompt is gone: true as long as something is written
-  bool vanished = false;  // blocked only because the composer is gone: a program that redraws or ends takes it away too
+  bool vanished = false;  // the composer is gone or without its cursor, and nothing else is known: it may be redrawn
 };
 
 class Judge {

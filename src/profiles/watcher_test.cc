@@ -52,6 +52,20 @@ TEST_F(WatcherTest, AnAgentThatTakesItsComposerAwayToEndIsNotBlocked) {
   EXPECT_EQ(watcher.verdict().state, State::Idle);
 }
 
+TEST_F(WatcherTest, ACursorThatIsElsewhereForAMomentChangesNothing) {
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  ASSERT_EQ(watcher.verdict().state, State::Idle);
+  draw(2s, "● Hello." + composer + "\x1b[H");
+  EXPECT_EQ(watcher.verdict().state, State::Idle) << "a frame is being drawn";
+  EXPECT_TRUE(watcher.mid_frame());
+  draw(2010ms, "● Hello." + composer);
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+  EXPECT_FALSE(watcher.mid_frame());
+  draw(3s, "● Hello." + composer + "\x1b[H");
+  (void)watcher.look(screen, SteadyTime{3s + kVanished});
+  EXPECT_EQ(watcher.verdict().state, State::Unknown);
+}
+
 TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "\x1b]0;\x07Some help that was opened");

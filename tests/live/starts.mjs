@@ -14,7 +14,8 @@ import { Seat } from './harness/seat.mjs';
 import { must, pause, Trouble, until } from './harness/waiting.mjs';
 import { where } from './harness/where.mjs';
 
-const kArriveMs = 90_000;  // all of them, from the start of the agent
+const kStartMs = 90_000;
+const kEachMs = 3_000;     // more for each message
 const kHistoryMs = 15_000;
 const kDraftMs = 4_000;    // longer than the host waits after a user's last key
 
@@ -47,7 +48,10 @@ class Start {
     Object.assign(this, { cli, number, drafts, slow });
     this.seat = new Seat(cli, place);
     const run = randomBytes(2).toString('hex');
-    this.messages = Array.from({ length: messages }, (_, i) => ({ mark: `k${run}n${i}`, body: `k${run}n${i} waits for you` }));
+    this.messages = Array.from({ length: messages }, (_, i) => {
+      const mark = `k${run}n${String(i).padStart(3, '0')}`;
+      return { mark, body: `${mark} waits for you` };
+    });
   }
 
   async run() {
@@ -63,14 +67,14 @@ class Start {
     this.began = Date.now();
     if (this.drafts) await this.typeEarly();
     const all = () => this.messages.every(({ mark }) => seat.model.reached(mark));
-    this.allMs = await until(() => all() && Date.now() - this.began, kArriveMs);
+    this.allMs = await until(() => all() && Date.now() - this.began, kStartMs + kEachMs * this.messages.length);
   }
 
   /// Half a line as soon as there is a composer; Enter some seconds later.
   async typeEarly() {
     const { seat } = this;
     const draft = kPrompts.say(1);
-    await must(async () => (await seat.explain()).composer?.focused, kArriveMs, 'no composer was drawn');
+    await must(async () => (await seat.explain()).composer?.focused, kStartMs, 'no composer was drawn');
     await pause(Math.floor(Math.random() * 1_500));
     await seat.pane.type(draft);
     await pause(kDraftMs);
