@@ -389,7 +389,7 @@ struct SpawnByAgent : ::testing::Test {
   void answer(const std::string& decision, const std::string& more = {}) {
     const auto request = text(asked(), "requestId");
     world.request(person, "ANSWER",
-                  format(R"({{"agent":"Alice","requestId":"{}","decision":"{}"{}}})", request, decision, more));
+                  format(R"({{"agent":"Alice","request":"{}","decision":"{}"{}}})", request, decision, more));
   }
 };
 
