@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "broker/broker.h"
+#include "broker/confusable_names.h"
 #include "broker/consensus.h"
 #include "broker/loops.h"
 #include "broker/packed_queue.h"
@@ -204,6 +205,9 @@ class Core {
   void announce(const AgentState& agent);
   void update_record(AgentState& agent, const protocol::Hello& hello);
   AgentState& add_agent(const std::string& name);
+  void erase_agent(const std::string& name);
+  /// Why the name cannot be told from one that is reserved or in use; empty when it can.
+  [[nodiscard]] std::string confusable_reason(std::string_view name);
 
   // --- authority.cc
   struct Objection {
@@ -643,6 +647,7 @@ class Core {
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
   };
   std::unordered_map<std::string, AgentState, NameHash, std::equal_to<>> agents_;
+  ConfusableNames confusable_names_;  // of agents_
   Streams streams_;
 
   // Who listens where. Names are kept, not pointers.

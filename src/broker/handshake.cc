@@ -40,8 +40,27 @@ AgentState& Core::add_agent(const std::string& name) {
     place->second.record.name = AgentName{name};
     place->second.record.first_seen = now_.wall;
     place->second.bucket = TokenBucket{limits_.rate_per_second, limits_.rate_burst};
+    confusable_names_.add(name);
   }
   return place->second;
+}
+
+void Core::erase_agent(const std::string& name) {
+  confusable_names_.remove(name);
+  agents_.erase(name);
+}
+
+std::string Core::confusable_reason(std::string_view name) {
+  const auto reason = [&](std::string_view other) {
+    return format("the name '{}' looks like '{}'; choose one that people can tell apart", name, other);
+  };
+  if (const auto reserved = protocol::reserved_look_alike(name); !reserved.empty()) return reason(reserved);
+  const auto in_use = [&](const std::string& other) {
+    const AgentState* agent = find_agent(other);
+    return agent != nullptr && (agent->connected() || in_audience(*agent));
+  };
+  const auto other = confusable_names_.find(name, in_use);
+  return other.empty() ? std::string{} : reason(other);
 }
 
 bool Core::is_claimed(const AgentState& agent) const {
@@ -80,6 +99,10 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
   }
 
   AgentState* agent = find_agent(hello->agent);
+  if (agent == nullptr || !in_audience(*agent)) {
+    if (const auto reason = confusable_reason(hello->agent); !reason.empty())
+      return refuse_hello(ErrorCode::BadRequest, reason);
+  }
   if (agent == nullptr) {
     if (agents_.size() >= limits_.max_known_agents) {
       return refuse_hello(ErrorCode::Busy,
@@ -257,7 +280,7 @@ void Core::open_when_saved(Connection& connection, AgentState& agent, std::strin
     opened->record.claim_hash = claim;
     if (opened->saved) return;
     leave_channel(std::string{protocol::kGeneralChannel}, name);
-    agents_.erase(name.value());
+    erase_agent(name.value());
   });
 }
 

@@ -40,6 +40,23 @@ TEST(Broker, EndsAFightOverANameByRefusingTheNewcomer) {
   EXPECT_EQ(world.heard(world.join("Bob"), "WELCOME").size(), 1u);
 }
 
+TEST(Broker, RefusesANameThatLooksLikeAConnectedOne) {
+  World world;
+  const auto bob = world.join("Мария");
+  const auto worker = world.join("Worker1");
+  const auto refused = world.join("Workerl");
+  EXPECT_TRUE(world.closed(refused));
+  EXPECT_EQ(text(payload(world.heard(refused, "ERROR").at(0)), "message"),
+            "the name 'Workerl' looks like 'Worker1'; choose one that people can tell apart");
+  EXPECT_TRUE(world.closed(world.join("hurnan"))) << "it looks like human";
+  EXPECT_FALSE(world.closed(world.join("Worker2")));
+  EXPECT_FALSE(world.closed(bob));
+  world.say(worker, R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
+  world.leave(worker);
+  EXPECT_FALSE(world.closed(world.join("Workerl"))) << "the name is not in use any more";
+  EXPECT_TRUE(world.closed(world.join("Worker1"))) << "and belongs to the newcomer now";
+}
+
 TEST(Broker, KeepsAClaimedNameForItsOwner) {
   World world;
   const std::string claim = R"("session":{"claim_token":"secret"})";

@@ -423,7 +423,7 @@ void Core::forget_agent(const std::string& name) {
   }
   loops_.forget(name);
   // Its streams keep their numbers: somebody who comes back under the name must not be taken for a repetition.
-  agents_.erase(name);
+  erase_agent(std::string{name});
   emit(RosterChanged{});
 }
 

@@ -43,6 +43,7 @@ std::optional<Core::Objection> Core::objection_to_guest(const Connection& connec
     return Objection{Refusal::BadRequest, fine.error().message()};
   if (auto refused = check_name_use(connection, name)) return refused;
   const AgentState* known = find_agent(name);
+  if (auto reason = confusable_reason(name); !reason.empty()) return Objection{Refusal::BadRequest, std::move(reason)};
   if (known == nullptr) {
     if (agents_.size() < limits_.max_known_agents) return std::nullopt;
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};

@@ -212,6 +212,8 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
   if (!wanted.shadow_of.empty())
     return Objection{Refusal::Unsupported,
                      "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
+  if (auto reason = confusable_reason(wanted.name); !reason.empty())
+    return Objection{Refusal::BadRequest, std::move(reason)};
   AgentState* known = find_agent(wanted.name);
   if (known != nullptr && known->connected())
     return Objection{Refusal::NotOwner,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/format.h"
+#include "text/invisible.h"
 
 namespace relay::cli {
 namespace {
@@ -51,11 +52,10 @@ bool is_in(const std::array<Range, N>& ranges, char32_t point) {
                      [&](Range range) { return point >= range.first && point <= range.last; });
 }
 
-/// Marks that change the direction of the text around them, or hide: they can make a line say what it does not.
+/// Invisible characters but for the style of an emoji, and ends of a line that are none for a terminal.
 bool deceives(char32_t point) {
-  static constexpr std::array<Range, 5> kMarks = {
-      {{0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2069}, {0xFEFF, 0xFEFF}, {0x2028, 0x2029}}};
-  return is_in(kMarks, point);
+  if (point == 0xFE0E || point == 0xFE0F) return false;
+  return text::is_invisible(point) || point == 0x2028 || point == 0x2029;
 }
 
 std::size_t width_of(char32_t point) {
@@ -84,7 +84,7 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
   } else if (point == 0x7F) {
     out += "^?";
   } else if ((point >= 0x80 && point < 0xA0) || deceives(point)) {
-    out += relay::format("\\u{:04x}", static_cast<std::uint32_t>(point));
+    out += text::code_point_mark(point);
   } else if (point == kReplacement) {
     out += "\xEF\xBF\xBD";
   } else {

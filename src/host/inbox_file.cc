@@ -7,6 +7,7 @@
 #include "protocol/iso_time.h"
 #include "protocol/utf8.h"
 #include "speech/plain_text.h"
+#include "text/invisible.h"
 
 namespace relay::host {
 namespace {
@@ -30,9 +31,11 @@ std::string bracketless(std::string_view text) {
   return line;
 }
 
-/// As it was written, without what a terminal would obey. It cannot pose as the next message, or as a word of ours below
+/// As it was written, without what a terminal would obey and with marks for invisible characters. It cannot pose as the next message, or as a word of ours below
 /// it: headings and what begins with a bracket are indented.
-void append_body(std::string& out, std::string_view body) {
+void append_body(std::string& out, std::string_view text) {
+  const auto shown = text::show_invisible(text);
+  const std::string_view body{shown};
   bool line_begins = true;
   for (std::size_t at = 0; at < body.size();) {
     const auto begin = at;

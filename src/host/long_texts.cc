@@ -6,6 +6,7 @@
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "text/invisible.h"
 
 namespace relay::host {
 namespace {
@@ -26,7 +27,7 @@ Result<std::string> LongTexts::keep(std::string_view id, std::string_view text) 
   const auto name = file_name(id);
   {
     const auto file = RELAY_TRY(directory->create(name + ".new"));
-    RELAY_TRY(file->append(text));
+    RELAY_TRY(file->append(text::show_invisible(text)));
   }
   RELAY_TRY(directory->replace(name, name + ".new"));
   auto ours = directory->files();

@@ -7,6 +7,7 @@
 #include "protocol/utf8.h"
 #include "speech/injection.h"
 #include "speech/plain_text.h"
+#include "text/invisible.h"
 
 namespace relay::mcp {
 namespace {
@@ -20,9 +21,9 @@ std::size_t room_for_each(std::size_t letters) {
 std::size_t whole_size(const Letter& letter) { return std::max(letter.bytes, letter.body.size()); }
 
 std::string body_shown(const Letter& letter, std::size_t room) {
-  if (whole_size(letter) <= room) return letter.body;
+  if (whole_size(letter) <= room) return text::show_invisible(letter.body);
   return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
-                protocol::cut_at_letter(letter.body, room), whole_size(letter), letter.id);
+                text::show_invisible(protocol::cut_at_letter(letter.body, room)), whole_size(letter), letter.id);
 }
 
 /// What stands in a header, whoever chose it, is one line.

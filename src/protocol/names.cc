@@ -8,16 +8,21 @@
 #include "protocol/errors.h"
 #include "protocol/limits.h"
 #include "protocol/utf8.h"
+#include "text/confusables.h"
+#include "text/invisible.h"
+#include "text/scripts.h"
 
 namespace relay::protocol {
 namespace {
 
-/// Space that is none of ASCII's, and marks that print nothing: two names could look the same and not be.
-bool is_invisible(char32_t point) {
-  return point == 0xA0 || point == 0xAD || point == 0x1680 || point == 0x180E || (point >= 0x2000 && point <= 0x200F) ||
-         (point >= 0x2028 && point <= 0x202F) || (point >= 0x205F && point <= 0x206F) || point == 0x3000 ||
-         point == 0xFEFF || (point >= 0xE0000 && point <= 0xE007F);
+/// White space beyond ASCII's.
+bool is_wide_blank(char32_t point) {
+  return point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) || point == 0x2028 ||
+         point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
 }
+
+/// Two names could look the same and not be.
+bool is_unseen(char32_t point) { return point == ' ' || is_wide_blank(point) || text::is_invisible(point); }
 
 Failure bad_name(std::string_view why) { return fail(Errc::BadField, format("this agent name {}", why)); }
 
@@ -32,11 +37,15 @@ Result<void> check_agent_name(std::string_view name) {
     const char32_t point = next_code_point(name, at);
     if (point == kNotUtf8) return bad_name("is not UTF-8");
     if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return bad_name("contains a control character; leave it out");
-    if (point == ' ' || is_invisible(point)) return bad_name("contains white space or an invisible mark; leave it out");
+    if (is_unseen(point)) return bad_name("contains white space or an invisible mark; leave it out");
     if (point == '*' || point == '/' || point == '\\') {
       return bad_name(format("contains '{}', which is not allowed; leave it out", static_cast<char>(point)));
     }
   }
+  if (!text::is_compatibility_composed(name))
+    return bad_name("contains letters in a compatibility form, such as full width; write the plain letters");
+  if (!text::is_highly_restrictive(name))
+    return bad_name("mixes letters of several scripts, which can look like another name; use one script");
   if (name.front() == '#') return bad_name("begins with '#', which is how channels begin; choose another");
   if (name == "." || name == "..") return bad_name("is only dots; choose another");
   if (name == kAllUsers || name == kConsensus || name == kRouter) {
@@ -54,11 +63,22 @@ Result<void> check_channel_name(std::string_view name) {
   if (has_control_characters(name)) {
     return fail(Errc::BadField, "this channel name contains a control character; leave it out");
   }
+  for (std::size_t at = 0; at < name.size();)
+    if (text::is_invisible(next_code_point(name, at)))
+      return fail(Errc::BadField, "this channel name contains an invisible character; leave it out");
   return {};
 }
 
 bool is_reserved_name(std::string_view name) {
   return name == kDashboardName || name == "cli" || name == "system" || name == kUserName || name == kRouter;
+}
+
+std::string_view reserved_look_alike(std::string_view name) {
+  static constexpr std::string_view kTaken[] = {"human", "system", "Dashboard", "cli"};
+  const auto skeleton = text::confusable_skeleton(name);
+  for (const auto taken : kTaken)
+    if (name != taken && skeleton == text::confusable_skeleton(taken)) return taken;
+  return {};
 }
 
 bool is_internal_name(std::string_view name) {

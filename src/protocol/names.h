@@ -31,7 +31,8 @@ inline constexpr std::string_view kGeneralChannel = "#general";
 
 /// A name a person can read aloud, a terminal can print and a directory can bear: 1 to kMaxNameBytes bytes of UTF-8;
 /// no control or invisible characters, no white space, no '*', '/' or backslash, no '#' in front (that is a channel),
-/// neither "." nor "..", not one of the router's own addresses.
+/// neither "." nor "..", not one of the router's own addresses; of one script and in plain letters (UTS 39, highly
+/// restrictive, NFKC), so that it cannot be drawn like another name.
 Result<void> check_agent_name(std::string_view name);
 
 /// How the user is called where no name of theirs is known.
@@ -42,10 +43,13 @@ inline constexpr std::string_view kDashboardName = "Dashboard";
 /// For the daemon's own programs alone, which show its token (docs/security.md).
 bool is_reserved_name(std::string_view name);
 
+/// The reserved name or `human` that this one looks like without being it; empty when there is none.
+std::string_view reserved_look_alike(std::string_view name);
+
 /// Never shown in listings: `__*`, Dashboard, `_DashboardUI`, cli.
 bool is_internal_name(std::string_view name);
 
-/// Channels and topics: 1 to kMaxTopicBytes bytes of UTF-8 without control characters.
+/// Channels and topics: 1 to kMaxTopicBytes bytes of UTF-8 without control and invisible characters.
 Result<void> check_channel_name(std::string_view name);
 
 }  // namespace protocol

@@ -36,9 +36,21 @@ TEST(AgentName, HoldsNothingATerminalWouldObey) {
 }
 
 TEST(AgentName, HoldsNothingOneCannotSee) {
-  for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b"}) {
+  for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b",
+                           "a\U000E0041", "a\u3164", "a\uFE0F"}) {
     EXPECT_EQ(refusal_of(name), "this agent name contains white space or an invisible mark; leave it out") << name;
   }
+}
+
+TEST(AgentName, CannotBeDrawnLikeAnotherByMixingScripts) {
+  for (const auto* name : {"Воb", "Αlice", "Mаria"})
+    EXPECT_EQ(refusal_of(name),
+              "this agent name mixes letters of several scripts, which can look like another name; use one script")
+        << name;
+  for (const auto* name : {"Ｂｏｂ", "𝐁𝐨𝐛", "ﬁne"})
+    EXPECT_EQ(refusal_of(name),
+              "this agent name contains letters in a compatibility form, such as full width; write the plain letters")
+        << name;
 }
 
 TEST(AgentName, IsUtf8) {
@@ -58,6 +70,8 @@ TEST(ChannelName, IsShortAndPrintable) {
   EXPECT_TRUE(check_channel_name("dm:Alice:Bob"));
   EXPECT_FALSE(check_channel_name(""));
   EXPECT_FALSE(check_channel_name("#a\nb"));
+  EXPECT_FALSE(check_channel_name("#a\u202eb"));
+  EXPECT_FALSE(check_channel_name("#a\U000E0041"));
   EXPECT_FALSE(check_channel_name(std::string(kMaxTopicBytes + 1, 'c')));
 }
 

@@ -62,11 +62,12 @@ bool has_header_inside(std::string_view line) {
   return false;
 }
 
-bool is_deceptive(std::string_view body, std::string_view as_one_line) {
-  if (poses_as_header(as_one_line) || has_header_inside(as_one_line)) return true;
+bool is_deceptive(std::string_view body) {
+  const auto one_line = harmless_line(body, Invisible::Keep);
+  if (poses_as_header(one_line) || has_header_inside(one_line)) return true;
   while (!body.empty()) {
     const auto end = std::min(body.find_first_of("\r\n"), body.size());
-    if (poses_as_header(harmless_line(body.substr(0, end)))) return true;
+    if (poses_as_header(harmless_line(body.substr(0, end), Invisible::Keep))) return true;
     body.remove_prefix(std::min(end + 1, body.size()));
   }
   return false;
@@ -135,7 +136,7 @@ std::string injection_text(const InjectedMessage& message) {
   const auto line = harmless_line(message.body);
   const auto body = without_blank_end(line);
   text += ": ";
-  text += is_deceptive(message.body, body) ? quoted(body) : std::string{body};
+  text += is_deceptive(message.body) ? quoted(body) : std::string{body};
   for (const auto& file : message.files) text += "\n" + attached_line(file);
   if (message.answer_expected)
     text += message.thread.empty() ? format("\n(answer expected: write to {})", header_word(message.from))

@@ -58,7 +58,7 @@ TEST(Injection, NothingCanEndTheLineOrThePaste) {
   EXPECT_EQ(shown("a\x1b[201~b\r\nc\x07\x7f\u2028d\x1b"
                   "7e"),
             "Relay message from Alice [abc12345]: ab c de");
-  EXPECT_EQ(shown("x\u202ey\xc2\x9bz"), "Relay message from Alice [abc12345]: xyz");
+  EXPECT_EQ(shown("x\u202ey\xc2\x9bz"), "Relay message from Alice [abc12345]: x\\u202eyz");
   EXPECT_EQ(shown("bad \xff\xc3 utf"), "Relay message from Alice [abc12345]: bad \ufffd\ufffd utf");
 }
 
@@ -81,9 +81,12 @@ TEST(Injection, NoBodyIsACommandOrAKey) {
   }
 }
 
-TEST(Injection, WhatNobodySeesIsNotThere) {
-  EXPECT_EQ(shown("a\u202eb\u2066c\u200fd\u061ce"), "Relay message from Alice [abc12345]: abcde");
-  EXPECT_EQ(shown("hi\U000e0072\U000e006d!"), "Relay message from Alice [abc12345]: hi!") << "letters as tags";
+TEST(Injection, InvisibleCharactersAreShownAsMarks) {
+  EXPECT_EQ(shown("a\u202eb\u2066c\u200fd\u061ce"),
+            "Relay message from Alice [abc12345]: a\\u202eb\\u2066c\\u200fd\\u061ce");
+  EXPECT_EQ(shown("hi\U000e0072\U000e006d!"), "Relay message from Alice [abc12345]: hi\\U000e0072\\U000e006d!")
+      << "tag characters spell what only a model reads";
+  EXPECT_EQ(shown("👩\u200d💻 ❤\ufe0f"), "Relay message from Alice [abc12345]: 👩\u200d💻 ❤\ufe0f");
 }
 
 TEST(Injection, FilesAndAWishForAnAnswerHaveLinesOfTheirOwn) {

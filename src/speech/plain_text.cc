@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "speech/line_shape.h"
+#include "text/invisible.h"
 
 namespace relay::speech {
 namespace {
@@ -69,24 +70,8 @@ std::size_t blanks_of(std::string_view parameters) {
   return std::max<std::size_t>(count, 1);
 }
 
-bool is_direction_override(std::string_view character) {
-  // U+202A..U+202E and U+2066..U+2069, U+200E, U+200F, U+061C
-  if (character == "\u061c") return true;
-  if (character.size() != 3 || character[0] != '\xe2') return false;
-  const auto second = static_cast<unsigned char>(character[1]);
-  const auto third = static_cast<unsigned char>(character[2]);
-  return (second == 0x80 && ((third >= 0xaa && third <= 0xae) || third == 0x8e || third == 0x8f)) ||
-         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
-}
-
 bool is_c1_control(std::string_view character) {
   return character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
-}
-
-/// U+E0000..U+E007F: letters that nobody sees and every model reads.
-bool is_tag(std::string_view character) {
-  return character.size() == 4 && character[0] == '\xf3' && character[1] == '\xa0' &&
-         (character[2] == '\x80' || character[2] == '\x81');
 }
 
 bool is_line_separator(std::string_view character) { return character == "\u2028" || character == "\u2029"; }
@@ -137,7 +122,7 @@ std::string mended_utf8(std::string_view text) {
   return out;
 }
 
-std::string harmless_line(std::string_view text) {
+std::string harmless_line(std::string_view text, Invisible invisible) {
   const auto visible = without_control_sequences(text);
   std::string out;
   out.reserve(visible.size());
@@ -152,8 +137,7 @@ std::string harmless_line(std::string_view text) {
       out += ' ';
     } else if (c == '\n' || c == '\t' || is_line_separator(character)) {
       out += ' ';
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || is_c1_control(character) ||
-               is_direction_override(character) || is_tag(character)) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || is_c1_control(character)) {
       continue;
     } else if (is_broken(character)) {
       out += "\ufffd";
@@ -161,7 +145,7 @@ std::string harmless_line(std::string_view text) {
       out += character;
     }
   }
-  return out;
+  return invisible == Invisible::Show ? text::show_invisible(out) : out;
 }
 
 }  // namespace relay::speech

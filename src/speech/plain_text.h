@@ -1,6 +1,7 @@
 /// Text without what terminals act on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,10 @@ std::string without_control_sequences(std::string_view text);
 /// With U+FFFD for whatever is no UTF-8 (base/utf8.h).
 std::string mended_utf8(std::string_view text);
 
-/// Nothing left that a terminal, a paste or an eye could be tricked with: no control characters, no escape sequences, no
-/// direction overrides, no unseen letters; white space becomes single blanks' worth of space; broken UTF-8 becomes U+FFFD. One line.
-std::string harmless_line(std::string_view text);
+/// Nothing left that a terminal, a paste or an eye could be tricked with: no control characters, no escape sequences;
+/// invisible characters are shown as marks (text/invisible.h) unless they are to be kept for a comparison; white space
+/// becomes single blanks' worth of space; broken UTF-8 becomes U+FFFD. One line.
+enum class Invisible : std::uint8_t { Show, Keep };
+std::string harmless_line(std::string_view text, Invisible invisible = Invisible::Show);
 
 }  // namespace relay::speech

@@ -1,0 +1,15 @@
+/// The writing systems of a name.
+#pragma once
+
+#include <string_view>
+
+namespace relay::text {
+
+/// The level "highly restrictive" of UTS 39: one script, or Latin together with the scripts of Chinese, Japanese or
+/// Korean. Digits, punctuation and emoji belong to every script.
+bool is_highly_restrictive(std::string_view text);
+
+/// In the form NFKC: no letter that is another one in a different dress (full width, bold, circled), accents composed.
+bool is_compatibility_composed(std::string_view text);
+
+}  // namespace relay::text
