@@ -27,7 +27,8 @@ export function oneLine(text) {
     .replace(/\u001b\[[\x20-\x3f]*[\x40-\x7e]/g, '')
     .replace(/\r\n/g, '\n')
     .replace(/[\r\n\t\u2028\u2029]/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+    .replace(/[\u0000-\u001f\u007f-\u009f]/g, '')
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`);
 }
 
 export function shownText(from, id, body) {

@@ -55,10 +55,15 @@ export class Seat {
     await this.relay.up();
   }
 
+  /// What a shell says before it starts the agent.
+  surroundings() {
+    return `source ${quoted(`${this.home}/env.sh`)}; ` +
+      `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}`;
+  }
+
   async launch() {
     const words = [this.relay.program, '-n', 'Alice', this.cli, ...this.agent.arguments].map(quoted).join(' ');
-    await this.pane.open(this.project, `source ${quoted(`${this.home}/env.sh`)}; ` +
-      `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}; exec ${words}`);
+    await this.pane.open(this.project, `${this.surroundings()}; exec ${words}`);
   }
 
   async ready() {
