@@ -320,6 +320,12 @@ class Host::Core final : public pty::ProgramListener,
   void answer_prompt(const AnswerPrompt& wish, Said done) override {
     if (ended_) return done(fail(protocol::Refusal::Stale, "the agent has ended"));
     if (!native_.on_screen_alone(wish)) return native_.answer(wish, std::move(done));
+    if (wish.reply.verdict == adapters::Reply::Verdict::Deny && !wish.reply.message.empty())
+      return done(
+          fail(protocol::Refusal::Unsupported,
+               format("{0}'s dialog takes no message, and nothing was answered; deny it without one, and say the "
+                      "reason with: agent-relay send {0} TEXT",
+                      options_.record.name)));
     look();  // at what is there now
     keys_.begin(wish, answer_view(), std::move(done));
     deliver_soon();

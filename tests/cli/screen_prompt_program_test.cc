@@ -67,6 +67,17 @@ TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
   EXPECT_TRUE(until([&] { return open().empty(); }));
 }
 
+TEST_F(ScreenPrompts, AReasonThatADialogCannotTakeIsRefused) {
+  auto& bob = start("Bob");
+  bob.type("deploy\r");
+  (void)asked();
+  const auto refused = box.run({"deny", "Bob", "--message", "use the staging server"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("Bob's dialog takes no message"), std::string::npos) << refused.err;
+  EXPECT_TRUE(answers().empty()) << "nothing was answered";
+  box.ok({"deny", "Bob"});
+}
+
 TEST_F(ScreenPrompts, WhatIsDeniedIsDeniedByTheChoiceThatSaysNo) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
