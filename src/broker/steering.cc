@@ -56,6 +56,7 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
     case ControlAction::Flush: return ask_held(std::move(steering));
     case ControlAction::Retry:
     case ControlAction::Cancel:
+    case ControlAction::Read:
     case ControlAction::Redeliver: return ask_dead(std::move(steering));
     case ControlAction::Pause:
     case ControlAction::Unpause: return set_paused(std::move(steering), *agent);
@@ -235,6 +236,20 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
       end_delivery(*to, parcel, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
       pump(*to);
+      break;
+    }
+    case ControlAction::Read: {
+      if (final) return refuse_it("has ended already");
+      if (to->connected()) return refuse_it("is for a session that is here and gets it itself");
+      to->mailbox.drop(delivery.key);
+      if (is_held(delivery.key, delivery.hold)) to->mailbox.let_go_one();
+      const Parcel parcel{delivery, std::make_shared<const records::Message>(std::move(letter.message))};
+      end_delivery(*to, parcel, DeliveryState::Delivered,
+                   {.key = delivery.key,
+                    .proof = records::Proof::Seen,
+                    .reason = "read in the inbox",
+                    .way = "inbox",
+                    .evidence = "shown by the inbox command"});
       break;
     }
     default:

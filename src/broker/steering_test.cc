@@ -145,6 +145,25 @@ TEST_F(Steering, CancelEndsWhatNobodyHas) {
   EXPECT_EQ(world.broker().roster().at(1).held, 0u);
 }
 
+TEST_F(Steering, ReadEndsWhatWaitsForSomebodyAwayAsSeen) {
+  const auto bob = join_callback(world);
+  world.leave(bob);
+  world.send(alice, "message-1", "Bob", "one");
+  const auto id = records::delivery_id(ledger(world, "message-1").delivery.key);
+  EXPECT_EQ(number(world.control(person, about("read", id)), "count"), 1);
+  EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
+  EXPECT_EQ(last_reason("message-1"), "read in the inbox");
+  EXPECT_TRUE(text(world.control(person, about("read", id)), "error").contains("has ended already"));
+}
+
+TEST_F(Steering, ReadLeavesToASessionWhatItGetsItself) {
+  const auto bob = join_callback(world);
+  world.send(alice, "message-1", "Bob", "one", in_mode("manual"));
+  const auto id = records::delivery_id(ledger(world, "message-1").delivery.key);
+  EXPECT_TRUE(text(world.control(person, about("read", id)), "error").contains("gets it itself"));
+  EXPECT_NE(state("message-1"), DeliveryState::Delivered);
+}
+
 TEST_F(Steering, CancelSaysWhenItIsTooLate) {
   const auto bob = join_host(world);
   world.send(alice, "message-1", "Bob", "hi");

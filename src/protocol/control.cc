@@ -14,9 +14,9 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::array kActions = {ControlAction::Flush,     ControlAction::Retry,    ControlAction::Cancel,
-                                 ControlAction::Redeliver, ControlAction::Pause,    ControlAction::Unpause,
-                                 ControlAction::Policy,    ControlAction::ResetLoop};
+constexpr std::array kActions = {ControlAction::Flush,     ControlAction::Retry,     ControlAction::Cancel,
+                                 ControlAction::Redeliver, ControlAction::Pause,     ControlAction::Unpause,
+                                 ControlAction::Policy,    ControlAction::ResetLoop, ControlAction::Read};
 constexpr std::array kPolicies = {PolicyAction::Accept, PolicyAction::Hold, PolicyAction::Refuse};
 constexpr std::array<std::string_view, 4> kDeadStates = {"dead", "failed", "expired", "in_doubt"};
 
@@ -85,6 +85,7 @@ Result<void> check_complete(const ControlRequest& request) {
       break;
     case ControlAction::Retry:
     case ControlAction::Cancel:
+    case ControlAction::Read:
       if (request.delivery_id.empty())
         return fail(Errc::MissingField, "the field \"deliveryId\" is missing; `trace` shows it");
       break;
@@ -109,6 +110,7 @@ std::string_view name_of(ControlAction action) {
     case ControlAction::Unpause: return "unpause";
     case ControlAction::Policy: return "policy";
     case ControlAction::ResetLoop: return "reset-loop";
+    case ControlAction::Read: return "read";
   }
   std::unreachable();
 }

@@ -21,6 +21,7 @@ enum class ControlAction : std::uint8_t {
   Unpause,
   Policy,     // whose messages the agent takes
   ResetLoop,  // agents that were stopped may talk again
+  Read,       // its recipient has read it in the inbox
 };
 std::string_view name_of(ControlAction action);
 

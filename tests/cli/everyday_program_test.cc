@@ -22,6 +22,13 @@ struct Everyday : ::testing::Test {
     box.run({"chat", "--name", name});
     box.ok({"agents", "--all"});
   }
+  std::vector<json::object> inbox(const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words = {"inbox"};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<json::object> messages;
+    for (const auto& value : *array_member(box.ok_json(words), "messages")) messages.push_back(value.as_object());
+    return messages;
+  }
   std::string shell(const std::string& script) const {
     return format("cd {} && HOME={} AGENT_RELAY_HOME={} PATH={}:$PATH sh -c '{}' >/dev/null 2>&1", box.project(),
                   box.home(), box.home(), fs::path{program()}.parent_path().string(), script);
@@ -118,6 +125,32 @@ TEST_F(Everyday, LinkedWorktreesShareTheWorkspaceOfTheirMainOne) {
   EXPECT_EQ(box.run({"-C", side, "status"}).code, 3) << "kept apart, it is another workspace";
 }
 
+TEST_F(Everyday, TheInboxIsReadByLookingAtItUnlessOnlyPeeked) {
+  know("tester");
+  box.ok({"send", "tester", "first", "--from", "ada"});
+  box.ok({"inbox", "--peek"});
+  auto seen = inbox({"--peek"});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].at("unread"), true) << "peeking leaves it unread";
+  const auto printed = box.ok({"inbox"});
+  EXPECT_TRUE(printed.starts_with("* ")) << printed;
+  box.ok({"send", "tester", "second", "--from", "ada"});
+  seen = inbox();
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(string_member(seen[0], "body"), "second") << "what is unread comes first";
+  EXPECT_EQ(seen[1].at("unread"), false);
+  EXPECT_EQ(string_member(seen[1], "status"), "delivered");
+  EXPECT_TRUE(inbox({"--unread"}).empty());
+  EXPECT_TRUE(box.ok({"trace", *string_member(seen[1], "id")}).contains("read in the inbox"));
+}
+
+TEST_F(Everyday, SomebodyElsesInboxStaysUnread) {
+  know("Bob");
+  box.ok({"send", "Bob", "for Bob", "--from", "ada"});
+  box.ok({"inbox", "Bob"});
+  EXPECT_EQ(inbox({"Bob"}).at(0).at("unread"), true);
+}
+
 TEST_F(Everyday, ABroadcastToNobodySaysSo) {
   const auto sent = box.run({"send", "*", "is anybody here?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
@@ -135,7 +168,7 @@ TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
   const auto log = box.ok({"log"});
   EXPECT_TRUE(log.contains("ada -> tester") && log.contains("... (3000 bytes; agent-relay read ")) << log;
   for (const auto& words : std::vector<std::vector<std::string>>{
-           {"log"}, {"inbox"}, {"events"}, {"agents", "--all"}, {"status"}, {"dead", "--help"}, {"--help"}}) {
+           {"log"}, {"inbox", "--peek"}, {"events"}, {"agents", "--all"}, {"status"}, {"dead", "--help"}, {"--help"}}) {
     const auto said = box.run(words);
     EXPECT_TRUE(is_ascii(said.out + said.err)) << words.front() << "\n" << said.out;
   }

@@ -1,13 +1,16 @@
 /// `agent-relay inbox [NAME]`
 #include <algorithm>
+#include <set>
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/answers.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/invocation.h"
 #include "cli/message.h"
 #include "cli/people.h"
+#include "cli/steering.h"
 #include "cli/workspace.h"
 #include "protocol/limits.h"
 
@@ -16,24 +19,69 @@ namespace {
 
 constexpr std::int64_t kMostRows = protocol::kMaxQueryRows;
 
+/// The messages with what has not been read first, each part oldest first.
+struct Inbox {
+  std::vector<Message> messages;
+  std::set<std::int64_t> unread;  // keys
+  [[nodiscard]] bool is_unread(const Message& message) const { return unread.contains(message.key); }
+};
+
+Result<Inbox> inbox_of(Connection& connection, const json::object& wanted, bool only_unread, std::int64_t limit) {
+  const auto ask = [&](bool unread) {
+    auto query = wanted;
+    query["unreadOnly"] = unread;
+    return newest_messages(connection, protocol::MessageType::Inbox, std::move(query), limit);
+  };
+  Inbox inbox{.messages = RELAY_TRY(ask(true)), .unread = {}};
+  for (const auto& message : inbox.messages) inbox.unread.insert(message.key);
+  if (!only_unread)
+    for (auto& message : RELAY_TRY(ask(false)))
+      if (!inbox.is_unread(message) && std::cmp_less(inbox.messages.size(), limit))
+        inbox.messages.push_back(std::move(message));
+  std::ranges::sort(inbox.messages, {},
+                    [&](const Message& each) { return std::pair{!inbox.is_unread(each), each.key}; });
+  for (auto& message : inbox.messages) {
+    if (message.to.empty()) message.to = string_member(wanted, "agent").value_or("");
+    message.raw["unread"] = inbox.is_unread(message);
+  }
+  return inbox;
+}
+
+/// Its own delivery only. What a session of that name is about to get stays as it is.
+Result<void> mark_read(Connection& connection, const Message& message, const std::string& name) {
+  const auto payload =
+      RELAY_TRY(connection.ask(protocol::MessageType::Trace, json::serialize(json::object{{"id", message.id}})));
+  const auto trace = RELAY_TRY(parse_json_object(payload));
+  for (const auto* delivery : objects_in(trace, "deliveries"))
+    if (string_member(*delivery, "to") == name)
+      RELAY_TRY(
+          steer(connection, {{"action", "read"}, {"deliveryId", string_member(*delivery, "deliveryId").value_or("")}}));
+  return {};
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto limit = RELAY_CLI_USAGE(invocation.number("--limit", 1, kMostRows, protocol::kDefaultInboxRows));
   const auto name = invocation.argument(0).empty() ? context.own_name() : invocation.argument(0);
   auto connection = RELAY_CLI_TRY(join_workspace(context));
-  auto messages = RELAY_CLI_TRY(newest_messages(connection, protocol::MessageType::Inbox,
-                                                {{"agent", name},
-                                                 {"unreadOnly", invocation.has("--unread")},
-                                                 {"topic", invocation.value("--topic").value_or("")}},
-                                                limit));
-  if (messages.empty() && !invocation.argument(0).empty())
+  const auto inbox =
+      RELAY_CLI_TRY(inbox_of(connection, {{"agent", name}, {"topic", invocation.value("--topic").value_or("")}},
+                             invocation.has("--unread"), limit));
+  if (inbox.messages.empty() && !invocation.argument(0).empty())
     if (const auto sentence = RELAY_CLI_TRY(sentence_about_stranger(connection, name)); !sentence.empty())
       return complain(sentence, ExitCode::No);
-  for (auto& message : messages)
-    if (message.to.empty()) message.to = name;
-  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.key < b.key; });
-  const auto shape = invocation.has("--json") ? Shape::Json : Shape::Lines;
-  print_messages(messages, context, shape);
-  if (messages.empty() && shape == Shape::Lines) remark(relay::format("the inbox of {} is empty", name));
+  if (invocation.has("--json")) {
+    print_messages(inbox.messages, context, Shape::Json);
+  } else {
+    bool cut = false;
+    for (const auto& message : inbox.messages)
+      print((inbox.is_unread(message) ? context.paint(Colour::Bold, "* ") : "  ") +
+            message_line(message, context, 2, &cut));
+    if (cut) tell_how_to_read(context);
+    if (inbox.messages.empty()) remark(relay::format("the inbox of {} is empty", name));
+  }
+  if (invocation.has("--peek") || name != context.own_name()) return ExitCode::Yes;
+  for (const auto& message : inbox.messages)
+    if (inbox.is_unread(message)) RELAY_CLI_TRY(mark_read(connection, message, name));
   return ExitCode::Yes;
 }
 
@@ -42,8 +90,9 @@ constexpr Argument kArguments[] = {{.name = "[NAME]",
                                     .description = "whose inbox; default $AGENT_RELAY_NAME, $USER or human",
                                     .completes = Completes::Agents}};
 constexpr Option kOptions[] = {
-    {.name = "--unread", .description = "only what has not been delivered yet"},
+    {.name = "--unread", .description = "only what has not been read or delivered yet"},
     {.name = "--topic", .value = "TOPIC", .description = "only what is about TOPIC"},
+    {.name = "--peek", .description = "leave it unread"},
     {.name = "--limit", .value = "N", .description = "at most N messages, the newest (default 50)"},
     kJsonOption,
 };
@@ -55,10 +104,14 @@ const Command kInbox = {
     .group = Group::Everyday,
     .usage = "inbox [NAME]",
     .summary = "what was said to NAME, or to you",
-    .hint = "[--unread]",
+    .hint = "[--peek]",
     .arguments = kArguments,
     .options = kOptions,
-    .example = "agent-relay inbox Bob --unread",
+    .example = "agent-relay inbox",
+    .details =
+        "What is unread comes first, marked with `*` (`unread` in JSON). Your own inbox is read by that: the sender\n"
+        "sees it as `seen`, and it does not come again. Somebody else's is only looked at. What a session of yours\n"
+        "that is connected (`chat`, an agent) is about to get stays unread until it has it.",
     .needs_daemon = true,
     .run = run,
 };
