@@ -294,15 +294,21 @@ Result<void> Journal::sync() {
     take_back();
     return done;
   }
-  accept();
-  return {};
+  return accept();
 }
 
-void Journal::accept() {
-  const std::lock_guard lock{mutex_};
-  for (auto& segment : segments_) segment.unsynced = false;
-  safe_ = end_;
-  mark_.write({options_.id, epoch_, safe_.reach});
+Result<void> Journal::accept() {
+  const auto mark = [&] {
+    const std::lock_guard lock{mutex_};
+    auto done = mark_.write({options_.id, epoch_, end_.reach});
+    if (!done) return done;
+    for (auto& segment : segments_) segment.unsynced = false;
+    safe_ = end_;
+    return done;
+  };
+  auto marked = mark();
+  if (!marked) take_back();
+  return marked;
 }
 
 void Journal::take_back() {
@@ -347,7 +353,7 @@ void Journal::pass(JournalReach reach) {
   const std::lock_guard lock{mutex_};
   // What comes next begins a segment: numbers within one have no gap.
   end_ = safe_ = {.reach = reach};
-  mark_.write({options_.id, epoch_, reach});
+  std::ignore = mark_.write({options_.id, epoch_, reach});  // the database has them
 }
 
 void Journal::release(CommitNumber number) {

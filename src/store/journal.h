@@ -63,8 +63,8 @@ class Journal {
   Result<void> append(std::string& record, std::uint32_t commits, std::uint32_t messages = 0);
   /// What was appended survives a power cut. When that fails it is taken back.
   Result<void> sync();
-  /// What was appended need not survive one: it is safe as it is.
-  void accept();
+  /// What was appended need not survive one: it is safe as it is, and marked so. When that fails it is taken back.
+  Result<void> accept();
   /// What was appended since it was safe last is not there, also after a crash.
   void take_back();
   /// Nothing that was taken back is left on the disk. Without that nothing is appended, nor may anything go past.

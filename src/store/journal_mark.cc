@@ -1,7 +1,5 @@
 #include "store/journal_mark.h"
 
-#include <tuple>
-
 #include "store/journal_format.h"
 #include "store/sqlite_files.h"
 
@@ -18,12 +16,10 @@ std::optional<JournalMark> JournalMarkFile::read() const {
   return JournalMark{mark.id, mark.epoch, {mark.commits, mark.messages}};
 }
 
-void JournalMarkFile::write(const JournalMark& mark) {
+Result<void> JournalMarkFile::write(const JournalMark& mark) {
   if (file_ == nullptr) {
     keep_private(path_, vfs_);
-    auto opened = VfsFile::open(path_, vfs_, VfsFile::Mode::Write);
-    if (!opened) return;
-    file_ = *std::move(opened);
+    file_ = RELAY_TRY(VfsFile::open(path_, vfs_, VfsFile::Mode::Write));
   }
   MarkBytes bytes{.magic = {},
                   .id = mark.id,
@@ -33,7 +29,7 @@ void JournalMarkFile::write(const JournalMark& mark) {
                   .check = 0};
   std::memcpy(bytes.magic, kMarkMagic, sizeof kMarkMagic);
   bytes.check = check_of(bytes);
-  std::ignore = file_->write(0, bytes_of(bytes));
+  return file_->write(0, bytes_of(bytes));
 }
 
 }  // namespace relay::store

@@ -28,8 +28,7 @@ class JournalMarkFile {
 
   /// Nothing when there is none that is whole.
   [[nodiscard]] std::optional<JournalMark> read() const;
-  /// What fails is tried again with the next: a mark that is behind costs only precision.
-  void write(const JournalMark& mark);
+  Result<void> write(const JournalMark& mark);
 
  private:
   std::string path_, vfs_;

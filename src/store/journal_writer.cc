@@ -11,7 +11,7 @@ void InlineJournalWriter::write(JournalRecord record) {
   else if (sync_ == Sync::Each)
     done = journal_.sync();
   else
-    journal_.accept();
+    done = journal_.accept();
   if (done)
     listener_.on_written(1);
   else

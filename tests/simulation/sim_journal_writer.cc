@@ -66,8 +66,7 @@ Result<void> SimJournalWriter::append(Records& records) {
     }
   }
   if (durability_ == store::Durability::Power) return journal_.sync();
-  journal_.accept();
-  return {};
+  return journal_.accept();
 }
 
 void SimJournalWriter::work() {
