@@ -21,14 +21,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon itself gives up after 30 s
 
-/// Where this command runs, when that is inside the project; else the project's root.
+/// Where this command runs, relative to the project's root; empty at the root itself and outside the project.
 std::string own_directory(const Context& context) {
   std::error_code failed;
   const auto directory = std::filesystem::current_path(failed).string();
-  const bool inside =
-      !failed && directory.starts_with(context.project.root) &&
-      (directory.size() == context.project.root.size() || directory[context.project.root.size()] == '/');
-  return inside && protocol::is_utf8(directory) ? directory : std::string{};
+  const auto below_root = context.project.root + "/";
+  if (failed || !directory.starts_with(below_root) || !protocol::is_utf8(directory)) return {};
+  return directory.substr(below_root.size());
 }
 
 /// The agent runs with the environment of this shell, not with the daemon's: PATH, keys, proxies. It goes over the socket
