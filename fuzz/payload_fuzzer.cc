@@ -95,10 +95,11 @@ void error(std::string_view payload) {
 void delivery(std::string_view payload) {
   const auto parsed = parse_delivery(payload);
   if (!parsed) return;
-  const auto again =
-      parse_delivery(write_delivery({parsed->seq, parsed->session_id, parsed->original_to, parsed->message_id,
-                                     parsed->lane, parsed->mode, parsed->attempt, parsed->reason, parsed->expires_at}));
-  FUZZ_CHECK(again && again->seq == parsed->seq && again->original_to == parsed->original_to);
+  const auto again = parse_delivery(
+      write_delivery({parsed->seq, parsed->session_id, parsed->original_to, parsed->as_user, parsed->message_id,
+                      parsed->lane, parsed->mode, parsed->attempt, parsed->reason, parsed->expires_at}));
+  FUZZ_CHECK(again && again->as_user == parsed->as_user && again->seq == parsed->seq &&
+             again->original_to == parsed->original_to);
   FUZZ_CHECK(again->lane == parsed->lane && again->mode == parsed->mode);
   FUZZ_CHECK(again->attempt == parsed->attempt && again->reason == parsed->reason);
   FUZZ_CHECK(again->expires_at == parsed->expires_at);

@@ -157,7 +157,7 @@ TEST_F(Steering, ReadEndsWhatWaitsForSomebodyAwayAsSeen) {
 }
 
 TEST_F(Steering, ReadLeavesToASessionWhatItGetsItself) {
-  const auto bob = join_callback(world);
+  (void)join_callback(world);
   world.send(alice, "message-1", "Bob", "one", in_mode("manual"));
   const auto id = records::delivery_id(ledger(world, "message-1").delivery.key);
   EXPECT_TRUE(text(world.control(person, about("read", id)), "error").contains("gets it itself"));

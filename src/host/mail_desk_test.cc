@@ -167,7 +167,7 @@ TEST_F(MailDeskTest, WhatWakesNobodyIsTypedInCompany) {
   type_one();
   EXPECT_EQ(
       heard(),
-      (Lines{"a accepted", "paste Relay message from Alice [q]: text of q\nRelay message from Alice [a]: text of a",
+      (Lines{"a accepted", "paste Relay message from Alice [q] [kind:state]: text of q\nRelay message from Alice [a]: text of a",
              "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent began to work",
              "a delivered submitted: the agent began to work"}));
 }
@@ -259,7 +259,7 @@ TEST_F(MailDeskTest, ALongQuietOneStillFindsRoomBesideOthers) {
   receive("a");
   after(1s, State::Idle);
   const auto said = heard();
-  EXPECT_TRUE(said.back().starts_with("paste Relay message from Alice [q]: xxx")) << said.back();
+  EXPECT_TRUE(said.back().starts_with("paste Relay message from Alice [q] [kind:state]: xxx")) << said.back();
   EXPECT_TRUE(said.back().ends_with("\nRelay message from Alice [a]: text of a"));
 }
 

@@ -94,21 +94,21 @@ TEST_F(NativeSideTest, PassesOnWhatComesByTheDoors) {
 
 TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
   EXPECT_EQ(side->capabilities(), R"({"hear":"screen","know":"screen","answer":"","count":"",)"
-                                  R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"}})");
+                                  R"("speak":{"immediate":"pty","on-idle":"pty","manual":"held"},"proof":"seen"})");
   doors->can = {.hear = "transcript", .know = "hook", .answer = "hook", .count = "transcript"};
   doors->can.by(DeliveryMode::OnIdle) = {Moment::Idle, "inbox"};
   doors->can.by(DeliveryMode::NextMessage) = {Moment::Asked, "hook"};
   EXPECT_EQ(side->capabilities(),
             R"({"hear":"transcript","know":"hook","answer":"hook","count":"transcript",)"
-            R"("speak":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"held"}})");
+            R"("speak":{"immediate":"pty","next-message":"hook","on-idle":"inbox","manual":"held"},"proof":"seen"})");
   side->on_agent_gone();
   EXPECT_EQ(side->can().hear, "") << "an agent that has ended can do nothing";
 }
 
 TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
-  NativeSide headless{nullptr, *this, "h", profiles::Press::Nothing, false};
+  NativeSide headless{nullptr, *this, "h", profiles::Press::Nothing, {}, false};
   EXPECT_EQ(headless.capabilities(),
-            R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"}})");
+            R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
 }

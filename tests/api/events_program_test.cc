@@ -49,9 +49,12 @@ struct Watched : ::testing::Test {
 };
 
 TEST_F(Watched, StreamsAllThoseOfOneAgentAndThoseOfOneSession) {
-  auto all = reader("/api/v1/events/sse"), bob = reader("/api/v1/agents/Bob/events/sse?types=session,agent");
+  EXPECT_EQ(http->ask("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "there is no Bob yet";
+  EXPECT_EQ(http->ask("GET", "/api/v1/sessions/nowhere/events/sse").status, 404);
+  auto all = reader("/api/v1/events/sse");
   spawn("Eve");
   const auto session = spawn("Bob");
+  auto bob = reader("/api/v1/agents/Bob/events/sse?types=session,agent&offset=0");
   ASSERT_TRUE(all.hears("event: session.started\n"));
   ASSERT_TRUE(all.hears("\"_agentName\":\"Bob\"")) << all.heard;
   ASSERT_TRUE(bob.hears("\"_agentName\":\"Bob\"")) << bob.heard;

@@ -27,6 +27,7 @@ void end_tmux_server(std::string socket) {
 Agents::Agents() {
   std::filesystem::create_directory(tmux_directory());
   box.set("TMUX_TMPDIR", tmux_directory());
+  box.set("USER", "person");  // who sends as tester is a peer, not the user
   box.ok({"up", "--no-http"});
   submit_gap(Millis{300});
   script("{}");

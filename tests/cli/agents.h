@@ -74,8 +74,8 @@ class Agents : public ::testing::Test {
   pid_t agent_pid(const std::string& name) const;
 
   /// As the agent is shown it.
-  static std::string letter(const std::string& id, const std::string& body) {
-    return "Relay message from tester [" + id + "]: " + body;
+  static std::string letter(const std::string& id, const std::string& body, const std::string& tags = {}) {
+    return "Relay message from tester [" + id + "]" + tags + ": " + body;
   }
 
   Sandbox box;

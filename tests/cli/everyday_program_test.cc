@@ -26,7 +26,8 @@ struct Everyday : ::testing::Test {
     std::vector<std::string> words = {"inbox"};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<json::object> messages;
-    for (const auto& value : *array_member(box.ok_json(words), "messages")) messages.push_back(value.as_object());
+    const auto answer = box.ok_json(words);
+    for (const auto& value : *array_member(answer, "messages")) messages.push_back(value.as_object());
     return messages;
   }
   std::string shell(const std::string& script) const {

@@ -70,6 +70,10 @@ TEST(Config, ABadFileIsOneSentenceWithItsPlace) {
 
 TEST(Doctor, IsContentWithAFreshHomeAndARunningDaemon) {
   Sandbox box;
+  const auto bin = box.project() + "/bin";  // with an agent on PATH, whatever this machine has
+  std::filesystem::create_directory(bin);
+  ASSERT_EQ(::chmod(box.write(bin + "/claude", "#!/bin/sh\necho '2.1.325 (Claude Code)'\n").c_str(), 0700), 0);
+  box.set("PATH", bin + ":/usr/bin:/bin");
   const auto fresh = box.run({"doctor"});
   EXPECT_EQ(fresh.code, 0) << fresh.out;
   EXPECT_NE(fresh.out.find("start it with: agent-relay up"), std::string::npos) << fresh.out;
@@ -118,7 +122,8 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
     EXPECT_NE(first.out.find(check), std::string::npos) << check << first.out;
 
   const auto finding = [&](std::string_view check) {
-    for (const auto& value : parse_json_object(box.run({"doctor", "--json"}).out).value().at("checks").as_array())
+    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
+    for (const auto& value : report.at("checks").as_array())
       if (string_member(value.as_object(), "check") == check) return value.as_object();
     return json::object{};
   };

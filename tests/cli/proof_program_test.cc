@@ -108,7 +108,8 @@ TEST_F(Proofs, WhatWakesNobodyIsTypedOnlyInCompany) {
   const auto loud = send("Bob", "please review");
   ASSERT_TRUE(comes_to(loud, "delivered")) << ledger(loud).story;
   EXPECT_TRUE(comes_to(quiet, "delivered")) << ledger(quiet).story;
-  EXPECT_EQ(submitted("Bob"), Texts{letter(quiet, "the build is green") + "\n" + letter(loud, "please review")});
+  EXPECT_EQ(submitted("Bob"),
+            Texts{letter(quiet, "the build is green", " [kind:state]") + "\n" + letter(loud, "please review")});
 }
 
 TEST_F(Proofs, WhereALineBreakWouldBeEnterTheCompanyIsOneLine) {
@@ -117,7 +118,8 @@ TEST_F(Proofs, WhereALineBreakWouldBeEnterTheCompanyIsOneLine) {
   ASSERT_TRUE(waits_because(quiet, "it does not wake the agent")) << ledger(quiet).story;
   const auto loud = send("Bob", "please review");
   ASSERT_TRUE(comes_to(loud, "delivered")) << ledger(loud).story;
-  EXPECT_EQ(submitted("Bob"), Texts{letter(quiet, "the build is green") + " " + letter(loud, "please review")});
+  EXPECT_EQ(submitted("Bob"),
+            Texts{letter(quiet, "the build is green", " [kind:state]") + " " + letter(loud, "please review")});
 }
 
 TEST_F(Proofs, WhatWakesNobodyComesWithThePersonsOwnPrompt) {

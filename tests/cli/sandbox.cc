@@ -108,6 +108,13 @@ Sandbox::~Sandbox() {
   fs::remove_all(top_);
 }
 
+std::string Sandbox::system_token() const {
+  std::ifstream file{home_ + "/system.token"};
+  std::string token;
+  std::getline(file, token);
+  return token;
+}
+
 void Sandbox::enter_project(const std::string& name) {
   project_ = top_ + "/" + name;
   fs::create_directories(project_ + "/.git");

@@ -71,6 +71,8 @@ class Sandbox {
   json::object ok_json(std::vector<std::string> words);
 
   [[nodiscard]] const std::string& home() const { return home_; }
+  /// What shows the daemon that a program is one of its own; empty before it has run.
+  [[nodiscard]] std::string system_token() const;
   [[nodiscard]] const std::string& project() const { return project_; }
   void use_home(std::string home) { home_ = std::move(home); }
   /// Another directory with a marker; later runs happen there.

@@ -118,11 +118,14 @@ TEST_F(Spawned, ReleaseIsReportedAsReleased) {
 }
 
 TEST_F(Spawned, CrashIsReportedAsCrashed) {
-  box.run({"spawn", "Bob", "sh", "--", "-c", "sleep 0.3; exit 3"});
+  const auto run = [&](const std::string& name, const std::string& script) {
+    box.ok({"spawn", name, "sh " + box.write(format("{}/{}.sh", box.project(), name), "sleep 0.3\n" + script)});
+  };
+  run("Bob", "exit 3\n");
   EXPECT_EQ(ending_of("Bob"), "crashed: exited with code 3");
-  box.run({"spawn", "Eve", "sh", "--", "-c", "sleep 0.3; kill -SEGV $$"});
+  run("Eve", "kill -SEGV $$\n");
   EXPECT_EQ(ending_of("Eve"), "crashed: ended by SIGSEGV");
-  box.run({"spawn", "Ok", "sh", "--", "-c", "sleep 0.3"});
+  run("Ok", "");
   EXPECT_EQ(ending_of("Ok"), "completed");
 }
 
@@ -135,9 +138,9 @@ TEST_F(Spawned, ProgramThatExitsAtOnceLeavesNoSession) {
 }
 
 TEST_F(Spawned, KilledHostEndsItsSessionAfterTheGrace) {
-  box.ok({"down"});
+  box.ok({"down", "--all"});
   box.set("AGENT_RELAY_SESSION_GRACE_MS", "500");
-  box.ok({"up"});
+  box.ok({"up", "--no-http"});
   spawn("Bob", "wait");
   ASSERT_TRUE(hears("Bob", "wait"));
   ASSERT_EQ(::kill(host_of("Bob"), SIGKILL), 0);
@@ -276,7 +279,9 @@ TEST_F(Spawned, ASecretOfTheCallerReachesTheAgentAndStandsNowhereElse) {
   ASSERT_TRUE(is_here("Bob"));
   std::error_code none;
   for (const auto& entry : fs::recursive_directory_iterator{box.home(), none})
-    if (entry.is_regular_file(none)) EXPECT_EQ(text_of(entry.path()).find(secret), std::string::npos) << entry.path();
+    if (entry.is_regular_file(none)) {
+      EXPECT_EQ(text_of(entry.path()).find(secret), std::string::npos) << entry.path();
+    }
   for (const auto& entry : fs::directory_iterator{"/proc", none})
     EXPECT_EQ(text_of(entry.path().string() + "/cmdline").find(secret), std::string::npos) << entry.path();
   box.ok({"release", "Bob"});
@@ -306,7 +311,7 @@ TEST_F(Spawned, ANameIsFreeOnceItsReleaseIsAnswered) {
 /// As published clients speak: through the daemon, not through the door.
 struct SpawnedByFrames : Spawned {
   cli::Connection daemon = connect();
-  SpawnedByFrames() { EXPECT_TRUE(daemon.introduce()); }
+  SpawnedByFrames() { EXPECT_TRUE(daemon.introduce(box.system_token())); }
 
   cli::Connection connect() { return cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value(); }
 

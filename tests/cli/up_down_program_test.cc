@@ -88,7 +88,7 @@ TEST(Up, ListensAtAFurtherSocketToo) {
   box.ok({"up", "--socket", "extra.sock", "--no-http"});
   auto connection = cli::Connection::open(socket);
   ASSERT_TRUE(connection.has_value()) << connection.error().message();
-  EXPECT_TRUE(connection->introduce().has_value());
+  EXPECT_TRUE(connection->introduce(box.system_token()).has_value());
 }
 
 TEST(Up, KeepsEverythingPrivate) {
