@@ -9,11 +9,11 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr std::chrono::milliseconds kPatience{1'000};  // somebody sits at the keyboard
+constexpr std::chrono::milliseconds kCompletionTimeout{1'000};  // a user has pressed Tab
 
 Result<void> add_names(Connection& connection, MessageType type, const json::object& query, std::string_view list,
                        std::vector<std::string>& names) {
-  const auto payload = RELAY_TRY(connection.ask(type, json::serialize(query), kPatience));
+  const auto payload = RELAY_TRY(connection.ask(type, json::serialize(query), kCompletionTimeout));
   for (auto& name : names_in(RELAY_TRY(parse_json_object(payload)), list)) names.push_back(std::move(name));
   return {};
 }

@@ -6,14 +6,14 @@
 namespace relay::cli {
 namespace {
 
-struct Row {
+struct KeyRow {
   std::string_view bytes;
   EditorKey key;
 };
 
 using enum EditorKey;
 
-constexpr Row kKeys[] = {
+constexpr KeyRow kKeys[] = {
     {"\r", Enter},
     {"\n", Enter},
     {"\x1b\r", NewLine},
@@ -73,7 +73,7 @@ constexpr Row kKeys[] = {
 }  // namespace
 
 EditorKey editor_key(std::string_view bytes) {
-  const auto* const row = std::ranges::find(kKeys, bytes, &Row::bytes);
+  const auto* const row = std::ranges::find(kKeys, bytes, &KeyRow::bytes);
   return row != std::end(kKeys) ? row->key : None;
 }
 
