@@ -20,15 +20,23 @@ Decision Injection::decide(const Situation& situation) {
   auto way = make_way_for_keys(situation);
   const auto decision = way ? *way : decide_by_phase(situation);
   holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && situation.state != State::Blocked;
+  keys_due_ = holds_keys_ ? keys_wait_until(situation) : std::nullopt;
   return decision;
+}
+
+std::optional<SteadyTime> Injection::keys_wait_until(const Situation& situation) const {
+  if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !situation.keys.since) return std::nullopt;
+  const bool slow = phase_ == Phase::Entered || !situation.text_stands;
+  return *situation.keys.since + (slow ? kSlowPatience : kKeysPatience);
 }
 
 /// The user comes first: what is not sent in a moment is erased, and where that cannot be done the keys go on.
 std::optional<Decision> Injection::make_way_for_keys(const Situation& situation) {
-  if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !situation.keys.since) return std::nullopt;
-  const bool slow = phase_ == Phase::Entered || !situation.text_stands;
-  const bool late = situation.now >= *situation.keys.since + (slow ? kSlowPatience : kKeysPatience);
-  const bool unsent = phase_ == Phase::Pasted && (situation.keys.cancel || situation.state == State::Working);
+  const auto until = keys_wait_until(situation);
+  if (!until) return std::nullopt;
+  const bool late = situation.now >= *until;
+  const bool unsent = phase_ == Phase::Pasted &&
+                      (situation.keys.cancel || situation.state == State::Working || pasted_ + gap_ >= *until);
   if (!late && !unsent) return std::nullopt;
   const bool seen = situation.state == State::Typing || situation.state == State::Working;
   if (seen && situation.text_stands && situation.draft_is_ours) return erase(situation);

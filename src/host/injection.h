@@ -4,14 +4,15 @@
 ///        ▲ any dialog, draft, work:       │ a dialog, a person:         │ still there after kEnterPatience:
 ///        └ wait, with the reason          └ wait, never Enter           └ one more Enter, then erased and InDoubt
 ///
-/// Invariants: the text is written once, unless it was erased before Enter; Enter at most twice, and only while the composer is seen to hold text
-///   and nothing else is open; a working agent has taken the text only when the composer does not hold it any more: the
-///   turn may be another's; text of ours that Enter does not send is erased, unless something else stands with it; the
-///   user's keys are held from the paste until the text is taken or erased, some seconds at most before it is erased for
-///   them: then nothing was sent, and the message waits anew; a turn is interrupted at most once, and not while a person has a draft; a person's keys
-///   after the paste take the message out of our hands, but for those that answered a dialog meanwhile: they went to the
-///   dialog. What a person sent after editing is not known to be our text: it is in doubt unless the agent's record
-///   shows it.
+/// Invariants: the text is written once, unless it was erased before Enter; Enter at most twice, and only while the
+///   composer is seen to hold text and nothing else is open; a working agent has taken the text only when the composer
+///   does not hold it any more: the turn may be another's; text of ours that Enter does not send is erased, unless
+///   something else stands with it; the user's keys are held from the paste until the text is taken or erased. It is
+///   erased for them at once when Enter is not due in a moment, otherwise after some seconds at most: then nothing was
+///   sent, and the message waits anew; a turn is interrupted at most once, and not while a person has a draft; a
+///   person's keys after the paste take the message out of our hands, but for those that answered a dialog meanwhile:
+///   they went to the dialog. What a person sent after editing is not known to be our text: it is in doubt unless the
+///   agent's record shows it.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -95,6 +96,8 @@ class Injection {
   [[nodiscard]] bool edited() const { return edited_; }
   /// Must the user's keys wait?
   [[nodiscard]] bool holds_keys() const { return holds_keys_; }
+  /// Keys that wait make it necessary to decide again then, whatever else it waits for.
+  [[nodiscard]] std::optional<SteadyTime> keys_due() const { return keys_due_; }
   /// Was the agent seen to work on it?
   [[nodiscard]] bool worked() const { return worked_; }
   /// Was the text seen to stand in the composer?
@@ -108,6 +111,8 @@ class Injection {
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
   [[nodiscard]] Decision decide_by_phase(const Situation& situation);
+  /// Held keys wait until then; nothing when none wait for it.
+  [[nodiscard]] std::optional<SteadyTime> keys_wait_until(const Situation& situation) const;
   [[nodiscard]] std::optional<Decision> make_way_for_keys(const Situation& situation);
   [[nodiscard]] Decision while_waiting(const Situation& situation);
   [[nodiscard]] Decision while_working(const Situation& situation);
@@ -140,6 +145,7 @@ class Injection {
   bool touched_ = false;   // by a person, after the paste
   bool edited_ = false;    // by a person, before it was sent
   bool holds_keys_ = false;
+  std::optional<SteadyTime> keys_due_;
   bool yields_ = false;  // the user's keys go to the composer, whatever stands there
   bool worked_ = false;  // after Enter, without the text in the composer
   bool may_interrupt_;   // a turn that is under way, once

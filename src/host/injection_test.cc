@@ -177,6 +177,29 @@ TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
   EXPECT_EQ(after(30ms, State::Working), Step::Delivered);
 }
 
+TEST_F(InjectionTest, KeysDoNotWaitForAnEnterThatIsFar) {
+  injection = Injection{profiles::TypingRules{.submit_gap = 4s}};
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.keys.since = now.now;
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait) << "it is not drawn yet";
+  now.text_stands = true;
+  EXPECT_EQ(after(10ms, State::Typing), Step::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, HeldKeysAreDueWhenTheirTimeIsOver) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  EXPECT_FALSE(injection.keys_due());
+  now.keys.since = now.now;
+  ASSERT_EQ(after(10ms, State::Unknown), Step::Wait);
+  EXPECT_EQ(injection.keys_due(), *now.keys.since + kSlowPatience);
+  now.text_stands = true;
+  ASSERT_EQ(after(10ms, State::Typing), Step::Wait);
+  EXPECT_EQ(injection.keys_due(), *now.keys.since + kKeysPatience);
+}
+
 TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   now.text_stands = true;

@@ -236,7 +236,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     carry_out(decision, letter, view);
     if (decision.step == Step::Paste || decision.step == Step::Enter || decision.step == Step::Interrupt ||
         decision.step == Step::Erase)
-      return view.now + rules_.submit_gap;
+      return view.now + std::min(rules_.submit_gap, kErasePatience);
     if (decision.step == Step::Delivered) expect_turn(letter, view);
     letters_.pop_front();
     settled_from_ = view.now;
@@ -266,10 +266,11 @@ void Mailroom::expect_turn(const Letter& letter, const View& view) {
                          .until = view.now + (view.has_record ? kSeenPatience : kTurnPatience)};
 }
 
-/// What has not begun may run out of time, and a person who types from elsewhere does not wait for ever.
+/// What has not begun may run out of time, a person who types from elsewhere does not wait for ever, nor do held keys.
 std::optional<SteadyTime> Mailroom::again(const Letter& letter, std::optional<SteadyTime> at, const View& view) {
-  if (letter.injection.begun()) return at;
-  const auto end = letter.done ? std::optional{letter.give_up_at} : expiry_of(letter, view.now, view.wall);
+  const auto end = letter.injection.begun() ? letter.injection.keys_due()
+                   : letter.done            ? std::optional{letter.give_up_at}
+                                            : expiry_of(letter, view.now, view.wall);
   return at && end ? std::min(*at, *end) : at ? at : end;
 }
 

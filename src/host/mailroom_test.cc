@@ -216,6 +216,16 @@ TEST_F(MailroomTest, TextThatMadeWayForKeysIsTypedLaterWithItsCompany) {
   EXPECT_EQ(heard(), (std::vector<std::string>{"paste text of q\ntext of a"}));
 }
 
+TEST_F(MailroomTest, KeysAreNotHeldLongerThoughNothingChangesOnTheScreen) {
+  mailroom.add(letter("a"));
+  after(1s, State::Idle);
+  after(50ms, State::Unknown);
+  view.keys.since = view.now;
+  EXPECT_EQ(mailroom.deliver(view), view.now + kSlowPatience);
+  after(kSlowPatience, State::Unknown);
+  EXPECT_FALSE(mailroom.holds_keys());
+}
+
 TEST_F(MailroomTest, TypingDoesNotFillTheHistory) {
   mailroom.add(letter("a"));
   std::optional<profiles::Composer> composer = profiles::Composer{.focused = true, .draft = "a person's own"};
