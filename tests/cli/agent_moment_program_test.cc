@@ -1,5 +1,7 @@
 // A message arrives at the worst moment: over a half-written line, as a dialog opens, while the window changes. Nothing
 // is ever typed into a dialog, no line of the person's is sent, and the message still arrives, once.
+#include <algorithm>
+
 #include "base/format.h"
 #include "cli/agents.h"
 
@@ -35,42 +37,73 @@ TEST_F(Moments, AHalfLineIsNeverTouched) {
 /// Long enough for a person to act between the text and Enter, however busy the machine is.
 constexpr auto kPersonsGap = 4s;
 
-TEST_F(Moments, APersonWhoTypesBehindTheTextSendsItThemselves) {
+TEST_F(Moments, KeysTypedBehindTheTextTakeItOutAtOnceAndItIsTypedLater) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
-  bob.type(" and mine");
-  ASSERT_TRUE(bob.shows("and mine"));
+  const auto typed_at = std::chrono::steady_clock::now();
+  bob.type("my own");
+  ASSERT_TRUE(bob.shows("my own"));
+  EXPECT_LT(std::chrono::steady_clock::now() - typed_at, kPersonsGap / 2)
+      << "keys do not wait for an Enter that is far";
   let_pass(kPersonsGap + 1s);
   EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
+  EXPECT_EQ(count("Bob", "paste"), 1u) << "nothing is typed over a draft";
+  EXPECT_TRUE(ledger(id).tells("a person began to type; it was erased and is typed later")) << ledger(id).story;
   bob.type("\r");
-  EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
-  EXPECT_EQ(submitted("Bob"), std::vector{letter(id, "these are words and mine")});
-  EXPECT_TRUE(ledger(id).tells("a person edited it")) << ledger(id).story << "what is left of it is not known";
+  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(ledger(id).proof, "submitted");
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", letter(id, "these are words")}));
+  EXPECT_EQ(count("Bob", "paste"), 2u);
 }
 
-TEST_F(Moments, APersonWhoPressesEnterSendsWhatWeWrote) {
+TEST_F(Moments, KeysTypedJustBeforeOurEnterNeverMixWithTheText) {
+  auto& bob = start("Bob");
+  std::size_t pastes = 0;
+  for (const auto pause : {0ms, 100ms, 200ms, 280ms}) {
+    SCOPED_TRACE(pause.count());
+    const auto before = submitted("Bob").size();
+    const auto draft = format("my own {}", pause.count());
+    const auto id = send("Bob", "these are words");
+    ASSERT_TRUE(until([&] { return count("Bob", "paste") > pastes; }));
+    let_pass(pause);
+    bob.type(draft);
+    ASSERT_TRUE(until([&] { return bob.screen().find("> " + draft) != std::string::npos; })) << bob.screen();
+    bob.type("\r");
+    EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+    EXPECT_TRUE(until([&] { return submitted("Bob").size() == before + 2; }));
+    auto news = submitted("Bob");
+    news.erase(news.begin(), news.begin() + static_cast<std::ptrdiff_t>(before));
+    EXPECT_TRUE(std::ranges::is_permutation(news, std::vector{draft, letter(id, "these are words")}))
+        << testing::PrintToString(news);
+    ASSERT_TRUE(until([&] { return count("Bob", "replied") == before + 2; }));
+    pastes = count("Bob", "paste");
+  }
+}
+
+TEST_F(Moments, AnEnterOfThePersonBehindTheTextSendsNothingOfOurs) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
   ASSERT_TRUE(bob.shows("these are words"));
   bob.type("\r");
+  ASSERT_TRUE(until([&] { return typed("Bob", '\r') == 1; }));
+  EXPECT_TRUE(submitted("Bob").empty()) << "the text was taken out before it";
   expect_delivered_once(id, "these are words");
-  EXPECT_TRUE(ledger(id).tells("a person sent it")) << ledger(id).story;
+  EXPECT_EQ(typed("Bob", '\r'), 2u) << "the person's and ours";
 }
 
-TEST_F(Moments, APersonWhoRemovesTheTextIsNotAskedTwice) {
+TEST_F(Moments, AKeyThatClearsTheLineClearsNothingOfOursAndTheMessageIsTypedOnceMore) {
   submit_gap(kPersonsGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
   bob.type("\x15");  // Ctrl-U
-  EXPECT_TRUE(comes_to(id, "failed")) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("a person removed it"));
-  EXPECT_TRUE(submitted("Bob").empty());
-  EXPECT_EQ(count("Bob", "paste"), 1u);
+  ASSERT_TRUE(until([&] { return typed("Bob", '\x15') == 1; })) << "keys are never lost";
+  expect_delivered_once(id, "these are words");
+  EXPECT_EQ(count("Bob", "paste"), 2u);
 }
 
 TEST_F(Moments, NothingIsWrittenIntoADialog) {
@@ -148,15 +181,19 @@ TEST_F(Moments, ASwallowedEnterIsPressedOnceMore) {
   EXPECT_EQ(typed("Bob", '\r'), 2u);
 }
 
-TEST_F(Moments, AnEnterSwallowedTwiceIsLeftToThePerson) {
+TEST_F(Moments, ATextWhoseEnterIsSwallowedTwiceIsErasedAndInDoubt) {
   auto& bob = start("Bob", {"--swallow-enter", "2"});
   const auto id = send("Bob", "these are words");
   EXPECT_TRUE(comes_to(id, "in_doubt")) << ledger(id).story;
-  EXPECT_TRUE(ledger(id).tells("Enter was not taken"));
+  EXPECT_TRUE(ledger(id).tells("Enter was not taken, and its text was erased")) << ledger(id).story;
   EXPECT_EQ(typed("Bob", '\r'), 2u);
-  bob.type("\r");
-  EXPECT_TRUE(hears("Bob", "these are words"));
-  EXPECT_EQ(submitted("Bob").size(), 1u);
+  bob.type("my own\r");
+  EXPECT_TRUE(hears("Bob", "my own"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"my own"}) << "the composer was the person's again";
+  const auto next = send("Bob", "the next");
+  EXPECT_TRUE(comes_to(next, "delivered")) << ledger(next).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", letter(next, "the next")}));
+  EXPECT_EQ(ledger(id).state, "in_doubt");
 }
 
 TEST_F(Moments, AnEnterTooSoonAfterTheTextIsNotWhatWePress) {
