@@ -181,7 +181,7 @@ TEST_F(Deliveries, AgentSubscribesByWordsAndSeesKindAndTopic) {
 
 TEST_F(Deliveries, DebugLogSaysWhyAMessageWaits) {
   box.set("AGENT_RELAY_DEBUG", "1");
-  box.ok({"down"});
+  box.ok({"down", "--all"});
   box.ok({"up"});
   auto& bob = start("Bob");
   bob.type("half a li");
