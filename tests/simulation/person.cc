@@ -11,6 +11,7 @@ client::LinkOptions options() {
   options.socket_path = kSocketPath;
   options.hello.agent = "cli";
   options.hello.system_component = true;
+  options.hello.system_token = kSystemToken;
   options.patience = client::Patience::never_give_up();
   return options;
 }

@@ -25,6 +25,7 @@
 namespace relay::simulation {
 
 inline constexpr const char* kSocketPath = "/home/relay.sock";
+inline constexpr const char* kSystemToken = "the token of the simulated home";  // shown by the person's programs
 
 enum class Role { Plain, Callback, Host };
 

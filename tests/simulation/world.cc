@@ -73,7 +73,8 @@ DaemonPlan World::draw_daemon(const WorldOptions& options) {
     limits.rate_burst = 5 + static_cast<double>(random_.below(20));
   }
   if (chance(20)) limits.session_grace_ms = static_cast<std::int64_t>(random_.below(5'000));
-  plan.options.info = {.version = "simulated", .storage_driver = "simulated", .persistent = true};
+  plan.options.info = {
+      .version = "simulated", .storage_driver = "simulated", .persistent = true, .system_token = kSystemToken};
   max_output_bytes_ = plan.options.max_output_bytes;
   plan.store = options.store.value_or(chance(5) ? StoreKind::Sqlite : StoreKind::Memory);
   plan.durability = chance(70) ? store::Durability::Power : store::Durability::Process;
