@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "records/short_id.h"
 
 namespace relay::simulation {
@@ -17,6 +18,16 @@ constexpr Millis kLate{2'000};  // a timer that is due has run within this
 
 bool is_boundary(DeliveryMode mode) { return mode == DeliveryMode::NextMessage || mode == DeliveryMode::NextToolCall; }
 bool stays_in_hand(DeliveryMode mode) { return is_boundary(mode) || mode == DeliveryMode::Manual; }
+
+/// How many SESSION_STATEs of a session the daemon has heard: each carries its number among the capabilities, which the
+/// daemon keeps as long as the session, over a connection that is lost as well.
+std::size_t heard_up_to(const broker::RosterEntry& entry) {
+  const auto capabilities = parse_json_object(entry.capabilities);
+  const auto number = capabilities ? string_member(*capabilities, "told").value_or("") : "";
+  std::size_t count = 0;
+  std::from_chars(number.data(), number.data() + number.size(), count);
+  return count;
+}
 
 }  // namespace
 
@@ -48,9 +59,7 @@ void Alarm::sent(Key delivery, broker::ConnectionId connection, Seq seq) {
     if (session.connection == connection) session.kept.erase(delivery);
 }
 
-Alarm::Heard Alarm::heard(const Session& session, std::string_view last) {
-  std::size_t count = 0;
-  std::from_chars(last.data(), last.data() + last.size(), count);
+Alarm::Heard Alarm::heard(const Session& session, std::size_t count) {
   Heard all;
   for (std::size_t i = 0; i < std::min(count, session.told.size()); ++i) {
     const auto& told = session.told[i];
@@ -63,9 +72,7 @@ Alarm::Heard Alarm::heard(const Session& session, std::string_view last) {
 }
 
 /// A greeting tells the newest state, without a number.
-bool Alarm::said_since(const Session& session, std::string_view last, std::string_view state) {
-  std::size_t count = 0;
-  std::from_chars(last.data(), last.data() + last.size(), count);
+bool Alarm::said_since(const Session& session, std::size_t count, std::string_view state) {
   const auto first = session.told.begin() + static_cast<std::ptrdiff_t>(std::min(count, session.told.size()));
   return std::any_of(first, session.told.end(), [&](const Told& told) { return told.state == state; });
 }
@@ -127,8 +134,9 @@ std::optional<std::string> Alarm::look(const std::vector<broker::RosterEntry>& r
     const auto paused = paused_.find(name);
     if ((paused != paused_.end() && paused->second) || in_hand[name] + session.kept.size() >= session.able.window)
       continue;
-    auto known = heard(session, entry.reason);
-    if (said_since(session, entry.reason, entry.state)) known.state = entry.state;
+    const auto count = heard_up_to(entry);
+    auto known = heard(session, count);
+    if (said_since(session, count, entry.state)) known.state = entry.state;
     for (const auto& [flow, row] : first) {
       const auto& delivery = row->delivery;
       if (std::get<0>(flow) != name || delivery.expires_at <= now.wall || !is_open(session, known, delivery)) continue;

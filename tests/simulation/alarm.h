@@ -85,8 +85,8 @@ class Alarm {
     std::optional<protocol::Modes> modes;
     std::map<protocol::DeliveryMode, Key> boundaries;
   };
-  [[nodiscard]] static bool said_since(const Session& session, std::string_view last, std::string_view state);
-  [[nodiscard]] static Heard heard(const Session& session, std::string_view last);
+  [[nodiscard]] static bool said_since(const Session& session, std::size_t count, std::string_view state);
+  [[nodiscard]] static Heard heard(const Session& session, std::size_t count);
   [[nodiscard]] bool is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const;
   [[nodiscard]] bool in_flight(const Session& session, const records::Delivery& delivery) const;
 

@@ -226,6 +226,9 @@ struct AlarmTest : ::testing::Test {
     delivery.expires_at = 1'000'000;
     (void)book.add({delivery}, 1, 0);
   }
+  void tells(const std::string& state) {
+    bob.capabilities = format(R"({{"told":"{}"}})", alarm.tells("Bob", {.state = state}));
+  }
   [[nodiscard]] bool rings() const { return alarm.look({bob}, {.wall = 1}).has_value(); }
 };
 
@@ -241,9 +244,9 @@ TEST_F(AlarmTest, KnowsWhyALaneIsClosed) {
   bob.connected = false;
   EXPECT_FALSE(rings());
   bob.connected = true;
-  bob.reason = std::to_string(alarm.tells("Bob", {.state = "active"}));
+  tells("active");
   EXPECT_FALSE(rings());
-  bob.reason = std::to_string(alarm.tells("Bob", {.state = "idle"}));
+  tells("idle");
   EXPECT_TRUE(rings());
   bob.agent.paused = true;
   alarm.agent_saved(bob.agent);

@@ -235,7 +235,7 @@ void Program::tell(const std::string& state, std::optional<protocol::Modes> mode
   std::string number;
   ledger_.tells(plan_.name, {.state = state, .modes = modes, .boundary = boundary}, number);
   protocol::JsonWriter payload;
-  payload.field("state", state).field("reason", number);
+  payload.field("state", state).begin_object("capabilities").field("told", number).end();  // kept while it resumes
   if (modes) {
     payload.begin_array("modes");
     for (const auto mode : protocol::kDeliveryModes)
