@@ -249,9 +249,10 @@ Result<std::uint64_t> count_missing(Connection& connection, const Salvaged& salv
     lost += static_cast<std::uint64_t>(std::max<std::int64_t>(before - after - 1 - there, 0));
     counted = before - 1;
   }
-  // Where a table lost its beginning or its end, keys do not say how many rows there were.
-  const bool open_ended =
-      std::ranges::any_of(ranges, [](const KeyRange& range) { return range.after == 0 || range.before == kNoKey; });
+  // Where a table lost its beginning or its end, keys do not say how many rows there were. Halving narrows a range that
+  // cannot be read, so one at an end seldom reaches as far as keys can.
+  const bool open_ended = std::ranges::any_of(
+      ranges, [&](const KeyRange& range) { return range.after < least - 1 || range.before > newest + 1; });
   if (open_ended) {
     const auto there =
         static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT count(DISTINCT message) FROM deliveries")));
