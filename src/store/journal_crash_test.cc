@@ -150,8 +150,9 @@ class JournalLives final : public StoreListener {
       for (const auto& row : *rows) {
         before = row.message.key.value();
         found.insert(before);
-        if (damaged_ && row.deliveries == 0) found.erase(before);  // counted as lost
-        if (!damaged_ && !ever_damaged_) { EXPECT_GE(row.deliveries, 1u) << "a commit is whole or absent"; }
+        // After damage such a message was counted as lost, and it stays so.
+        if (ever_damaged_ && row.deliveries == 0) found.erase(before);
+        if (!ever_damaged_) { EXPECT_GE(row.deliveries, 1u) << "a commit is whole or absent"; }
       }
     }
     // What was asked and not told may have reached the disk, in the order asked.
