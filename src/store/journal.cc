@@ -349,11 +349,18 @@ Result<void> Journal::clean_locked() {
   return {};
 }
 
-void Journal::pass(JournalReach reach) {
+Result<void> Journal::pass(JournalReach reach) {
+  {
+    const std::lock_guard lock{mutex_};
+    // What comes next begins a segment: numbers within one have no gap.
+    end_ = safe_ = {.reach = reach};
+  }
+  return mark();
+}
+
+Result<void> Journal::mark() {
   const std::lock_guard lock{mutex_};
-  // What comes next begins a segment: numbers within one have no gap.
-  end_ = safe_ = {.reach = reach};
-  std::ignore = mark_.write({options_.id, epoch_, reach});  // the database has them
+  return mark_.write({options_.id, epoch_, safe_.reach});
 }
 
 void Journal::release(CommitNumber number) {

@@ -71,7 +71,10 @@ class Journal {
   Result<void> clean();
 
   /// The store has commits up to `number` that the journal never had: what comes next follows those.
-  void pass(JournalReach reach);
+  /// An error: that is so, and only the mark is behind; mark() writes it again.
+  Result<void> pass(JournalReach reach);
+  /// Marks how far all is safe. Until then damage to what was passed would not be counted.
+  Result<void> mark();
 
   /// Everything up to `number` is in the database, for as long as the database itself lasts.
   void release(CommitNumber number);

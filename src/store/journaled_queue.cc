@@ -65,7 +65,7 @@ void JournaledStoreQueue::persist(Ticket ticket, Changes changes, Haste haste) {
     refused_->last = ticket;
     return;
   }
-  if (last_direct_ || open_expiries_ > 0 || stuck_ || may_be_refused(changes)) {
+  if (last_direct_ || open_expiries_ > 0 || stuck_ || unsure_ || may_be_refused(changes)) {
     last_direct_ = ticket;
     return forward(PersistRequest{.ticket = ticket, .changes = std::move(changes)});
   }
@@ -213,6 +213,8 @@ Result<void> JournaledStoreQueue::give_again() {
 
 void JournaledStoreQueue::tell() {
   if (ended_) return;
+  if (unmarked_ && !journal_->mark()) return;
+  unmarked_ = false;
   const auto alive = alive_;  // whoever is told may end us
   const bool keeps_up = unapplied_bytes_ <= kMaxLagBytes || refused_;
   if (untold_ && keeps_up) listener_.on_committed(*std::exchange(untold_, std::nullopt), newest_event_);
@@ -263,6 +265,7 @@ void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
   if (ended_) return;
   newest_event_ = std::max(newest_event_, newest);
   trouble_.reset();
+  unsure_ = false;
   CommitNumber kept = 0;
   bool journalled = false;
   while (!unapplied_.empty() && unapplied_.front().ticket <= up_to) {
@@ -277,10 +280,10 @@ void JournaledStoreQueue::on_committed(Ticket up_to, EventNumber newest) {
     listener_.on_events(newest_event_);
   } else {
     for (; !direct_.empty() && direct_.front().ticket <= up_to; direct_.pop_front()) journaled_ = direct_.front().place;
-    if (journaled_.commits > journal_->newest()) journal_->pass(journaled_);
+    if (journaled_.commits > journal_->newest() && !journal_->pass(journaled_) && !std::exchange(unmarked_, true))
+      mark_later();
     if (last_direct_ && *last_direct_ <= up_to) last_direct_.reset();
-    untold_.reset();
-    listener_.on_committed(up_to, newest_event_);
+    untold_ = up_to;
   }
   tell();
   tell_answers();
@@ -307,9 +310,21 @@ void JournaledStoreQueue::on_commit_failed(Ticket from, Ticket to, const Error& 
   if (to < direct) return;
   if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
   direct_.clear();
+  if (!is(why, Errc::BadChange)) unsure_ = true;
   given_ = journaled_;
   if (!unapplied_.empty() && unapplied_.back().place.commits > given_.commits) given_ = unapplied_.back().place;
-  listener_.on_commit_failed(direct, to, why);
+  if (!unmarked_) return listener_.on_commit_failed(direct, to, why);
+  // Behind what is not told yet.
+  if (!refused_) refused_ = Refused{direct, to, why};
+  refused_->last = to;
+}
+
+void JournaledStoreQueue::mark_later() {
+  wait_(kRetryDelay, [this, alive = alive_] {
+    if (!*alive || !unmarked_) return;
+    tell();
+    if (*alive && unmarked_) mark_later();
+  });
 }
 
 void JournaledStoreQueue::try_again_later() {

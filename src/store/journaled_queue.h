@@ -94,6 +94,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   void on_committed(records::Ticket up_to, records::EventNumber newest) override;
   void on_commit_failed(records::Ticket from, records::Ticket to, const Error& why) override;
   void try_again_later();
+  void mark_later();
   void tell_answers();
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
@@ -124,8 +125,10 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::deque<Unapplied> direct_;                // of those, what the queue behind us was given
   std::size_t open_expiries_ = 0;
   std::optional<records::Ticket> untold_;  // safe
+  bool unmarked_ = false;                  // and the journal could not mark it: until then nothing is told
   std::optional<Refused> refused_;
-  bool stuck_ = false;                                   // the store could not take what is in the journal
+  bool stuck_ = false;   // the store could not take what is in the journal
+  bool unsure_ = false;  // the store refused a commit, and a crash may show it all the same, until another is over it
   std::optional<Error> trouble_;                         // why, until it takes something again
   std::unordered_map<QueryId, CommitNumber> questions_;  // what each must see
   std::vector<Early> early_;

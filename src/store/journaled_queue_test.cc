@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/format.h"
 #include "base/random.h"
@@ -44,6 +46,16 @@ class JournaledQueue : public testing::Test, public StoreListener {
   /// The loop's turns, then the store's.
   void run() {
     do { loop.run_all(); } while (behind.run_one() || loop.size() > 0);
+  }
+  void die() {
+    disk.kill();
+    queue.reset();
+    loop.clear();
+    behind.clear();
+    heard.clear();
+    waiting.clear();
+    disk.kill_after(UINT64_MAX);
+    disk.fail_next_syncs(0);
   }
   void persist(std::uint64_t ticket, std::int64_t key) {
     queue->persist(Ticket{ticket}, direct(key, "Alice", "Bob", "a", ticket));
@@ -148,15 +160,48 @@ TEST_F(JournaledQueue, WhatTheStoreNeverTookIsThereAfterADeath) {
   persist(1, 1);
   loop.run_all();
   persist(2, 3);
-  disk.kill();
-  queue.reset();
-  loop.clear();
-  behind.clear();
-  heard.clear();
+  die();
   open();
   queue->query(QueryId{1}, MessageQuery{});
   run();
   EXPECT_EQ(heard.back(), "answer 1 1");
+}
+
+TEST_F(JournaledQueue, CommitThatTheStoreRefusedDoesNotHideALaterOneAfterADeath) {
+  persist(1, 1);
+  run();
+  queue->persist(Ticket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+  disk.fail_next_syncs(1);  // its pages are written: whoever opens the database finds it
+  run();
+  ASSERT_EQ(heard.back(), "failed 2-2");
+  persist(3, 11);
+  do { loop.run_all(); } while (heard.back() != "committed 3" && behind.run_one());
+  ASSERT_EQ(heard.back(), "committed 3");
+  die();
+  open();
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard.back(), "answer 1 2");
+}
+
+TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
+  const auto marked = [&] { return JournalMarkFile{mark_path("db"), disk.vfs()}.read().value().reach.commits; };
+  persist(1, 1);
+  run();
+  die();
+  std::map<std::string, std::string> files;
+  for (const auto& name : disk.files()) files[name] = disk.read(name).value();
+  bool told = false;
+  for (std::uint64_t operations = 0; !told; ++operations) {
+    for (const auto& [name, bytes] : files) disk.put(name, bytes);
+    open();
+    queue->persist(Ticket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
+    disk.kill_after(operations);
+    run();
+    told = std::ranges::find(heard, "committed 2") != heard.end();
+    die();
+    if (told) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
+  }
 }
 
 TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {
