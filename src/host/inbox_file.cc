@@ -31,10 +31,10 @@ std::string bracketless(std::string_view text) {
   return line;
 }
 
-/// As it was written, without what a terminal would obey and with marks for invisible characters. It cannot pose as the next message, or as a word of ours below
-/// it: headings and what begins with a bracket are indented.
-void append_body(std::string& out, std::string_view text) {
-  const auto shown = text::show_invisible(text);
+/// As it was written, without what a terminal would obey and with marks for invisible characters. It cannot pose as the
+/// next message, or as a word of ours below it: headings and what begins with a bracket are indented.
+void append_body(std::string& out, std::string_view written) {
+  const auto shown = text::show_invisible(written);
   const std::string_view body{shown};
   bool line_begins = true;
   for (std::size_t at = 0; at < body.size();) {
