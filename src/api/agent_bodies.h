@@ -88,8 +88,8 @@ inline constexpr auto kObject<api::AgentBody> = object(
     member<&api::AgentBody::task>("task", "what it was asked to do"),
     member<&api::AgentBody::model>("model", "as it tells"), member<&api::AgentBody::team>("team", "as it tells"),
     member<&api::AgentBody::pending>("pending", "messages that wait for it"),
-    member<&api::AgentBody::messages_sent>("messagesSent", "since the daemon started"),
-    member<&api::AgentBody::messages_received>("messagesReceived", "since the daemon started"),
+    member<&api::AgentBody::messages_sent>("messagesSent", "since its name is known"),
+    member<&api::AgentBody::messages_received>("messagesReceived", "since its name is known: deliveries it was given"),
     member<&api::AgentBody::last_seen>("lastSeen", "milliseconds since 1970"));
 template <>
 inline constexpr auto kObject<api::AgentList> =

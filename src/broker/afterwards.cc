@@ -134,6 +134,7 @@ bool Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const 
   if (!records::may_change(delivery.state, delivery.proof, *end, line.proof) ||
       (renewed && *end == DeliveryState::InDoubt))
     return true;
+  if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) count_received(agent);
   delivery.state = line.state = *end;  // for the next word about it
   delivery.proof = line.proof;
   enter(agent, parcel.message, std::move(line));

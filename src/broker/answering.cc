@@ -199,6 +199,7 @@ void Core::finish(PendingSend& sent, Saving saving, std::string_view why) {
     }
     return;
   }
+  count_sent(sent.message->from);
   const std::string answer = sent.answer && connection != nullptr && connection->speaks() ? answer_to(sent) : "";
   if (!answer.empty() && sent.receipts) await_receipts(*connection, sent);
   const auto answered = answer_syncs(*sent.message);

@@ -67,6 +67,12 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     agent.record = bounded(std::move(record));
     agent.saved = true;
   }
+  for (const auto& counts : snapshot.counts) {
+    AgentState* agent = find_agent(counts.agent.value());
+    if (agent == nullptr) continue;
+    agent->sent = counts.sent;
+    agent->received = counts.received;
+  }
   for (auto& session : snapshot.sessions) {
     AgentState* agent = find_agent(session.agent.value());
     // The newest session counts; an older one that was never ended has been superseded.
@@ -489,6 +495,7 @@ void Core::say_goodbye() {
 
 Effects Core::take_effects(Broker::Gathering gathering) {
   resume_released();
+  if (std::exchange(counts_changed_, false)) emit(RosterChanged{RosterChange::Counts});
   if (gathering == Broker::Gathering::Ends) flush_changes();
   if (store_ == StoreState::Failing) fail_gathered();
   return std::exchange(effects_, {});

@@ -374,6 +374,9 @@ class Core {
   void take_given_back(AgentState& agent, const InFlight& item, Again again);
   void try_later(AgentState& agent, const InFlight& item, records::ChangeDelivery line, std::int64_t wait_ms);
   void put_off(AgentState& agent, const InFlight& item, records::ChangeDelivery line, WallMs until);
+  /// A message that is committed, and a delivery that became Delivered: the store counts the same.
+  void count_sent(const AgentName& sender);
+  void count_received(AgentState& agent);
   void settle_delivery(AgentState& agent, Key key);
   /// One line of the ledger: saved, and then told.
   void enter(AgentState& agent, std::shared_ptr<const records::Message> message, records::ChangeDelivery line,
@@ -621,6 +624,7 @@ class Core {
   std::string store_id_;
   Key newest_;
   records::EventNumber newest_event_;  // known to be committed
+  bool counts_changed_ = false;        // of some agent, since the roster was last said to have changed
   std::string_view answering_ = {};    // the id of the frame that is being handled, while it is
 
   Effects effects_;

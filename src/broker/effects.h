@@ -109,7 +109,10 @@ struct PersonWanted {
   std::string risk;  // of a permission
 };
 /// Somebody came, went or changed: `agents.json` and its like want rewriting.
-struct RosterChanged {};
+enum class RosterChange : std::uint8_t { Agents, Counts };
+struct RosterChanged {
+  RosterChange what = RosterChange::Agents;
+};
 /// A line for the operator's log.
 struct Note {
   enum class Level { Debug, Info, Warn } level = Level::Info;

@@ -49,6 +49,39 @@ TEST(Broker, TellsTheSessionOfWhoIsHere) {
   EXPECT_FALSE(agents.at(1).as_object().contains("sessionId"));
 }
 
+TEST(Broker, CountsOfMessagesSurviveARestart) {
+  World world;
+  auto alice = world.join("Alice");
+  auto bob = world.join("Bob");
+  for (const char* id : {"1", "2", "3"}) world.send(alice, id, "Bob", "hello");
+  for (const auto& frame : world.heard(bob, "DELIVER")) world.ack(bob, frame);
+  const auto counts = [&] {
+    std::string all;
+    const auto listing = world.answer(alice, "LIST_AGENTS", R"({"includeIdle":true})");
+    for (const auto& agent : listing.at("agents").as_array()) {
+      const auto& row = agent.as_object();
+      all += format("{} {} {}; ", text(row, "name"), row.at("messagesSent").as_int64(),
+                    row.at("messagesReceived").as_int64());
+    }
+    return all;
+  };
+  EXPECT_EQ(counts(), "Alice 3 0; Bob 0 3; ");
+  world.restart();
+  alice = world.join("Alice");
+  EXPECT_EQ(counts(), "Alice 3 0; Bob 0 3; ");
+}
+
+TEST(Broker, AMessageThatCouldNotBeStoredIsNotCounted) {
+  World world;
+  const auto alice = world.join("Alice");
+  world.leave(world.join("Bob"));
+  world.fail_commits(true);
+  world.send(alice, "1", "Bob", "hello");
+  world.fail_commits(false);
+  const auto listing = world.answer(alice, "LIST_AGENTS", "{}");
+  EXPECT_EQ(listing.at("agents").as_array().at(0).as_object().at("messagesSent").as_int64(), 0);
+}
+
 TEST(Broker, ListsAgentsPageByPageAndFindsOneBeyondTheFirst) {
   constexpr int kAgents = 400;  // with their tasks more than one answer takes
   World world;

@@ -170,6 +170,18 @@ void Core::keep(AgentState& agent, InFlight& item, records::ChangeDelivery line)
   if (news) enter(agent, item.parcel.message, std::move(line));
 }
 
+void Core::count_sent(const AgentName& sender) {
+  AgentState* agent = find_agent(sender.value());
+  if (agent == nullptr) return;
+  ++agent->sent;
+  counts_changed_ = true;
+}
+
+void Core::count_received(AgentState& agent) {
+  ++agent.received;
+  counts_changed_ = true;
+}
+
 /// Nothing further happens to it by itself.
 void Core::settle_delivery(AgentState& agent, Key key) {
   agent.mailbox.settled_one();
@@ -181,7 +193,7 @@ void Core::settle_delivery(AgentState& agent, Key key) {
 void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery line) {
   const auto& delivery = item.parcel.delivery;
   settle_delivery(agent, delivery.key);
-  ++agent.received;
+  count_received(agent);
   streams_.acknowledged(item.parcel.message->topic, item.parcel.message->from, agent.name(), delivery.lane,
                         delivery.seq);
   line.proof = std::max(line.proof, delivery.proof);
@@ -196,6 +208,7 @@ void Core::complete(AgentState& agent, const InFlight& item, records::ChangeDeli
 
 void Core::end_delivery(AgentState& agent, const Parcel& parcel, DeliveryState state, records::ChangeDelivery line) {
   settle_delivery(agent, parcel.delivery.key);
+  if (state == DeliveryState::Delivered) count_received(agent);
   line.state = state;
   line.proof = std::max(line.proof, parcel.delivery.proof);
   enter(agent, parcel.message, std::move(line));

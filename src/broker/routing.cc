@@ -305,7 +305,6 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
     if (const auto sync = syncs_.find(sending.meta.sync->correlation_id); sync != syncs_.end())
       sync->second.key = message->key;
   }
-  if (sending.sender != nullptr) ++sending.sender->sent;
   if (limits_.break_loops) loops_.taken(loop_view(sending), records::short_id(message->key), now_);
 
   charge_message(sending.connection, pending.bytes);

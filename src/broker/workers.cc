@@ -314,7 +314,6 @@ void Core::record_if_spawned(const AgentState& agent) {
 
 std::string Core::post_task(Starting& started) {
   AgentState& agent = admit_guest(started.name);  // known before it said HELLO: its task waits for it
-  if (AgentState* sender = find_agent(started.from.value())) ++sender->sent;
   records::Message message;
   message.from = started.from;
   message.to = started.name;

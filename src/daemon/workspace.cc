@@ -306,7 +306,8 @@ void Workspace::carry_out(broker::StartHost& effect) {
 
 void Workspace::carry_out(broker::EndHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->release(effect.name, {.by = effect.by, .reason = effect.reason}, when_told<void>(effect.id, &broker::Broker::on_host_done));
+  hosts_->release(effect.name, {.by = effect.by, .reason = effect.reason},
+                  when_told<void>(effect.id, &broker::Broker::on_host_done));
 }
 
 void Workspace::carry_out(broker::TypeIntoHost& effect) {
@@ -330,10 +331,13 @@ void Workspace::carry_out(broker::PersonWanted& effect) {
   if (person_sink_) person_sink_(effect);
 }
 
-void Workspace::carry_out(broker::RosterChanged&) {
-  if (!roster_sink_ || roster_timer_) return;
-  const SteadyTime earliest = std::max(now().steady + kRosterBurstMs, roster_not_before_);
-  roster_timer_ = loop_.at(earliest, [this] { report_roster(); });
+void Workspace::carry_out(broker::RosterChanged& effect) {
+  if (!roster_sink_) return;
+  const Millis delay = effect.what == broker::RosterChange::Counts ? kCountsDelay : kRosterBurstMs;
+  const SteadyTime due = std::max(now().steady + delay, roster_not_before_);
+  if (roster_timer_ && roster_due_ <= due) return;
+  roster_due_ = due;
+  roster_timer_ = loop_.at(due, [this] { report_roster(); });
 }
 
 void Workspace::carry_out(broker::Note& effect) { log::write(level_of(effect.level), effect.text, {}); }

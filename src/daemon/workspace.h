@@ -33,6 +33,7 @@ namespace relay::daemon {
 
 inline constexpr std::size_t kMaxOutputBytes = 8 << 20;  // unread output of one connection
 inline constexpr Millis kRosterBurstMs{200};             // changes this close together share one report
+inline constexpr Millis kCountsDelay{1'000};             // the same for what agents sent and received
 inline constexpr Millis kFirstRetention{60'000};         // after the start
 inline constexpr Millis kRetentionEvery{3'600'000};
 inline constexpr Millis kMaxShutdownWait{5'000};  // for commits under way, before the goodbye
@@ -174,6 +175,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   std::unique_ptr<net::Timer> tick_timer_;
   SteadyTime tick_at_{};
   std::unique_ptr<net::Timer> roster_timer_;
+  SteadyTime roster_due_{};         // when it fires
   SteadyTime roster_not_before_{};  // a long report is not repeated at once
   std::unique_ptr<net::Timer> retention_timer_;
   std::unique_ptr<net::Timer> shutdown_timer_;

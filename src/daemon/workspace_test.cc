@@ -22,6 +22,7 @@ struct WorkspaceTest : ::testing::Test {
   ScriptedQueue::Script store;
   int roster_reports = 0;
   std::size_t roster_size = 0;
+  std::uint64_t roster_sent = 0;  // by its first agent
   WorkspaceOptions options;
   Hosts* hosts = nullptr;
   std::unique_ptr<Workspace> workspace;
@@ -36,6 +37,7 @@ struct WorkspaceTest : ::testing::Test {
         [this](const auto& roster, WallMs) {
           ++roster_reports;
           roster_size = roster.size();
+          roster_sent = roster.empty() ? 0 : roster.front().sent;
         },
         EffectProbe{}, hosts);
   }
@@ -153,10 +155,35 @@ TEST_F(WorkspaceTest, ReportsABurstOfComingsAndGoingsOnce) {
   loop.advance(kRosterBurstMs);
   EXPECT_EQ(roster_reports, 1);
   EXPECT_EQ(roster_size, 2U);
-  send(*alice, "Bob", "m-1");
-  commit();
   loop.advance(Millis{1'000});
   EXPECT_EQ(roster_reports, 1);
+  bob->leave();
+  loop.advance(kRosterBurstMs);
+  EXPECT_EQ(roster_reports, 2);
+}
+
+TEST_F(WorkspaceTest, ReportsTheCountsOfABurstOfMessagesOnce) {
+  const auto alice = join("Alice");
+  const auto bob = join("Bob");
+  loop.advance(kRosterBurstMs);
+  EXPECT_EQ(roster_reports, 1);
+  for (int i = 0; i < 5; ++i) send(*alice, "Bob", format("m-{}", i));
+  commit();
+  loop.advance(kRosterBurstMs);
+  EXPECT_EQ(roster_reports, 1);
+  loop.advance(kCountsDelay);
+  EXPECT_EQ(roster_reports, 2);
+  EXPECT_EQ(roster_sent, 5U);
+  loop.advance(2 * kCountsDelay);
+  EXPECT_EQ(roster_reports, 2) << "nothing changed";
+}
+
+TEST_F(WorkspaceTest, ReportsAnAgentThatLeavesBeforeCountsAreDue) {
+  const auto alice = join("Alice");
+  const auto bob = join("Bob");
+  loop.advance(kRosterBurstMs);
+  send(*alice, "Bob", "m-1");
+  commit();
   bob->leave();
   loop.advance(kRosterBurstMs);
   EXPECT_EQ(roster_reports, 2);

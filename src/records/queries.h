@@ -17,6 +17,12 @@ struct Snapshot {
   Key newest;            // highest key ever used
   EventNumber newest_event = 0;
   std::vector<Agent> agents;
+  struct Counts {
+    AgentName agent;
+    std::uint64_t sent = 0;      // messages
+    std::uint64_t received = 0;  // deliveries that reached Delivered
+  };
+  std::vector<Counts> counts;     // of known agents, where one is not 0; by name
   std::vector<Session> sessions;  // those not ended
   std::vector<Stream> streams;
   std::vector<Stream> stream_marks;  // of pairs with forgotten streams: `last` of those; without a topic

@@ -21,6 +21,9 @@ Result<Snapshot> MemoryStore::load() {
   snapshot.newest = Key{tables_.newest};
   snapshot.newest_event = tables_.log.newest();
   for (const auto& [name, agent] : tables_.agents) snapshot.agents.push_back(agent);
+  for (const auto& [name, counts] : tables_.counts) {
+    if (counts.sent > 0 || counts.received > 0) snapshot.counts.push_back(counts);
+  }
   for (const auto& [id, session] : tables_.sessions) {
     if (session.ended == 0) snapshot.sessions.push_back(session);
   }

@@ -83,6 +83,13 @@ void MemoryStore::rollback() {
   in_group_ = false;
 }
 
+void MemoryStore::count(const AgentName& agent, std::uint64_t Snapshot::Counts::* what) {
+  const auto found = tables_.counts.find(agent.value());
+  if (found == tables_.counts.end()) return;
+  way_back_.emplace_back([this, name = agent.value(), what] { --(tables_.counts.at(name).*what); });
+  ++(found->second.*what);
+}
+
 Result<void> MemoryStore::on(const AddMessage& change) {
   const auto key = change.message.key.value();
   if (tables_.messages.contains(key))
@@ -90,6 +97,7 @@ Result<void> MemoryStore::on(const AddMessage& change) {
   way_back_.emplace_back([this, key] { tables_.remove_message(key); });
   tables_.add(change.message);
   const auto& message = change.message;
+  count(message.from, &Snapshot::Counts::sent);
   log({.type = kMessageExchanged, .at = message.ts, .agent = message.from, .session = message.session, .message = key});
   return {};
 }
@@ -111,6 +119,7 @@ Result<void> MemoryStore::on(const AddDelivery& change) {
   tracked.history.push_back({at, delivery.state, delivery.proof, change.reason});
   log_line(tracked, {}, change.at);
   tables_.add(std::move(tracked));
+  if (delivery.state == DeliveryState::Delivered) count(delivery.to, &Snapshot::Counts::received);
   return {};
 }
 
@@ -124,6 +133,8 @@ Result<void> MemoryStore::on(const ChangeDelivery& change) {
   if (found == tables_.deliveries.end()) return {};
   auto& tracked = found->second;
   if (!may_change(tracked.delivery.state, tracked.delivery.proof, change.state, change.proof)) return {};
+  if (change.state == DeliveryState::Delivered && tracked.delivery.state != DeliveryState::Delivered)
+    count(tracked.delivery.to, &Snapshot::Counts::received);
   auto next = tracked.delivery;
   next.state = change.state;
   next.proof = change.proof;
@@ -206,7 +217,9 @@ Result<void> MemoryStore::on(const RemoveSubscription& change) {
 }
 
 Result<void> MemoryStore::on(const PutAgent& change) {
-  put(tables_.agents, change.agent.name.value(), change.agent);
+  const auto& name = change.agent.name;
+  put(tables_.agents, name.value(), change.agent);
+  if (!tables_.counts.contains(name.value())) put(tables_.counts, name.value(), {.agent = name});
   return {};
 }
 
@@ -225,6 +238,7 @@ Result<void> MemoryStore::on(const RemoveAgent& change) {
     for (const auto key : sent) remove_unless_pending(key);
   }
   take(tables_.agents, name);
+  take(tables_.counts, name);
   std::vector<std::pair<std::string, std::string>> places;
   for (const auto& [place, there] : tables_.members) {
     if (place.second == name) places.push_back(place);

@@ -82,6 +82,8 @@ class MemoryStore final : public MessageStore {
   void take(Map& map, const typename Map::key_type& key);
   /// Removes a message and its deliveries unless one of them is pending.
   void remove_unless_pending(std::int64_t message);
+  /// One more for a known agent.
+  void count(const AgentName& agent, std::uint64_t records::Snapshot::Counts::* what);
   /// A delivery as it is from now on, and how to get back.
   void advance(MemoryTables::Tracked& tracked, records::Delivery next, records::DeliveryEvent line);
   void stay_within_bound();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "records/events.h"
+#include "records/queries.h"
 #include "records/records.h"
 #include "store/memory_log.h"
 #include "store/sorted_row.h"
@@ -63,6 +64,7 @@ class MemoryTables {
   std::map<std::tuple<std::string, std::string, std::string, std::uint8_t>, records::Stream> streams;
   std::map<std::tuple<std::string, std::string, std::uint8_t>, records::Stream> stream_marks;
   std::map<std::string, records::Agent> agents;
+  std::map<std::string, records::Snapshot::Counts> counts;  // one for each of these
   std::map<std::string, records::Session> sessions;
   std::map<std::pair<std::string, std::string>, bool> members;  // channel, member
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks;

@@ -10,6 +10,24 @@ namespace relay::store {
 using namespace records;
 using namespace sample;
 
+TEST_P(MessageStoreSuite, CountsWhatKnownAgentsSentAndReceived) {
+  commit({PutAgent{agent("Alice")}, PutAgent{agent("Bob")}});
+  commit({AddMessage{message(1, "Alice", "Bob", "one")}, AddDelivery{delivery(2, 1, "Bob")},
+          AddMessage{message(3, "Carol", "Bob", "nobody knows her")}});
+  commit({ChangeDelivery{Key{2}, DeliveryState::Delivered, Proof::Accepted, kStart}});
+  commit({ChangeDelivery{Key{2}, DeliveryState::Delivered, Proof::Seen, kStart}, PutAgent{agent("Alice")},
+          PutAgent{agent("Carol")}});
+  auto counts = store_->load()->counts;
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].agent.value(), "Alice");
+  EXPECT_EQ(counts[0].sent, 1u);
+  EXPECT_EQ(counts[0].received, 0u);
+  EXPECT_EQ(counts[1].agent.value(), "Bob");
+  EXPECT_EQ(counts[1].received, 1u) << "more proof is no second message";
+  commit({RemoveAgent{AgentName{"Alice"}, false, kStart}, PutAgent{agent("Alice")}});
+  EXPECT_EQ(store_->load()->counts.size(), 1u) << "a removed name begins anew";
+}
+
 TEST_P(MessageStoreSuite, GivesBackAMessageByteForByte) {
   auto said = message(1, "Alice", "Bob", "build is green");
   said.topic = Topic{"ci"};

@@ -38,6 +38,7 @@ constexpr SalvagedTable kSalvagedTables[] = {
     {"streams", "sender,recipient,topic,lane"},
     {"stream_marks", "sender,recipient,lane"},
     {"agents", "name"},
+    {"message_counts", "name", true},
     {"sessions", "id"},
     {"subscriptions", "session,topic"},
     {"channel_members", "channel,member"},

@@ -93,11 +93,13 @@ Result<void> DeliveryLedger::add_line(Entry& entry, DeliveryEvent line, const Se
   return {};
 }
 
-Result<void> DeliveryLedger::change(const ChangeDelivery& change) {
+Result<std::int64_t> DeliveryLedger::change(const ChangeDelivery& change) {
   Entry* entry = RELAY_TRY(find(change.key));
-  if (entry == nullptr) return {};
+  if (entry == nullptr) return 0;
   auto& delivery = entry->delivery;
-  if (!may_change(delivery.state, delivery.proof, change.state, change.proof)) return {};
+  if (!may_change(delivery.state, delivery.proof, change.state, change.proof)) return 0;
+  const bool arrived = change.state == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered;
+  const auto recipient = entry->parties.recipient;
   const auto before = std::pair{wait_of(delivery), available_at(delivery)};
   delivery.state = change.state;
   delivery.proof = change.proof;
@@ -106,8 +108,9 @@ Result<void> DeliveryLedger::change(const ChangeDelivery& change) {
   const bool moved = before != std::pair{wait_of(delivery), available_at(delivery)};
   entry->standing = std::max(entry->standing, moved ? Standing::Moved : Standing::Changed);
   delivery.attempts = change.attempts.value_or(delivery.attempts);
-  return add_line(*entry, {change.at, change.state, change.proof, change.reason, change.way, change.evidence},
-                  change.session);
+  RELAY_TRY(add_line(*entry, {change.at, change.state, change.proof, change.reason, change.way, change.evidence},
+                     change.session));
+  return arrived ? recipient : 0;
 }
 
 Result<bool> DeliveryLedger::requeue(const RequeueDelivery& change) {

@@ -28,7 +28,8 @@ class DeliveryLedger {
   };
   /// A delivery with the time of its message.
   Result<void> add(const records::AddDelivery& change, Parties parties, WallMs message_ts);
-  Result<void> change(const records::ChangeDelivery& change);
+  /// The number of the recipient whose delivery became Delivered; 0: none did.
+  Result<std::int64_t> change(const records::ChangeDelivery& change);
   /// False when it is not there, or over.
   Result<bool> requeue(const records::RequeueDelivery& change);
 

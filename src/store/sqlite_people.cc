@@ -8,6 +8,7 @@ using namespace records;
 
 Result<void> SqliteWriter::on(const PutAgent& change) {
   const auto& agent = change.agent;
+  RELAY_TRY(write_counts());  // what a name did before it was known is not counted
   const auto policy = agent.policy.empty() ? std::string{} : protocol::write_policy(agent.policy);
   const auto put = RELAY_TRY(connection_.use(
       "INSERT OR REPLACE INTO agents(name,entity,cli,program,model,task,working_directory,team,display_name,avatar_url,"

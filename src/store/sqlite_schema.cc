@@ -152,6 +152,16 @@ constexpr const char* kSubscriptions =
     " PRIMARY KEY(sender, recipient, lane)) WITHOUT ROWID;"
     "CREATE INDEX messages_by_topic ON messages(topic) WHERE topic IS NOT NULL;";
 
+// Version 7: what each known agent has sent and received, counted by the writer. The rows of messages do not tell it:
+// retention removes them.
+constexpr const char* kCounts =
+    "CREATE TABLE message_counts(name INTEGER PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT NULL);"
+    "INSERT INTO message_counts(name,sent,received) SELECT n.id, coalesce(s.messages,0), coalesce(r.deliveries,0)"
+    " FROM agents a JOIN names n ON n.name=a.name"
+    " LEFT JOIN (SELECT sender, count(*) AS messages FROM messages GROUP BY sender) s ON s.sender=n.id"
+    " LEFT JOIN (SELECT recipient, count(*) AS deliveries FROM deliveries WHERE state=2 GROUP BY recipient) r"
+    " ON r.recipient=n.id;";
+
 // Merged less often than is usual: what is indexed is written some two times less, and a search looks into some parts more.
 constexpr const char* kFullTextMerging = "INSERT INTO message_text(message_text, rank) VALUES('automerge', 8);";
 
@@ -159,7 +169,8 @@ struct Step {
   const char* sql[2];
 };
 constexpr Step kSteps[] = {{{kTables, nullptr}}, {{kFullText, kSeedView}},           {{kLanes, nullptr}},
-                           {{kEvents, nullptr}}, {{kNewestLines, kFullTextMerging}}, {{kSubscriptions, nullptr}}};
+                           {{kEvents, nullptr}}, {{kNewestLines, kFullTextMerging}}, {{kSubscriptions, nullptr}},
+                           {{kCounts, nullptr}}};
 static_assert(std::size(kSteps) == kSchemaVersion);
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace relay::store {
 
 inline constexpr std::int64_t kApplicationId = 0x4152'4C59;  // "ARLY", in the file's header
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 /// What a delivery waits for: its state and its hold in one number, by which it is found. Every index of deliveries that
 /// move is by this number and not by the state, so that a change which leaves a delivery where it is touches none.

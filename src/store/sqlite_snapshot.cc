@@ -40,6 +40,17 @@ Result<void> load_agents(Connection& connection, Snapshot& snapshot) {
   return {};
 }
 
+Result<void> load_counts(Connection& connection, Snapshot& snapshot) {
+  auto rows =
+      RELAY_TRY(connection.prepare("SELECT n.name,c.sent,c.received FROM message_counts c JOIN names n ON n.id=c.name"
+                                   " WHERE c.sent>0 OR c.received>0 ORDER BY n.name"));
+  while (RELAY_TRY(rows.step())) {
+    snapshot.counts.push_back({AgentName{rows.text(0)}, static_cast<std::uint64_t>(rows.integer(1)),
+                               static_cast<std::uint64_t>(rows.integer(2))});
+  }
+  return {};
+}
+
 Result<void> load_sessions(Connection& connection, Snapshot& snapshot) {
   auto rows =
       RELAY_TRY(connection.prepare("SELECT id,agent,token_hash,capabilities,started,last_seen,shadows FROM "
@@ -197,8 +208,8 @@ Result<Snapshot> load_snapshot(Connection& connection) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
   Snapshot snapshot;
   snapshot.newest = RELAY_TRY(newest_key(connection));
-  for (const auto load : {load_agents, load_sessions, load_streams, load_stream_marks, load_memberships, load_marks,
-                          load_proposals, load_recent_ids, load_backlogs}) {
+  for (const auto load : {load_agents, load_counts, load_sessions, load_streams, load_stream_marks, load_memberships,
+                          load_marks, load_proposals, load_recent_ids, load_backlogs}) {
     RELAY_TRY(load(connection, snapshot));
   }
   return snapshot;

@@ -372,6 +372,27 @@ TEST_F(SqliteFile, BringsAFileOfVersionFiveUpToDate) {
   EXPECT_EQ(store->messages(query)->size(), 1u);
 }
 
+TEST_F(SqliteFile, CountsTheMessagesOfAFileOfVersionSix) {
+  {
+    auto connection = Connection::open(path_, "", Access::ReadWrite);
+    ASSERT_TRUE(connection && migrate(**connection, 6));
+    const auto filled =
+        (*connection)
+            ->execute(
+                "INSERT INTO names VALUES(1,'Alice'),(2,'Bob');"
+                "INSERT INTO messages(key,id,ts,sender,recipient,payload) VALUES(1,'a',5,1,2,'{}'),(3,'b',5,1,2,'{}');"
+                "INSERT INTO "
+                "deliveries(key,message,recipient,seq,carriage,state,proof,expires_at,queued_offline,sender,"
+                "rank,wait) VALUES(2,1,2,1,0,2,1,0,0,1,2,3),(4,3,2,2,0,0,0,0,0,1,4,0);"
+                "INSERT INTO agents(name,entity,first_seen,last_seen) VALUES('Alice',0,1,2),('Bob',0,1,2);");
+    ASSERT_TRUE(filled) << filled.error().message();
+  }
+  const auto snapshot = open()->load().value();
+  ASSERT_EQ(snapshot.counts.size(), 2u);
+  EXPECT_EQ(snapshot.counts[0].sent, 2u);
+  EXPECT_EQ(snapshot.counts[1].received, 1u) << "what was delivered counts, what waits does not";
+}
+
 TEST_F(SqliteFile, FindsMessagesByTimeAlthoughTheClockWasSetBack) {
   constexpr WallMs kHalfAnHourMs = 1'800'000;
   auto store = open();

@@ -31,6 +31,7 @@ void SqliteWriter::on_rollback() {
   names_.forget_cache();
   streams_.clear();
   marks_.clear();
+  counts_.clear();
   messages_.clear();
   newest_message_ = {};
   newest_stored_ = -1;
@@ -68,6 +69,7 @@ Result<void> SqliteWriter::on(const AddMessage& change) {
                 OrNull{message.payload_meta}, std::string_view{message.payload});
   newest_message_ = {message.key, message.ts, recipient};
   newest_stored_ = std::max(newest_stored_, message.key.value());
+  ++counts_[sender].sent;
   return events_.add_message(message, sender);
 }
 
@@ -79,11 +81,16 @@ Result<void> SqliteWriter::on(const AddDelivery& change) {
   const auto sender = RELAY_TRY(names_.number(delivery.from.value()));
   const auto recipient = RELAY_TRY(names_.number(delivery.to.value()));
   RELAY_TRY(ledger_.add(change, {sender, recipient, recipient == message->recipient}, message->ts));
+  if (delivery.state == DeliveryState::Delivered) ++counts_[recipient].received;
   if (delivery.rank > delivery.key) newest_rank_ = std::max(newest_rank_, delivery.rank.value());
   return {};
 }
 
-Result<void> SqliteWriter::on(const ChangeDelivery& change) { return ledger_.change(change); }
+Result<void> SqliteWriter::on(const ChangeDelivery& change) {
+  const auto recipient = RELAY_TRY(ledger_.change(change));
+  if (recipient != 0) ++counts_[recipient].received;
+  return {};
+}
 
 Result<void> SqliteWriter::on(const RequeueDelivery& change) {
   if (RELAY_TRY(ledger_.requeue(change))) newest_rank_ = std::max(newest_rank_, change.rank.value());
@@ -139,12 +146,27 @@ Result<void> SqliteWriter::finish_group() {
   RELAY_TRY(write_gathered());
   for (const auto& [key, stream] : streams_) RELAY_TRY(write(std::get<0>(key), std::get<1>(key), stream));
   for (const auto& [key, mark] : marks_) RELAY_TRY(write(mark));
+  RELAY_TRY(write_counts());
   if (newest_rank_ > 0) RELAY_TRY(remember_newest_key(connection_, Key{newest_rank_}));
   newest_rank_ = 0;
   if (reached_.commits > 0) RELAY_TRY(remember_place_in_journal(connection_, reached_, promise_));
   reached_ = {};
   streams_.clear();
   marks_.clear();
+  return {};
+}
+
+Result<void> SqliteWriter::write_counts() {
+  for (const auto& [name, counts] : counts_) {
+    const auto add =
+        RELAY_TRY(connection_.use("INSERT INTO message_counts(name,sent,received) SELECT n.id,?2,?3 FROM names n"
+                                  " WHERE n.id=?1 AND EXISTS(SELECT 1 FROM agents a WHERE a.name=n.name)"
+                                  " ON CONFLICT DO UPDATE SET sent=sent+excluded.sent,"
+                                  " received=received+excluded.received"));
+    add->bind(name, counts.sent, counts.received);
+    RELAY_TRY(add->run());
+  }
+  counts_.clear();
   return {};
 }
 
@@ -190,6 +212,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
 
 Result<void> SqliteWriter::on(const RemoveAgent& change) {
   RELAY_TRY(write_gathered());
+  RELAY_TRY(write_counts());
   const std::string_view name = change.name.value();
   const auto agent = RELAY_TRY(find_name(connection_, name));
   if (agent) {
@@ -208,7 +231,8 @@ Result<void> SqliteWriter::on(const RemoveAgent& change) {
     }
     if (change.with_messages) RELAY_TRY(remove_messages_of(*agent));
   }
-  for (const char* sql : {"DELETE FROM agents WHERE name=?1", "DELETE FROM channel_members WHERE member=?1"}) {
+  for (const char* sql : {"DELETE FROM agents WHERE name=?1", "DELETE FROM channel_members WHERE member=?1",
+                          "DELETE FROM message_counts WHERE name=(SELECT id FROM names WHERE name=?1)"}) {
     const auto remove = RELAY_TRY(connection_.use(sql));
     remove->bind(name);
     RELAY_TRY(remove->run());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/result.h"
@@ -66,6 +67,8 @@ class SqliteWriter {
   Result<void> on(const records::RemoveSubscription& change);
   Result<void> write(std::int64_t sender, std::int64_t recipient, const records::Stream& stream);
   Result<void> write(const records::OutboxMark& mark);
+  /// Counts of names without a row in agents are dropped.
+  Result<void> write_counts();
   [[nodiscard]] std::size_t gathered_bytes() const { return messages_.bytes() + events_.bytes() + ledger_.bytes(); }
   struct Known {
     Key key;
@@ -86,11 +89,15 @@ class SqliteWriter {
   /// end. Bounded by the group.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string, protocol::Lane>, records::Stream> streams_;
   std::map<std::pair<std::string, std::string>, records::OutboxMark> marks_;
-  JournalReach reached_;             // by the group; 0: nothing of a journal is in it
-  Promise promise_{};                // of that group
-  Known newest_message_;             // added last, so its deliveries need no look-up
-  std::int64_t newest_stored_ = -1;  // the highest key of all messages; -1: not asked yet
-  std::int64_t newest_rank_ = 0;     // of the group, when it is nobody's key
+  struct Counts {
+    std::int64_t sent = 0, received = 0;
+  };
+  std::unordered_map<std::int64_t, Counts> counts_;  // of the group, by the number of the name
+  JournalReach reached_;                             // by the group; 0: nothing of a journal is in it
+  Promise promise_{};                                // of that group
+  Known newest_message_;                             // added last, so its deliveries need no look-up
+  std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
+  std::int64_t newest_rank_ = 0;                     // of the group, when it is nobody's key
 };
 
 }  // namespace relay::store

@@ -37,6 +37,8 @@ std::string say(const Snapshot& snapshot) {
   for (const auto& flow : snapshot.backlogs)
     text += format("{}>{} lane {}: {} held {}\n", flow.from.value(), flow.to.value(), protocol::code_of(flow.lane),
                    flow.pending, flow.held);
+  for (const auto& counts : snapshot.counts)
+    text += format("{} sent {} received {}\n", counts.agent.value(), counts.sent, counts.received);
   for (const auto& stream : snapshot.streams)
     text += format("{}>{} lane {}: {} {}\n", stream.from.value(), stream.to.value(), protocol::code_of(stream.lane),
                    stream.last.value(), stream.acked.value());
@@ -169,6 +171,7 @@ TEST(StoresAgree, WhateverHappensToDeliveries) {
       auto changes = life.message();
       for (auto more = life.some(); more > 0; --more) changes.push_back(life.next());
       if (life.often(15)) changes.push_back(life.removal());
+      if (life.often(4)) changes.insert(changes.begin() + 1, PutAgent{agent(kAgents[seed % std::size(kAgents)])});
       const bool keep = !life.often(6);
       ASSERT_EQ(apply_all(memory, changes, keep), apply_all(**durable, changes, keep));
       if (life.often(5)) {

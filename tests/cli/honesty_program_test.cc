@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "base/format.h"
 #include "cli/sandbox.h"
 
@@ -44,6 +47,38 @@ TEST_F(Honesty, AgentsAreConnectedOrNotAndIdleIsAState) {
   const auto agents = box.ok({"agents", "--all", "--json"});
   EXPECT_NE(agents.find(R"("connected":false)"), std::string::npos) << agents;
   EXPECT_EQ(agents.find(R"("idle")"), std::string::npos) << agents;
+}
+
+TEST_F(Honesty, CountsOfMessagesAreTheSameEverywhereAndAfterARestart) {
+  box.ok({"chat", "--name", "Alice"}, "@Bob one\n@Bob two\n");
+  box.ok({"send", "Alice", "for later"});  // by the sandbox's own name, tester
+  const auto bob = box.start({"chat", "--name", "Bob"});
+  ASSERT_TRUE(bob->says("two"));
+  const auto counts_in = [](const json::object& answer) {
+    std::string all;
+    for (const auto& value : answer.at("agents").as_array()) {
+      const auto& agent = value.as_object();
+      all += format("{} {} {}; ", string_member(agent, "name").value_or("?"),
+                    integer_member(agent, "messagesSent").value_or(-1),
+                    integer_member(agent, "messagesReceived").value_or(-1));
+    }
+    return all;
+  };
+  const auto listed = [&] { return counts_in(box.ok_json({"agents", "--all"})); };
+  const auto in_file = [&] {
+    std::ifstream file{box.workspace_directory() + "/agents.json"};
+    const auto text = parse_json_object(std::string{std::istreambuf_iterator{file}, {}});
+    return text ? counts_in(*text) : std::string{};
+  };
+  const std::string expected = "Alice 2 0; Bob 0 2; tester 1 0; ";
+  EXPECT_TRUE(eventually([&] { return listed() == expected; })) << listed();
+  EXPECT_TRUE(eventually([&] { return in_file() == expected; })) << in_file();
+  bob->end_input();
+  bob->finish();
+  box.kill_daemon();
+  box.ok({"up"});
+  EXPECT_EQ(listed(), expected);
+  EXPECT_TRUE(eventually([&] { return in_file() == expected; })) << in_file();
 }
 
 TEST_F(Honesty, NothingBehindQuitIsSent) {
