@@ -36,6 +36,12 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
       .optional("trouble", account.trouble)
       .field("title", account.sight.screen().title());
   if (account.last_typed != SteadyTime{}) answer.field("lastTyped", wall_of(account.last_typed));
+  if (const auto& held = account.held; held.bytes > 0) {
+    answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held.bytes));
+    if (held.since) answer.field("since", wall_of(*held.since));
+    if (held.discarded > 0) answer.field("discarded", static_cast<std::int64_t>(held.discarded));
+    answer.field("reason", held.dialog ? "a dialog is open" : "a message stands unsent in the composer").end();
+  }
 }
 
 }  // namespace relay::host

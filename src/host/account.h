@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "host/keyboard.h"
 #include "host/mail_desk.h"
 #include "host/native_side.h"
 #include "host/record.h"
@@ -23,6 +24,7 @@ struct Account {
   profiles::State state;  // by all that is known
   Moment now;
   SteadyTime last_typed;
+  Keyboard::Held held;
   bool person;
   bool connected;
   std::string_view trouble;

@@ -19,6 +19,12 @@ void HeldInput::add(std::string_view bytes, SteadyTime now) {
   chunks_.push_back({std::string{bytes}, begins_with_enter(bytes) && (!chunks_.empty() || must_wait(bytes, now))});
 }
 
+void HeldInput::extend(std::string_view bytes) {
+  if (chunks_.empty()) return;
+  bytes_ += bytes.size();
+  chunks_.back().bytes += bytes;
+}
+
 bool HeldInput::must_wait(std::string_view bytes, SteadyTime now) const {
   return begins_with_enter(bytes) && taken_ && now < *taken_ + kEnterGap;
 }

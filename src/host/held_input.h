@@ -1,9 +1,10 @@
-/// Input of the user that waits while a message of ours stands in the composer, so that both never become one prompt.
+/// Input of the user that waits while a message of ours stands in the composer, so that both never become one prompt, and
+/// while a dialog is open that was drawn after the keys were pressed.
 ///
 /// Invariants: the bytes leave in the order they came; what the terminal itself reports does not wait unless keys wait
 ///   before it; an Enter that came apart from the keys before it leaves kEnterGap after them, because programs take an
 ///   Enter right behind other keys for a line break.
-/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld.
+/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -27,6 +28,10 @@ class HeldInput {
   HeldInput() = default;
 
   void add(std::string_view bytes, SteadyTime now);
+  /// The rest of a sequence or paste whose beginning was added last.
+  void extend(std::string_view bytes);
+  /// What is held counts as pressed now: its time begins again.
+  void restart(SteadyTime now) { since_ = now; }
   /// Pieces that were recognised in what was added.
   void classify(const std::vector<terminal::InputPiece>& pieces);
 

@@ -272,6 +272,7 @@ class Host::Core final : public pty::ProgramListener,
             .state = state(),
             .now = loop_.now(),
             .last_typed = keyboard_.typing().any,
+            .held = keyboard_.describe_held(),
             .person = person_ != nullptr,
             .connected = link_->ready(),
             .trouble = trouble_};
@@ -488,17 +489,28 @@ class Host::Core final : public pty::ProgramListener,
     loop_.post([this] { look(); });
   }
 
+  /// Keys that were pressed before a dialog was drawn are not for the dialog.
+  [[nodiscard]] KeyHold key_hold() const {
+    if (state() == profiles::State::Blocked) {
+      const auto known = native_.known();
+      const bool told = known && known->state == profiles::State::Blocked;
+      return told || !sight_.watcher().verdict().guessed ? KeyHold::Earlier : KeyHold::EarlierBounded;
+    }
+    const bool unseen = keyboard_.overtaken() && sight_.state() == profiles::State::Unknown;
+    return desk_.holds_keys() || unseen ? KeyHold::All : KeyHold::None;
+  }
+
   void deliver() {
     answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || sight_.watcher().mid_frame() || output_paused_) {
-      keyboard_.hold(desk_.holds_keys(), now());  // for so long at most
+      if (!ended_) keyboard_.hold(key_hold(), now());
       return look_again({});
     }
     if (!keyboard_.empty() && !desk_.in_hand() && !keys_.under_way()) keyboard_.still_typing(now());
     answer_due_ = keys_.look(answer_view());
     const auto again = desk_.deliver(mail_view());
-    if (keyboard_.hold(desk_.holds_keys(), now())) deliver_soon();
+    if (keyboard_.hold(key_hold(), now())) deliver_soon();
     look_again(again);
   }
 

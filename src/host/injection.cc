@@ -21,6 +21,8 @@ Decision Injection::decide(const Situation& situation) {
   const auto decision = way ? *way : decide_by_phase(situation);
   holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && situation.state != State::Blocked;
   keys_due_ = holds_keys_ ? keys_wait_until(situation) : std::nullopt;
+  if (const auto settled = situation.since + kIdleSettle; keys_due_ && dialog_seen_ && situation.now < settled)
+    keys_due_ = std::min(*keys_due_, settled);
   return decision;
 }
 
@@ -33,10 +35,12 @@ std::optional<SteadyTime> Injection::keys_wait_until(const Situation& situation)
 /// The user comes first: what is not sent in a moment is erased, and where that cannot be done the keys go on.
 std::optional<Decision> Injection::make_way_for_keys(const Situation& situation) {
   const auto until = keys_wait_until(situation);
-  if (!until) return std::nullopt;
+  if (!until || situation.state == State::Blocked) return std::nullopt;  // a dialog is not typed over
+  if (dialog_seen_ && situation.now < situation.since + kIdleSettle) return std::nullopt;
   const bool late = situation.now >= *until;
-  const bool unsent = phase_ == Phase::Pasted &&
-                      (situation.keys.cancel || situation.state == State::Working || pasted_ + gap_ >= *until);
+  const auto enter_at = std::max(pasted_ + gap_, dialog_over_at(situation).value_or(pasted_));
+  const bool unsent =
+      phase_ == Phase::Pasted && (situation.keys.cancel || situation.state == State::Working || enter_at >= *until);
   if (!late && !unsent) return std::nullopt;
   const bool seen = situation.state == State::Typing || situation.state == State::Working;
   if (seen && situation.text_stands && situation.draft_is_ours) return erase(situation);

@@ -246,6 +246,23 @@ TEST_F(InjectionTest, KeysGoToADialogAtOnce) {
   EXPECT_FALSE(injection.holds_keys());
 }
 
+TEST_F(InjectionTest, TextBehindADialogIsErasedBeforeHeldKeysFollow) {
+  ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
+  now.text_stands = true;
+  now.keys.since = now.now;
+  ASSERT_EQ(after(10ms, State::Blocked), Step::Wait);
+  ASSERT_EQ(after(60s, State::Blocked), Step::Wait);
+  person_types();  // the answer
+  now.keys.since = now.now;
+  ASSERT_EQ(after(1ms, State::Typing), Step::Wait);
+  EXPECT_TRUE(injection.holds_keys()) << "they do not go to the text";
+  EXPECT_EQ(injection.keys_due(), now.since + kIdleSettle);
+  EXPECT_EQ(after(kIdleSettle, State::Typing), Step::Erase);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), Step::Wait);
+  EXPECT_FALSE(injection.holds_keys());
+}
+
 TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
   ASSERT_EQ(after(0ms, State::Idle), Step::Paste);
   now.keys.since = now.now;

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace relay::host {
+namespace {
+
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+constexpr std::string_view kStringEnd = "\x1b\\";
+
+}  // namespace
 
 void Keyboard::connect(pty::Program& program) {
   program_ = &program;
@@ -11,58 +17,118 @@ void Keyboard::connect(pty::Program& program) {
 }
 
 void Keyboard::person_types(std::string_view bytes, SteadyTime now) {
-  if (holds_ || !held_.empty() || held_.must_wait(bytes, now)) return hold_input(bytes, now);
+  const bool waits = !earlier_only() && (hold_ == KeyHold::All || !held_.empty() || held_.must_wait(bytes, now));
+  if (fragment_held_ != waits) bytes = finish_fragment(bytes, now);
+  if (bytes.empty()) return;
+  waits ? hold_input(bytes, now) : pass_input(bytes, now);
+}
+
+void Keyboard::pass_input(std::string_view bytes, SteadyTime now) {
   write(bytes);
-  count(splitter_.expire(now), last_typed_);  // an Escape of long ago does not belong to what is typed now
+  expire(now);  // an Escape of long ago does not belong to what is typed now
   count(splitter_.feed(bytes, now), now);
+  fragment_held_ = false;
   last_typed_ = now;
   if (splitter_.may_be_escape()) typing_.any = typing_.edit = now;
 }
 
+void Keyboard::expire(SteadyTime now) {
+  const auto pieces = splitter_.expire(now);
+  fragment_held_ ? held_.classify(pieces) : count(pieces, last_typed_);
+  fragment_held_ = fragment_held_ && splitter_.unfinished();
+}
+
+std::string_view Keyboard::finish_fragment(std::string_view bytes, SteadyTime now) {
+  expire(now);
+  while (!bytes.empty() && splitter_.unfinished()) {
+    const auto byte = bytes.substr(0, 1);
+    bytes.remove_prefix(1);
+    if (!fragment_held_) {
+      pass_input(byte, now);
+      continue;
+    }
+    const auto end = splitter_.in_paste() ? kPasteEnd : kStringEnd;
+    held_.classify(splitter_.feed(byte, now));
+    if (held_.bytes() < kMaxHeldBytes)
+      held_.extend(byte);
+    else if (++discarded_; !splitter_.unfinished())
+      held_.extend(end);
+  }
+  fragment_held_ = fragment_held_ && splitter_.unfinished();
+  return bytes;
+}
+
 /// A terminal's reply does not wait: the program may wait for it.
 void Keyboard::pass_replies(SteadyTime now) {
-  if (!held_.empty() && !held_.keys_since() && !splitter_.deadline()) write(held_.take(now));
+  if (held_.empty() || held_.keys_since() || (fragment_held_ && splitter_.deadline())) return;
+  fragment_held_ = false;
+  write(held_.take(now));
 }
 
 void Keyboard::hold_input(std::string_view bytes, SteadyTime now) {
-  held_.classify(splitter_.expire(now));
+  expire(now);
   held_.add(bytes, now);
   held_.classify(splitter_.feed(bytes, now));
+  fragment_held_ = splitter_.unfinished();
   last_typed_ = now;
   pass_replies(now);
   on_room();
 }
 
-bool Keyboard::hold(bool holds, SteadyTime now) {
+bool Keyboard::hold(KeyHold hold, SteadyTime now) {
+  const auto before = std::exchange(hold_, hold);
+  if (held_.empty()) overtaken_ = false;
+  const bool was_open = before == KeyHold::Earlier || before == KeyHold::EarlierBounded;
+  if (earlier_only()) {
+    overtaken_ = !held_.empty();
+  } else if (was_open && overtaken_) {
+    held_.restart(now);
+    settled_at_ = now + kDialogSettle;
+  }
+  if (before == KeyHold::Earlier && hold == KeyHold::EarlierBounded) held_.restart(now);
+  on_room();
+  if (hold_ == KeyHold::Earlier || (!earlier_only() && now < settled_at_)) return false;
   const auto since = held_.keys_since();
-  holds_ = holds && !(since && now >= *since + kMaxHeld);
-  return !holds_ && release(now);
+  if (hold_ != KeyHold::None && !(since && now >= *since + kMaxHeld)) return false;
+  if (hold_ == KeyHold::All) hold_ = KeyHold::None;
+  return release(now);
 }
 
 bool Keyboard::release(SteadyTime now) {
   if (held_.empty()) return false;
-  held_.classify(splitter_.expire(now));
-  const bool edits = held_.has_edits() || splitter_.may_be_escape(), enters = held_.has_enter();
+  expire(now);
+  const bool edits = held_.has_edits() || (fragment_held_ && splitter_.may_be_escape()), enters = held_.has_enter();
   const auto bytes = held_.take(now);
   if (bytes.empty()) return false;
   if (edits) typing_.any = typing_.edit = now;
   if (enters) typing_.any = typing_.enter = now;
+  if (held_.empty()) {
+    fragment_held_ = overtaken_ = false;
+    discarded_ = 0;
+  }
   write(bytes);
   return true;
 }
 
 HeldKeys Keyboard::held(SteadyTime now) {
-  if (!held_.empty()) held_.classify(splitter_.expire(now));
+  if (!held_.empty()) expire(now);
   pass_replies(now);
+  if (earlier_only()) return {};  // they wait for the dialog alone
   return {.since = held_.keys_since(), .cancel = held_.has_cancel()};
+}
+
+Keyboard::Held Keyboard::describe_held() const {
+  return {.bytes = held_.bytes(), .discarded = discarded_, .since = held_.keys_since(), .dialog = earlier_only()};
 }
 
 std::optional<SteadyTime> Keyboard::due() const {
   if (held_.empty()) return std::nullopt;
-  if (!holds_) return held_.due();
-  if (const auto undecided = splitter_.deadline()) return undecided;
+  if (hold_ == KeyHold::None)
+    return overtaken_ ? std::max(settled_at_, held_.due().value_or(settled_at_)) : held_.due();
+  if (const auto undecided = splitter_.deadline(); undecided && fragment_held_) return undecided;
   const auto since = held_.keys_since();
-  return since ? std::optional{*since + kMaxHeld} : std::nullopt;
+  if (!since || hold_ == KeyHold::Earlier) return std::nullopt;
+  return std::max(*since + kMaxHeld, held_.due().value_or(SteadyTime{}));
 }
 
 void Keyboard::count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at) {
@@ -81,7 +147,7 @@ void Keyboard::write(std::string_view bytes) {
 
 void Keyboard::on_room() {
   if (program_ != nullptr && !waiting_.empty()) waiting_.erase(0, program_->write(waiting_));
-  const bool crowded = !waiting_.empty() || held_.bytes() >= kMaxHeldBytes;
+  const bool crowded = !waiting_.empty() || (!earlier_only() && held_.bytes() >= kMaxHeldBytes);
   if (std::exchange(crowded_, crowded) != crowded) on_crowded_(crowded);
 }
 

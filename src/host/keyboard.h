@@ -1,10 +1,15 @@
 /// The one way into the agent's input: what people type, unchanged and at once, and what we write, never in between.
 ///
-/// While a message of ours stands in the composer the user's keys are held (held_input.h), and follow in their order.
-/// Invariants: bytes reach the program in the order they were given; what it does not take waits here, and whoever
+/// While a message of ours stands in the composer the user's keys are held (held_input.h), and follow in their order. When
+/// a dialog opens meanwhile the held keys were pressed for the composer: they stay held until the dialog has closed, and
+/// keys pressed from then on go to the dialog at once.
+/// Invariants: bytes reach the program in the order they were given, but for those that a dialog overtakes; a sequence or
+///   paste that was held in part is held as a whole; what the program does not take waits here, and whoever
 ///   types is paused meanwhile, so at most one turn of typing and one message wait. Held keys count as typed when they are
 ///   written. A terminal's replies are passed on
 ///   like keys and never count as typing, however they are cut; an Escape that may be alone counts as the person's.
+/// Bounds: of a paste that is held behind a dialog the bytes beyond kMaxHeldBytes are discarded; the user must be able to
+///   answer the dialog, and they must not reach it.
 /// Ownership: borrows the program, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -21,6 +26,16 @@
 
 namespace relay::host {
 
+inline constexpr Millis kDialogSettle{150};  // a closed dialog must stay closed that long: another may follow it
+
+/// Which keys of the user are held.
+enum class KeyHold : std::uint8_t {
+  None,
+  All,             // a message stands unsent: for kMaxHeld
+  Earlier,         // a dialog is open: those that were held when it was drawn
+  EarlierBounded,  // perhaps one is open: the same for kMaxHeld
+};
+
 class Keyboard {
  public:
   /// `on_crowded` hears whether people should be kept from typing for now.
@@ -33,9 +48,18 @@ class Keyboard {
   void person_types(std::string_view bytes, SteadyTime now);
   /// By us.
   void write(std::string_view bytes);
-  /// Holds the user's keys back from now on, or lets them follow. Keys that were held for kMaxHeld follow in any case.
-  /// True when keys followed.
-  bool hold(bool holds, SteadyTime now);
+  /// Which keys are held from now on; the others follow. True when keys followed.
+  bool hold(KeyHold hold, SteadyTime now);
+  /// Keys that a dialog overtook are still held.
+  [[nodiscard]] bool overtaken() const { return overtaken_; }
+  /// For `explain`; none while nothing is held.
+  struct Held {
+    std::size_t bytes = 0;
+    std::size_t discarded = 0;
+    std::optional<SteadyTime> since = {};
+    bool dialog = false;
+  };
+  [[nodiscard]] Held describe_held() const;
   /// What waits, as the injection wants to know it.
   [[nodiscard]] HeldKeys held(SteadyTime now);
   /// When `hold` must be called again although nothing has changed.
@@ -51,6 +75,11 @@ class Keyboard {
 
  private:
   void hold_input(std::string_view bytes, SteadyTime now);
+  void pass_input(std::string_view bytes, SteadyTime now);
+  /// The end of a sequence or paste goes where its beginning went. The rest.
+  std::string_view finish_fragment(std::string_view bytes, SteadyTime now);
+  void expire(SteadyTime now);
+  [[nodiscard]] bool earlier_only() const { return hold_ == KeyHold::Earlier || hold_ == KeyHold::EarlierBounded; }
   bool release(SteadyTime now);
   void pass_replies(SteadyTime now);
   void count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at);
@@ -59,8 +88,12 @@ class Keyboard {
   std::move_only_function<void(bool)> on_crowded_;
   std::string waiting_;
   bool crowded_ = false;
-  bool holds_ = false;
+  KeyHold hold_ = KeyHold::None;
   HeldInput held_;
+  bool fragment_held_ = false;  // what the splitter has not finished is held
+  bool overtaken_ = false;      // by a dialog
+  std::size_t discarded_ = 0;   // of a fragment
+  SteadyTime settled_at_{};     // a dialog that closed counts as closed
   terminal::InputSplitter splitter_;
   SteadyTime last_typed_{};  // also what is held in the splitter
   Typing typing_;

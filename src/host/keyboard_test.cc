@@ -70,7 +70,7 @@ struct HoldingKeyboardTest : testing::Test {
 
   HoldingKeyboardTest() {
     keyboard.connect(program);
-    keyboard.hold(true, kFirst);
+    keyboard.hold(KeyHold::All, kFirst);
   }
 };
 
@@ -81,7 +81,7 @@ TEST_F(HoldingKeyboardTest, HeldKeysFollowWhatWeWriteAndCountWhenTheyDo) {
   EXPECT_EQ(program.taken, "\r");
   EXPECT_EQ(keyboard.held(kFirst + 20ms).since, kFirst);
   EXPECT_EQ(keyboard.typing().any, kNever) << "they did not touch the composer";
-  EXPECT_TRUE(keyboard.hold(false, kLater));
+  EXPECT_TRUE(keyboard.hold(KeyHold::None, kLater));
   EXPECT_EQ(program.taken, "\rab");
   EXPECT_EQ(keyboard.typing().edit, kLater);
   EXPECT_FALSE(keyboard.held(kLater).since);
@@ -102,8 +102,8 @@ TEST_F(HoldingKeyboardTest, ATerminalsReplyIsNotHeld) {
 TEST_F(HoldingKeyboardTest, KeysAreNotHeldForEver) {
   keyboard.person_types("a", kFirst);
   EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
-  EXPECT_FALSE(keyboard.hold(true, kFirst + kMaxHeld - 1ms));
-  EXPECT_TRUE(keyboard.hold(true, kFirst + kMaxHeld));
+  EXPECT_FALSE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld - 1ms));
+  EXPECT_TRUE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld));
   EXPECT_EQ(program.taken, "a");
 }
 
@@ -112,7 +112,7 @@ TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
   EXPECT_TRUE(crowded.empty());
   keyboard.person_types("b", kFirst);
   EXPECT_EQ(crowded, std::vector<bool>{true});
-  keyboard.hold(false, kLater);
+  keyboard.hold(KeyHold::None, kLater);
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
   EXPECT_EQ(program.taken.size(), kMaxHeldBytes);
 }
@@ -120,13 +120,161 @@ TEST_F(HoldingKeyboardTest, WhoTypesMuchIsPaused) {
 TEST_F(HoldingKeyboardTest, AHeldEnterComesAMomentAfterTheKeysBeforeIt) {
   keyboard.person_types("hello", kFirst);
   keyboard.person_types("\r", kFirst + 100ms);
-  keyboard.hold(false, kLater);
+  keyboard.hold(KeyHold::None, kLater);
   keyboard.person_types("!", kLater + 1ms);
   EXPECT_EQ(program.taken, "hello");
   EXPECT_EQ(keyboard.due(), kLater + kEnterGap);
-  keyboard.hold(false, kLater + kEnterGap);
+  keyboard.hold(KeyHold::None, kLater + kEnterGap);
   EXPECT_EQ(program.taken, "hello\r!");
   EXPECT_EQ(keyboard.typing().enter, kLater + kEnterGap);
+}
+
+struct DialogKeyboardTest : HoldingKeyboardTest {
+  static constexpr SteadyTime kOpened = kFirst + 100ms, kClosed = kFirst + 60s;
+
+  void open(KeyHold hold = KeyHold::Earlier) { keyboard.hold(hold, kOpened); }
+  /// What is held is with the program once the dialog counts as closed.
+  void close() {
+    keyboard.hold(KeyHold::None, kClosed);
+    keyboard.hold(KeyHold::None, kClosed + kDialogSettle);
+    keyboard.hold(KeyHold::None, kClosed + kDialogSettle + kEnterGap);
+  }
+};
+
+TEST_F(DialogKeyboardTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
+  keyboard.person_types("yes", kFirst);
+  keyboard.person_types("\r", kFirst + 50ms);
+  open();
+  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kFirst + 30s)) << "however long it is open";
+  EXPECT_EQ(program.taken, "");
+  EXPECT_FALSE(keyboard.due()) << "only the dialog is waited for";
+  EXPECT_TRUE(keyboard.overtaken());
+  close();
+  EXPECT_EQ(program.taken, "yes\r");
+  EXPECT_FALSE(keyboard.overtaken());
+}
+
+TEST_F(DialogKeyboardTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
+  keyboard.person_types("draft", kFirst);
+  open();
+  for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
+    program.taken.clear();
+    keyboard.person_types(key, kOpened + 1s);
+    EXPECT_EQ(program.taken, key);
+  }
+  EXPECT_EQ(keyboard.typing().enter, kOpened + 1s);
+  program.taken.clear();
+  close();
+  EXPECT_EQ(program.taken, "draft");
+}
+
+TEST_F(DialogKeyboardTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
+  keyboard.person_types("\r", kFirst);
+  open();
+  EXPECT_FALSE(keyboard.hold(KeyHold::None, kClosed));
+  EXPECT_EQ(keyboard.due(), kClosed + kDialogSettle);
+  keyboard.person_types("!", kClosed + 10ms);
+  EXPECT_EQ(program.taken, "") << "in the order they were pressed";
+  keyboard.hold(KeyHold::Earlier, kClosed + kDialogSettle - 1ms);
+  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kClosed + 10s));
+  EXPECT_EQ(program.taken, "");
+  keyboard.hold(KeyHold::None, kClosed + 20s);
+  EXPECT_TRUE(keyboard.hold(KeyHold::None, kClosed + 20s + kDialogSettle));
+  EXPECT_EQ(program.taken, "\r!");
+}
+
+TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgainForItsTime) {
+  keyboard.person_types("a", kFirst);
+  open();
+  EXPECT_FALSE(keyboard.held(kOpened + 20s).since) << "the message has not to give way to them";
+  EXPECT_FALSE(keyboard.hold(KeyHold::All, kClosed));
+  EXPECT_EQ(keyboard.held(kClosed).since, kClosed);
+  EXPECT_FALSE(keyboard.hold(KeyHold::All, kClosed + kMaxHeld - 1ms));
+  EXPECT_TRUE(keyboard.hold(KeyHold::All, kClosed + kMaxHeld));
+  EXPECT_EQ(program.taken, "a");
+}
+
+TEST_F(DialogKeyboardTest, AScreenThatIsNotUnderstoodKeepsTheBound) {
+  keyboard.person_types("a", kFirst);
+  keyboard.person_types("\r", kFirst + 1ms);
+  open(KeyHold::EarlierBounded);
+  keyboard.person_types("n", kOpened + 1s);
+  EXPECT_EQ(program.taken, "n");
+  EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
+  EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld));
+  EXPECT_EQ(program.taken, "na");
+  EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld + kEnterGap);
+  EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld + kEnterGap));
+  EXPECT_EQ(program.taken, "na\r");
+}
+
+TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {
+  for (const std::string_view sequence : {"\x1b[1;5D", "\x1b[200~a\rb\x1b[201~", "\x1b[<0;5;7M", "\xc3\xa4"})
+    for (std::size_t cut = 1; cut < sequence.size(); ++cut) {
+      FakeProgram fresh_program;
+      Keyboard fresh{[](bool) {}};
+      fresh.connect(fresh_program);
+      fresh.hold(KeyHold::All, kFirst);
+      fresh.person_types("x", kFirst);
+      fresh.person_types(sequence.substr(0, cut), kFirst + 1ms);
+      fresh.hold(KeyHold::Earlier, kFirst + 2ms);
+      fresh.person_types(std::string{sequence.substr(cut)} + "\x1b[B", kFirst + 3ms);
+      EXPECT_EQ(fresh_program.taken, "\x1b[B") << "cut at " << cut;
+      fresh.hold(KeyHold::None, kClosed);
+      fresh.hold(KeyHold::None, kClosed + kDialogSettle);
+      EXPECT_EQ(fresh_program.taken, "\x1b[Bx" + std::string{sequence}) << "cut at " << cut;
+    }
+}
+
+TEST_F(DialogKeyboardTest, ASequenceBegunInTheDialogEndsThere) {
+  keyboard.person_types("x", kFirst);
+  open();
+  keyboard.person_types("\x1b[", kClosed - 1ms);
+  keyboard.hold(KeyHold::None, kClosed);
+  keyboard.person_types("By", kClosed + 1ms);
+  EXPECT_EQ(program.taken, "\x1b[B");
+  close();
+  EXPECT_EQ(program.taken, "\x1b[Bxy");
+}
+
+TEST_F(DialogKeyboardTest, AnEscapePressedBeforeTheDialogIsNotJoinedToALaterKey) {
+  keyboard.person_types("x\x1b", kFirst);
+  open();
+  keyboard.person_types("y", kOpened + 1s);
+  EXPECT_EQ(program.taken, "y");
+  close();
+  EXPECT_EQ(program.taken, "yx\x1b");
+}
+
+TEST_F(DialogKeyboardTest, WhoTypedMuchCanAnswerTheDialog) {
+  keyboard.person_types(std::string(kMaxHeldBytes, 'a'), kFirst);
+  EXPECT_EQ(crowded, std::vector<bool>{true});
+  open();
+  EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
+  keyboard.person_types("\r", kOpened + 1s);
+  EXPECT_EQ(program.taken, "\r");
+}
+
+TEST_F(DialogKeyboardTest, APasteBeyondTheBoundIsCutAndStillEnds) {
+  keyboard.person_types("\x1b[200~", kFirst);
+  open();
+  keyboard.person_types(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
+  EXPECT_EQ(program.taken, "") << "it must not reach the dialog";
+  keyboard.person_types("\x1b[201~", kOpened + 1ms);
+  keyboard.person_types("n", kOpened + 2ms);
+  EXPECT_EQ(program.taken, "n");
+  EXPECT_EQ(keyboard.describe_held().discarded, 6 + 10 + 6U);
+  program.taken.clear();
+  close();
+  EXPECT_EQ(program.taken.size(), kMaxHeldBytes + 6);
+  EXPECT_TRUE(program.taken.ends_with("\r\x1b[201~"));
+}
+
+TEST_F(DialogKeyboardTest, ATerminalsReplyReachesTheProgramWhileKeysAreHeld) {
+  keyboard.person_types("a", kFirst);
+  open();
+  keyboard.person_types("\x1b[?62;22c", kOpened + 1ms);
+  EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Verdict {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
   bool presumed = false;  // working only because the prompt is gone: true as long as something is written
+  bool guessed = false;   // blocked only because nothing that is known is drawn
   bool vanished = false;  // the composer is gone or without its cursor, and nothing else is known: it may be redrawn
 };
 

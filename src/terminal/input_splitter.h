@@ -52,6 +52,9 @@ class InputSplitter {
   [[nodiscard]] std::optional<SteadyTime> deadline() const;
   /// What is held may be the Escape key, and nothing else.
   [[nodiscard]] bool may_be_escape() const { return inside_ == Inside::Nothing && pending_ == "\x1b"; }
+  /// What was fed ends inside a sequence, a character or a paste.
+  [[nodiscard]] bool unfinished() const { return !pending_.empty() || inside_ != Inside::Nothing; }
+  [[nodiscard]] bool in_paste() const { return inside_ == Inside::Paste; }
   /// Decides what is held if its time has come.
   std::vector<InputPiece> expire(SteadyTime now);
 

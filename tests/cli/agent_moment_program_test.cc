@@ -160,6 +160,39 @@ INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, SilentDialogs,
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
 
+TEST_F(Moments, KeysPressedBeforeADialogWasDrawnDoNotAnswerIt) {
+  submit_gap(1s);
+  script(R"({"moments": [{"when": "after_paste", "after_ms": 800, "dialog": {"title": "Update now?"}}]})");
+  auto& bob = start("Bob");
+  const auto id = send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  bob.type("my own");
+  bob.type("\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "dialog") == 1; }));
+  let_pass(5s);  // no other hold lasts so long
+  expect_only_answers("Bob", 0);
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("held keys"), std::string::npos);
+  bob.type("\x1b");
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; })) << "keys pressed later reach it at once";
+  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", letter(id, "these are words")}));
+  expect_only_answers("Bob", 1);
+}
+
+TEST_F(Moments, AnAgentThatEndsInItsDialogTakesTheHeldKeysWithIt) {
+  submit_gap(1s);
+  script(R"({"moments": [{"when": "after_paste", "after_ms": 800, "dialog": {"title": "Update now?"}}]})");
+  auto& bob = start("Bob");
+  send("Bob", "these are words");
+  ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
+  bob.type("my own");
+  ASSERT_TRUE(until([&] { return count("Bob", "dialog") == 1; }));
+  box.ok({"release", "Bob"});
+  EXPECT_TRUE(until([&] { return !is_here("Bob"); }));
+  EXPECT_TRUE(submitted("Bob").empty());
+  expect_only_answers("Bob", 0);
+}
+
 TEST_F(Moments, ATextThatFellIntoADialogIsInDoubtAndNotTypedAgain) {
   script(R"({"moments": [{"when": "before_paste", "dialog": {"title": "Update now?"}}]})");
   auto& bob = start("Bob");

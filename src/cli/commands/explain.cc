@@ -130,6 +130,15 @@ void add_events(Columns& facts, const json::object& answer) {
                                      count("dropped") > 0 ? relay::format(", {} not kept", count("dropped")) : "")});
 }
 
+void add_held_keys(Columns& facts, const json::object& answer) {
+  const auto* held = object_member(answer, "heldKeys");
+  if (held == nullptr) return;
+  const auto discarded = integer_member(*held, "discarded").value_or(0);
+  facts.add({"held keys",
+             relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), shown_in(*held, "reason"),
+                           discarded > 0 ? relay::format("; {} more of a paste were discarded", discarded) : "")});
+}
+
 void print_for_people(const json::object& answer, const Context& context) {
   const auto& paint = context.paint;
   const auto state = shown_in(answer, "state");
@@ -151,6 +160,7 @@ void print_for_people(const json::object& answer, const Context& context) {
     facts.add({"draft", shortened(shown_in(*composer, "draft"), 60)});
   if (const auto typed = integer_member(answer, "lastTyped"))
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
+  add_held_keys(facts, answer);
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
                                       integer_member(answer, "agentPid").value_or(0), shown_in(answer, "profile"))});
   add_ways(facts, answer);
