@@ -4,7 +4,8 @@
 /// Invariants: the bytes leave in the order they came; what the terminal itself reports does not wait unless keys wait
 ///   before it; an Enter that came apart from the keys before it leaves kEnterGap after them, because programs take an
 ///   Enter right behind other keys for a line break.
-/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open.
+/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open or a
+///   frame is being drawn.
 /// Threading: one thread, no clock.
 #pragma once
 

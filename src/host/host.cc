@@ -369,6 +369,12 @@ class Host::Core final : public pty::ProgramListener,
     return sight_.state() == profiles::State::Unknown ? known->state : sight_.state();
   }
 
+  [[nodiscard]] profiles::Blocker blocker() const {
+    const auto known = native_.known();
+    if (known && known->state == profiles::State::Blocked) return profiles::Blocker::Known;
+    return sight_.watcher().verdict().blocker;
+  }
+
   // ---- looking
   [[nodiscard]] SteadyTime now() const { return loop_.now().steady; }
 
@@ -490,27 +496,26 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   /// Keys that were pressed before a dialog was drawn are not for the dialog.
-  [[nodiscard]] KeyHold key_hold() const {
-    if (state() == profiles::State::Blocked) {
-      const auto known = native_.known();
-      const bool told = known && known->state == profiles::State::Blocked;
-      return told || !sight_.watcher().verdict().guessed ? KeyHold::Earlier : KeyHold::EarlierBounded;
-    }
-    const bool unseen = keyboard_.overtaken() && sight_.state() == profiles::State::Unknown;
-    return desk_.holds_keys() || unseen ? KeyHold::All : KeyHold::None;
+  [[nodiscard]] KeyHold keys_to_hold() const {
+    return key_hold({.state = state(),
+                     .blocker = blocker(),
+                     .screen = sight_.state(),
+                     .mid_frame = sight_.watcher().mid_frame(),
+                     .message_unsent = desk_.holds_keys(),
+                     .overtaken = keyboard_.overtaken()});
   }
 
   void deliver() {
     answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || sight_.watcher().mid_frame() || output_paused_) {
-      if (!ended_) keyboard_.hold(key_hold(), now());
+      if (!ended_) keyboard_.hold(keys_to_hold(), now());
       return look_again({});
     }
     if (!keyboard_.empty() && !desk_.in_hand() && !keys_.under_way()) keyboard_.still_typing(now());
     answer_due_ = keys_.look(answer_view());
     const auto again = desk_.deliver(mail_view());
-    if (keyboard_.hold(key_hold(), now())) deliver_soon();
+    if (keyboard_.hold(keys_to_hold(), now())) deliver_soon();
     look_again(again);
   }
 

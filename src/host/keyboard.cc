@@ -11,6 +11,15 @@ constexpr std::string_view kStringEnd = "\x1b\\";
 
 }  // namespace
 
+/// A screen without the composer is a dialog that nobody described: keys are not released into it, however long it stands.
+KeyHold key_hold(const KeyHoldView& view) {
+  if (view.mid_frame) return KeyHold::Frame;
+  if (view.state == profiles::State::Blocked)
+    return view.blocker == profiles::Blocker::Silence ? KeyHold::EarlierBounded : KeyHold::Earlier;
+  const bool unseen = view.overtaken && view.screen == profiles::State::Unknown;
+  return view.message_unsent || unseen ? KeyHold::All : KeyHold::None;
+}
+
 void Keyboard::connect(pty::Program& program) {
   program_ = &program;
   on_room();
@@ -76,6 +85,8 @@ void Keyboard::hold_input(std::string_view bytes, SteadyTime now) {
 }
 
 bool Keyboard::hold(KeyHold hold, SteadyTime now) {
+  in_frame_ = hold == KeyHold::Frame;
+  if (in_frame_) return false;
   const auto before = std::exchange(hold_, hold);
   if (held_.empty()) overtaken_ = false;
   const bool was_open = before == KeyHold::Earlier || before == KeyHold::EarlierBounded;
@@ -122,7 +133,7 @@ Keyboard::Held Keyboard::describe_held() const {
 }
 
 std::optional<SteadyTime> Keyboard::due() const {
-  if (held_.empty()) return std::nullopt;
+  if (held_.empty() || in_frame_) return std::nullopt;
   if (hold_ == KeyHold::None)
     return overtaken_ ? std::max(settled_at_, held_.due().value_or(settled_at_)) : held_.due();
   if (const auto undecided = splitter_.deadline(); undecided && fragment_held_) return undecided;

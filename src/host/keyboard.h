@@ -34,7 +34,19 @@ enum class KeyHold : std::uint8_t {
   All,             // a message stands unsent: for kMaxHeld
   Earlier,         // a dialog is open: those that were held when it was drawn
   EarlierBounded,  // perhaps one is open: the same for kMaxHeld
+  Frame,           // a frame is being drawn, perhaps a dialog's: as before, and what is held stays held
 };
+
+/// What decides which keys are held.
+struct KeyHoldView {
+  profiles::State state = profiles::State::Unknown;      // by all that is known
+  profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+  profiles::State screen = profiles::State::Unknown;
+  bool mid_frame = false;       // what is drawn is not seen yet; the watcher bounds its time
+  bool message_unsent = false;  // a message of ours stands in the composer
+  bool overtaken = false;       // keys are held that a dialog overtook
+};
+[[nodiscard]] KeyHold key_hold(const KeyHoldView& view);
 
 class Keyboard {
  public:
@@ -88,7 +100,8 @@ class Keyboard {
   std::move_only_function<void(bool)> on_crowded_;
   std::string waiting_;
   bool crowded_ = false;
-  KeyHold hold_ = KeyHold::None;
+  KeyHold hold_ = KeyHold::None;  // never Frame
+  bool in_frame_ = false;
   HeldInput held_;
   bool fragment_held_ = false;  // what the splitter has not finished is held
   bool overtaken_ = false;      // by a dialog

@@ -194,7 +194,7 @@ TEST_F(DialogKeyboardTest, AMessageThatStandsUnsentBehindTheDialogHoldsThemAgain
   EXPECT_EQ(program.taken, "a");
 }
 
-TEST_F(DialogKeyboardTest, AScreenThatIsNotUnderstoodKeepsTheBound) {
+TEST_F(DialogKeyboardTest, ADialogThatIsOnlySuspectedKeepsTheBound) {
   keyboard.person_types("a", kFirst);
   keyboard.person_types("\r", kFirst + 1ms);
   open(KeyHold::EarlierBounded);
@@ -206,6 +206,48 @@ TEST_F(DialogKeyboardTest, AScreenThatIsNotUnderstoodKeepsTheBound) {
   EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld + kEnterGap);
   EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld + kEnterGap));
   EXPECT_EQ(program.taken, "na\r");
+}
+
+TEST_F(DialogKeyboardTest, NothingHeldFollowsWhileAFrameIsDrawn) {
+  keyboard.person_types("yes", kFirst);
+  keyboard.person_types("\r", kFirst + 1ms);
+  keyboard.hold(KeyHold::None, kFirst + 2ms);
+  ASSERT_EQ(program.taken, "yes");
+  EXPECT_FALSE(keyboard.hold(KeyHold::Frame, kFirst + 3ms));
+  EXPECT_FALSE(keyboard.hold(KeyHold::Frame, kFirst + kMaxHeld)) << "the frame may be a dialog's";
+  EXPECT_FALSE(keyboard.due()) << "the frame ends in its own time";
+  open();
+  EXPECT_EQ(program.taken, "yes");
+  close();
+  EXPECT_EQ(program.taken, "yes\r");
+}
+
+TEST_F(DialogKeyboardTest, AFrameChangesNothingForKeysThatArePressedInIt) {
+  keyboard.hold(KeyHold::None, kFirst);
+  keyboard.hold(KeyHold::Frame, kFirst);
+  keyboard.person_types("a", kFirst + 1ms);
+  EXPECT_EQ(program.taken, "a");
+  keyboard.hold(KeyHold::All, kFirst + 2ms);
+  keyboard.hold(KeyHold::Frame, kFirst + 3ms);
+  keyboard.person_types("b", kFirst + 4ms);
+  EXPECT_EQ(program.taken, "a");
+}
+
+TEST(KeyHold, KeysAreNotReleasedIntoADialogThatNobodyDescribed) {
+  using profiles::Blocker, profiles::State;
+  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Known}), KeyHold::Earlier);
+  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::UnknownScreen}), KeyHold::Earlier);
+  EXPECT_EQ(key_hold({.state = State::Typing, .mid_frame = true, .message_unsent = true}), KeyHold::Frame)
+      << "the frame may be a dialog's";
+}
+
+TEST(KeyHold, NothingIsHeldForEverWithoutADialog) {
+  using profiles::Blocker, profiles::State;
+  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Silence}), KeyHold::EarlierBounded);
+  EXPECT_EQ(key_hold({.state = State::Typing, .message_unsent = true}), KeyHold::All);
+  EXPECT_EQ(key_hold({.state = State::Typing}), KeyHold::None);
+  EXPECT_EQ(key_hold({.state = State::Working, .screen = State::Unknown, .overtaken = true}), KeyHold::All);
+  EXPECT_EQ(key_hold({.state = State::Working, .screen = State::Working, .overtaken = true}), KeyHold::None);
 }
 
 TEST_F(DialogKeyboardTest, ASequenceThatADialogCutsStaysWhole) {

@@ -78,7 +78,7 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     verdict.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
     hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
-    verdict.guessed = true;
+    verdict.blocker = Blocker::UnknownScreen;
     verdict.vanished = !eyes_.profile().composer.line;  // such a program takes its prompt away with every line
   } else {
     verdict.evidence.push_back({"composer", "not seen"});
@@ -96,14 +96,14 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
 
 void Judge::fall_silent(Verdict& verdict) {
   verdict.state = State::Blocked;
-  verdict.guessed = true;
+  verdict.blocker = Blocker::Silence;
   verdict.presumed = false;
   verdict.evidence.push_back({"composer", "silent without a prompt: something we do not know may be open"});
 }
 
 void Judge::not_understood(Verdict& verdict) {
   verdict.state = State::Blocked;
-  verdict.guessed = true;
+  verdict.blocker = Blocker::UnknownScreen;
   verdict.evidence.push_back({"screen", std::string{kNotUnderstood}});
 }
 

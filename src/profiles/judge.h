@@ -26,6 +26,13 @@ std::string_view name_of(State state);
 
 inline constexpr std::string_view kNotUnderstood = "the agent shows a screen that is not understood";
 
+/// Why an agent counts as blocked.
+enum class Blocker : std::uint8_t {
+  Known,          // it says so itself, or its dialog is recognised
+  UnknownScreen,  // no composer is drawn, and nothing says what stands in its place
+  Silence,        // nothing is drawn, and it has been silent for long
+};
+
 struct Evidence {
   std::string_view witness;  // status, title, screen, composer
   std::string says;
@@ -34,8 +41,8 @@ struct Evidence {
 struct Verdict {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
-  bool presumed = false;  // working only because the prompt is gone: true as long as something is written
-  bool guessed = false;   // blocked only because nothing that is known is drawn
+  bool presumed = false;             // working only because the prompt is gone: true as long as something is written
+  Blocker blocker = Blocker::Known;  // of a blocked one
   bool vanished = false;  // the composer is gone or without its cursor, and nothing else is known: it may be redrawn
 };
 
