@@ -107,6 +107,10 @@ void Broker::on_host_answered(QueryId id, Result<void> outcome, Moment now) {
   core_->set_now(now);
   core_->host_answered(id, std::move(outcome));
 }
+void Broker::on_ended_sessions(const std::vector<protocol::EndedSession>& ended, Moment now) {
+  core_->set_now(now);
+  core_->ended_sessions(ended);
+}
 void Broker::use_policy(std::shared_ptr<const permissions::Policy> policy) { core_->use_policy(std::move(policy)); }
 void Broker::use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy) { core_->use_spawn_policy(std::move(policy)); }
 void Broker::on_tick(Moment now) {

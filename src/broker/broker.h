@@ -24,6 +24,7 @@
 #include "broker/effects.h"
 #include "broker/spawn_policy.h"
 #include "permissions/policy.h"
+#include "protocol/ended_session.h"
 #include "protocol/limits.h"
 #include "protocol/peer_origin.h"
 #include "records/queries.h"
@@ -142,6 +143,8 @@ class Broker {
   void on_hosts(QueryId id, Result<std::vector<Worker>> workers, Moment now);
 
   void on_host_answered(QueryId id, Result<void> outcome, Moment now);  // AnswerPrompt
+  /// What hosts left of sessions that ended unheard (FindEndedSessions). May be empty.
+  void on_ended_sessions(const std::vector<protocol::EndedSession>& ended, Moment now);
 
   /// What is approved without a person, from the next request on. Before the first call: nothing.
   void use_policy(std::shared_ptr<const permissions::Policy> policy);

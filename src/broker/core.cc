@@ -110,6 +110,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     proposals_.emplace(std::move(id), std::move(proposal));
   }
   changes_.clear();  // restoring is no change
+  find_ended_sessions();
   if (snapshot.next_expiry != 0) arm_expiry(snapshot.next_expiry);
   if (snapshot.next_due != 0) arm_due(snapshot.next_due);
 }
@@ -193,7 +194,7 @@ void Core::bad_stream(ConnectionId id, std::string_view reason) {
 
 void Core::dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame) {
   const MessageType type = envelope.type;
-  if (type == MessageType::Hello) return on_hello(connection, envelope);
+  if (type == MessageType::Hello) return on_hello(connection, envelope, frame);
   if (connection.phase == Phase::AwaitingHello || connection.phase == Phase::OneShot) {
     if (type == MessageType::Resume) return on_resume(connection, envelope);
     if (type == MessageType::Bye) return on_bye(connection, envelope);

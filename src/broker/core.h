@@ -110,6 +110,7 @@ class Core {
 
   // --- asking.cc
   void host_answered(QueryId id, Result<void> outcome);
+  void ended_sessions(const std::vector<protocol::EndedSession>& found);
   void use_policy(std::shared_ptr<const permissions::Policy> policy) { policy_ = std::move(policy); }
   void use_spawn_policy(std::shared_ptr<const SpawnPolicy> policy) { spawn_policy_ = std::move(policy); }
 
@@ -177,7 +178,9 @@ class Core {
   AgentState* find_agent(std::string_view name);
 
   // --- handshake.cc
-  void on_hello(Connection& connection, const protocol::Envelope& envelope);
+  void on_hello(Connection& connection, const protocol::Envelope& envelope, std::string_view frame);
+  /// The connection's frames that came while it was opened.
+  void handle_held(ConnectionId id);
   void on_resume(Connection& connection, const protocol::Envelope& envelope);
   void on_bye(Connection& connection, const protocol::Envelope& envelope);
   void open_query_connection(Connection& connection, const protocol::Hello& hello);
@@ -196,12 +199,16 @@ class Core {
     std::string by = {};  // who released it
     std::string detail = {};
     bool lost = false;  // without a goodbye: a claim on its name goes on
+    WallMs at = 0;      // as its host says; 0: now
   };
   static Ending ending_of(const protocol::Bye& bye);
   /// Once per session. A RELEASE that is being carried out overrides what is said of the end.
   void end_session(AgentState& agent, Ending ending);
   void arm_grace(AgentState& agent, Millis grace);
   void end_lost_session(AgentState& agent);
+  /// Asks for the records that hosts left of their ends; `ended_sessions` is called with them.
+  void find_ended_sessions();
+  void end_by_record(const protocol::EndedSession& ended);
   void announce(const AgentState& agent);
   void update_record(AgentState& agent, const protocol::Hello& hello);
   AgentState& add_agent(const std::string& name);
@@ -610,7 +617,11 @@ class Core {
   [[nodiscard]] records::AddEvent session_end(const AgentState& agent, const Ending& ending) const;
   void on_agent_event(Connection& connection, const protocol::Envelope& envelope);
   void answer_event_when_saved(Connection& connection, std::string_view id, Told told, std::string refusal);
-  Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope);
+  /// Over: the agent is gone, and a request of it is not opened any more.
+  enum class Asking : std::uint8_t { Open, Over };
+  Result<void> take_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking = Asking::Open);
+  /// What the host of an ended session could not tell. Each event is stored once.
+  void take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UntoldEvent>& events);
   void hear_event_again(Connection& connection, AgentState& agent, const protocol::Envelope& envelope);
   void charge_event(Connection& connection, const protocol::Envelope& envelope);
   [[nodiscard]] records::Usage usage_of(const events::TokensUsed& tokens, const AgentState& agent,
@@ -629,6 +640,9 @@ class Core {
 
   Effects effects_;
   Timers timers_;
+  bool finding_ended_ = false;                // records of ended sessions were asked for
+  std::vector<std::string> grace_over_;       // agents whose session ends unless a record says otherwise
+  std::vector<ConnectionId> awaiting_ended_;  // their HELLO waits for these records
 
   records::Changes changes_;  // being gathered for the next commit
   records::Ticket next_ticket_{1};

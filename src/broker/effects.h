@@ -100,6 +100,13 @@ struct AnswerPrompt {
   PromptReply reply;
   std::string by;  // human, policy, or an agent's name
 };
+/// Hosts may have left records of sessions that ended while the daemon or the connection was away. Answered at once by
+/// `on_ended_sessions`, with every record there is.
+struct FindEndedSessions {};
+/// The end of that session is durable: a record of it has done its work.
+struct ForgetEndedSession {
+  SessionId session;
+};
 /// An agent has begun to wait for a person.
 struct PersonWanted {
   std::string agent;
@@ -119,9 +126,10 @@ struct Note {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages,
-                            AskTrace, AskStats, AskHeld, AskDead, AskEvents, AskUsage, AskSession, StartHost, EndHost,
-                            TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted, RosterChanged, Note>;
+using Effect =
+    std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, AskMessages, AskTrace,
+                 AskStats, AskHeld, AskDead, AskEvents, AskUsage, AskSession, StartHost, EndHost, TypeIntoHost,
+                 AskHosts, AnswerPrompt, FindEndedSessions, ForgetEndedSession, PersonWanted, RosterChanged, Note>;
 using Effects = std::vector<Effect>;
 
 }  // namespace relay::broker

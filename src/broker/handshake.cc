@@ -75,7 +75,7 @@ bool Core::in_audience(const AgentState& agent) const {
   return agent.session && agent.session->ended == 0 && now_.steady - agent.lost_at < Millis{limits_.session_grace_ms};
 }
 
-void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) {
+void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, std::string_view frame) {
   if (connection.phase == Phase::Active) {
     error(connection, ErrorCode::BadRequest, "HELLO was said already on this connection");
     return;
@@ -115,14 +115,22 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope) 
     error(connection, ErrorCode::Busy, reason, Fatal::No);
     return close(connection, reason);
   }
+  const bool resumes = !hello->resume_token.empty() && agent->session && agent->session->ended == 0 &&
+                       equal_in_constant_time(sha256_hex(hello->resume_token), agent->session->token_hash);
+  const bool lost = !agent->connected() && agent->session && agent->session->ended == 0;
+  if (lost && !resumes && !connection.ended_known) {
+    // The lost session is about to be replaced. Its host may have left a record of how it ended.
+    connection.phase = Phase::Opening;
+    connection.held.emplace_front(frame);
+    awaiting_ended_.push_back(connection.id);
+    return find_ended_sessions();
+  }
   const std::string claim_hash = hello->claim_token.empty() ? std::string{} : sha256_hex(hello->claim_token);
   const bool owner = !claim_hash.empty() && equal_in_constant_time(claim_hash, agent->record.claim_hash);
   if (is_claimed(*agent) && !owner) {
     return refuse_hello(ErrorCode::Unauthorized,
                         format("the name '{}' belongs to somebody else (NOT_OWNER); choose another", hello->agent));
   }
-  const bool resumes = !hello->resume_token.empty() && agent->session && agent->session->ended == 0 &&
-                       equal_in_constant_time(sha256_hex(hello->resume_token), agent->session->token_hash);
   if (!take_name(connection, *agent, owner || resumes)) return;
 
   connection.agent = agent->name();
@@ -308,10 +316,14 @@ void Core::activate(Connection& connection, AgentState& agent) {
   pump(agent);
   announce(agent);
   emit(RosterChanged{});
-  const ConnectionId id = connection.id;
   resume(connection, Pause::Opening);
-  // Frames that came meanwhile; one of them may close the connection.
-  for (Connection* open = &connection; open != nullptr && !open->held.empty(); open = find(id)) {
+  handle_held(connection.id);
+}
+
+/// One of them may close the connection, or begin to open it.
+void Core::handle_held(ConnectionId id) {
+  for (Connection* open = find(id); open != nullptr && open->phase != Phase::Opening && !open->held.empty();
+       open = find(id)) {
     const std::string frame = std::move(open->held.front());
     open->held.pop_front();
     handle(*open, frame);
@@ -421,12 +433,15 @@ void Core::on_bye(Connection& connection, const protocol::Envelope& envelope) {
 
 Core::Ending Core::ending_of(const protocol::Bye& bye) {
   switch (bye.end) {
-    case protocol::EndReason::Completed: return {.how = events::SessionEnd::Completed, .detail = bye.reason};
-    case protocol::EndReason::Crashed: return {.how = events::SessionEnd::Crashed, .detail = bye.reason};
+    case protocol::EndReason::Completed:
+      return {.how = events::SessionEnd::Completed, .detail = bye.reason, .at = bye.ended_at};
+    case protocol::EndReason::Crashed:
+      return {.how = events::SessionEnd::Crashed, .detail = bye.reason, .at = bye.ended_at};
     case protocol::EndReason::Released:
       return {.how = events::SessionEnd::Released,
               .by = bye.by.empty() ? std::string{protocol::kUserName} : bye.by,
-              .detail = bye.reason};
+              .detail = bye.reason,
+              .at = bye.ended_at};
   }
   return {};
 }
@@ -434,16 +449,23 @@ Core::Ending Core::ending_of(const protocol::Bye& bye) {
 void Core::end_session(AgentState& agent, Ending ending) {
   if (!agent.session || agent.session->ended != 0) return;
   if (auto release = std::exchange(agent.releasing, {}))
-    ending = {.how = events::SessionEnd::Released, .by = std::move(release->by), .detail = std::move(release->reason)};
+    ending = {.how = events::SessionEnd::Released,
+              .by = std::move(release->by),
+              .detail = std::move(release->reason),
+              .at = ending.at};
   unindex_session(agent);
   end_requests(agent);
-  agent.session->ended = now_.wall;
+  // A clock that was set, or a false word, must not put the end before the start or into the future.
+  agent.session->ended =
+      ending.at == 0 ? now_.wall : std::clamp(ending.at, std::min(agent.session->started, now_.wall), now_.wall);
+  if (ending.at != 0) agent.record.last_seen = std::max(agent.record.last_seen, agent.session->ended);
   if (!ending.lost) agent.record.claim_hash.clear();  // a session that says goodbye gives the name back
   save_eventually(records::PutSession{*agent.session});
   save_eventually(records::PutAgent{agent.record});
   if (ending.how == events::SessionEnd::Released)
     record_release(agent.name(), agent.session->id, {ending.by, ending.detail});
   save_eventually(session_end(agent, ending));
+  when_saved([this, session = agent.session->id] { emit(ForgetEndedSession{session}); }, records::Haste::WithTheNext);
 }
 
 void Core::arm_grace(AgentState& agent, Millis grace) {
@@ -458,7 +480,43 @@ void Core::end_lost_session(AgentState& agent) {
   const auto due = std::exchange(agent.grace_due, {});
   if (!due || agent.connected() || agent.removing || !agent.session || agent.session->ended != 0) return;
   if (*due > now_.steady) return arm_grace(agent, std::chrono::ceil<Millis>(*due - now_.steady));
-  end_session(agent, {.how = events::SessionEnd::Crashed, .detail = std::string{kLost}, .lost = true});
+  grace_over_.push_back(agent.name().value());
+  find_ended_sessions();
+}
+
+void Core::find_ended_sessions() {
+  if (!std::exchange(finding_ended_, true)) emit(FindEndedSessions{});
+}
+
+void Core::ended_sessions(const std::vector<protocol::EndedSession>& found) {
+  finding_ended_ = false;
+  for (const auto& ended : found) end_by_record(ended);
+  for (const auto& name : std::exchange(grace_over_, {})) {
+    AgentState* agent = find_agent(name);
+    if (agent == nullptr || agent->connected() || agent->removing) continue;
+    end_session(*agent, {.how = events::SessionEnd::Crashed, .detail = std::string{kLost}, .lost = true});
+  }
+  for (const ConnectionId id : std::exchange(awaiting_ended_, {})) {
+    Connection* waiting = find(id);
+    if (waiting == nullptr || waiting->phase != Phase::Opening) continue;
+    waiting->phase = Phase::AwaitingHello;
+    waiting->ended_known = true;
+    handle_held(id);
+  }
+}
+
+void Core::end_by_record(const protocol::EndedSession& ended) {
+  AgentState* agent = find_agent(ended.agent);
+  const bool open =
+      agent != nullptr && agent->session && agent->session->ended == 0 && agent->session->id.value() == ended.session;
+  if (!open)
+    return when_saved([this, session = SessionId{ended.session}] { emit(ForgetEndedSession{session}); },
+                      records::Haste::WithTheNext);
+  if (agent->connected() || agent->removing) return;  // a connected session says BYE itself
+  take_untold_events(*agent, ended.events);
+  note(Note::Level::Info, format("{} ended while it was not connected", agent->name().value()));
+  end_session(*agent, ending_of(ended.bye));
+  emit(RosterChanged{});
 }
 
 void Core::detach(Connection& connection) {

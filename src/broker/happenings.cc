@@ -136,7 +136,7 @@ void Core::answer_event_when_saved(Connection& connection, std::string_view id, 
   });
 }
 
-Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope) {
+Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking) {
   const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
   RELAY_TRY(protocol::check_object(text, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
@@ -155,6 +155,7 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
   if (row.event.body.size() > kMaxEventBytes)
     return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
   if (auto request = request_in(event, object, now_.wall)) {
+    if (asking == Asking::Over) return fail("the agent that asks is gone");
     if (row.event.body.size() > kMaxRequestBytes)
       return fail(format("a request may have {} bytes, this one has {}", kMaxRequestBytes, row.event.body.size()));
     const bool again = string_member(object, "_again") == session.value();
@@ -172,6 +173,21 @@ Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envel
   change(std::move(row));
   if (const auto request = resolved_in(event); !request.empty()) end_request_when_saved(agent, request);
   return {};
+}
+
+void Core::take_untold_events(AgentState& agent, const std::vector<protocol::EndedSession::UntoldEvent>& events) {
+  const auto first = events.empty() ? std::nullopt : event_id(events.front().id);
+  for (const auto& event : events) {
+    const auto id = event_id(event.id);
+    if (!first || !id || id->epoch != first->epoch) return;
+    if (agent.outboxes.look_up(id->epoch, id->number, first->number - 1) != Numbered::Next) continue;
+    protocol::Envelope envelope;
+    envelope.id = event.id;
+    envelope.payload = event.payload;
+    const auto taken = take_event(agent, envelope, Asking::Over);
+    change(records::SetOutboxMark{
+        agent.outboxes.advance(agent.name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
+  }
 }
 
 /// It is in the log, but perhaps by the hand of another daemon: what is open must be known to this one as well.

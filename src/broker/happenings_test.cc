@@ -123,6 +123,118 @@ TEST_F(Happenings, LostSessionEndsAsCrashedAfterTheGrace) {
   EXPECT_EQ(log("session.ended").size(), 1u) << "told once";
 }
 
+/// What the host of that session leaves when it ends unheard.
+protocol::EndedSession left_by_host(const std::string& session, protocol::Bye bye) {
+  return {.agent = "Bob", .session = session, .bye = std::move(bye), .events = {}};
+}
+
+TEST_F(Happenings, SessionThatEndedWhileTheDaemonWasAwayIsToldTruthfully) {
+  using protocol::EndReason;
+  const struct {
+    protocol::Bye bye;
+    std::string reason, detail, by;
+  } kEnds[] = {{{.end = EndReason::Completed}, "completed", "", ""},
+               {{.end = EndReason::Crashed, .reason = "exited with code 3"}, "crashed", "exited with code 3", ""},
+               {{.end = EndReason::Released, .by = "Alice", .reason = "enough"}, "released", "enough", "Alice"}};
+  for (const auto& end : kEnds) {
+    world.join_ours("Bob");
+    const auto session = text(last("session.started"), "_sessionId");
+    world.pass(2s);
+    auto bye = end.bye;
+    bye.ended_at = world.now().wall;
+    world.ended_sessions().push_back(left_by_host(session, bye));
+    world.pass(20s);
+    const auto before = log("session.ended").size();
+    world.restart();
+    world.settle();
+    const auto ended = last("session.ended");
+    EXPECT_EQ(log("session.ended").size(), before + 1);
+    EXPECT_EQ(text(ended, "_sessionId"), session);
+    EXPECT_EQ(text(ended, "reason"), end.reason);
+    EXPECT_EQ(text(ended, "detail"), end.detail);
+    EXPECT_EQ(text(ended, "releasedBy"), end.by);
+    EXPECT_EQ(number(ended, "endedAt"), bye.ended_at);
+    EXPECT_EQ(number(*object_member(ended, "summary"), "duration"), 2'000);
+    EXPECT_TRUE(world.ended_sessions().empty()) << "told, the record is removed";
+    world.restart();
+    world.pass(70s);
+    EXPECT_EQ(log("session.ended").size(), before + 1) << "told once";
+  }
+  EXPECT_EQ(text(last("agent.released"), "releasedBy"), "Alice");
+}
+
+TEST_F(Happenings, RecordOfAnEndStaysUntilTheEndIsDurable) {
+  world.join_ours("Bob");
+  const auto session = text(last("session.started"), "_sessionId");
+  world.ended_sessions().push_back(left_by_host(session, {}));
+  world.restart();
+  world.hold_commits();
+  world.settle();
+  EXPECT_EQ(world.ended_sessions().size(), 1U);
+  world.restart();  // killed before the commit
+  world.release_commits();
+  EXPECT_EQ(text(last("session.ended"), "reason"), "completed");
+  EXPECT_EQ(log("session.ended").size(), 1U);
+  EXPECT_TRUE(world.ended_sessions().empty());
+}
+
+TEST_F(Happenings, RecordIsReadBeforeALostSessionEndsOrIsReplaced) {
+  world.leave(world.join_ours("Bob"));
+  world.ended_sessions().push_back(left_by_host(text(last("session.started"), "_sessionId"), {}));
+  world.pass(61s);
+  EXPECT_EQ(text(last("session.ended"), "reason"), "completed");
+
+  world.leave(world.join_ours("Bob"));
+  world.ended_sessions().push_back(
+      left_by_host(text(last("session.started"), "_sessionId"), {.end = protocol::EndReason::Released}));
+  const auto next = world.join_ours("Bob");
+  EXPECT_EQ(text(last("session.ended"), "reason"), "released");
+  EXPECT_EQ(world.heard(next, "WELCOME").size(), 1U);
+  EXPECT_EQ(log("session.ended").size(), 2U);
+}
+
+TEST_F(Happenings, RecordOfALivingOrAnotherSessionEndsNothing) {
+  const auto bob = world.join_ours("Bob");
+  const auto session = text(last("session.started"), "_sessionId");
+  world.ended_sessions().push_back(left_by_host(session, {}));
+  world.ended_sessions().push_back(left_by_host("s-0000", {}));
+  world.leave(world.join_ours("Eve"));
+  for (int n = 0; n < 20; ++n) {  // until the grace of Eve is over
+    world.pass(4s);
+    world.say(bob, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{"nonce":"x"}})");
+  }
+  EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
+  world.say(bob, R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{"end":"crashed","reason":"exited with code 3"}})");
+  EXPECT_EQ(text(last("session.ended"), "detail"), "exited with code 3");
+  EXPECT_EQ(log("session.ended").size(), 2U);
+}
+
+TEST_F(Happenings, EndOfASessionIsNotBeforeItsStartAndNotInTheFuture) {
+  for (const WallMs at : {WallMs{5}, world.now().wall + 3'600'000}) {
+    const auto bob = world.join_ours("Bob");
+    const auto started = number(last("session.started"), "startedAt");
+    world.say(bob, format(R"({{"v":1,"type":"BYE","id":"b","ts":1,"payload":{{"endedAt":{}}}}})", at));
+    EXPECT_GE(number(last("session.ended"), "endedAt"), started);
+    EXPECT_LE(number(last("session.ended"), "endedAt"), world.now().wall);
+  }
+}
+
+TEST_F(Happenings, EventsThatAHostCouldNotTellCountInTheTotals) {
+  const auto bob = world.join_ours("Bob");
+  const auto session = text(last("session.started"), "_sessionId");
+  const auto command = [](int n) {
+    return format(R"({{"type":"command.executed","command":"ls {}","duration":1}})", n);
+  };
+  tell(bob, "e1-1", command(1));
+  auto ended = left_by_host(session, {});
+  for (int n = 1; n <= 3; ++n) ended.events.push_back({format("e1-{}", n), format(R"({{"event":{}}})", command(n))});
+  world.ended_sessions().push_back(ended);
+  world.restart();
+  world.settle();
+  EXPECT_EQ(log("command.executed").size(), 3U) << "the first was told before";
+  EXPECT_EQ(number(*object_member(last("session.ended"), "summary"), "commandsRun"), 3);
+}
+
 TEST_F(Happenings, LostSessionThatReturnsGoesOn) {
   const auto first = world.join_ours("Bob");
   const auto token = text(payload(world.heard(first, "WELCOME").front()), "resume_token");

@@ -62,6 +62,7 @@ struct Connection {
   std::size_t watched_messages = 0;  // sent messages whose receipts are awaited
   std::deque<Key> followed;          // of those, what was delivered and may still be seen; newest last, bounded
   std::deque<std::string> held;      // frames that came before HELLO was committed
+  bool ended_known = false;          // records of ended sessions were read before its HELLO
   std::optional<Watch> watch;
   std::optional<std::uint64_t> first_number;  // of its outbox, on this connection
   std::optional<FirstEvent> first_event;      // the same of the events it tells

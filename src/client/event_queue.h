@@ -54,6 +54,8 @@ class EventQueue {
   void on_new_connection() { cursor_ = 0, answers_ = false; }
 
   [[nodiscard]] bool has(std::string_view id) const { return find(id) != entries_.end(); }
+  /// Those that the daemon has not answered, in order.
+  [[nodiscard]] const std::deque<QueuedEvent>& waiting() const { return entries_; }
   [[nodiscard]] EventCounts counts() const { return {told_, refused_, entries_.size()}; }
 
  private:

@@ -19,6 +19,7 @@ bool Link::all_answered() const { return machine_->outbox().empty(); }
 Result<std::string> Link::tell(std::string payload) { return machine_->tell(std::move(payload)); }
 bool Link::is_telling(std::string_view id) const { return machine_->events().has(id); }
 EventCounts Link::event_counts() const { return machine_->events().counts(); }
+const std::deque<QueuedEvent>& Link::untold_events() const { return machine_->events().waiting(); }
 void Link::acknowledge(const Place& place) { machine_->acknowledge(place); }
 void Link::report(const Place& place, protocol::Receipt receipt) { machine_->report(place, std::move(receipt)); }
 

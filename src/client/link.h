@@ -117,7 +117,8 @@ class Link {
   /// Begins to connect. Once.
   void start();
   /// Says BYE with how the session ends (what waits is flushed, events are told first) and stays disconnected. No callback
-  /// follows. Without a connection nothing is said, and the daemon ends the session as crashed after its grace.
+  /// follows. Without a connection nothing is said, and the daemon ends the session as crashed after its grace, unless
+  /// the host left a record of the end (host/ended_sessions.h).
   void stop(const protocol::Bye& bye = {});
 
   /// While waiting to try again: tries at once. Somebody is there who would rather not wait.
@@ -137,6 +138,8 @@ class Link {
   /// Told and not answered yet.
   [[nodiscard]] bool is_telling(std::string_view id) const;
   [[nodiscard]] EventCounts event_counts() const;
+  /// Those that the daemon has not answered, in order.
+  [[nodiscard]] const std::deque<QueuedEvent>& untold_events() const;
 
   /// For a delivery that was taken `Later`. Harmless when the link was lost meanwhile.
   void acknowledge(const Place& place);

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "daemon/host_environment.h"
 #include "host/door_messages.h"
+#include "host/ended_sessions.h"
 #include "host/present_hosts.h"
 #include "host/spawning.h"
 #include "protocol/json_writer.h"
@@ -218,6 +219,12 @@ void HostKeeper::show_dialog(const std::string& agent, const std::string& reques
   body.field("do", "show-dialog").field("prompt", request);
   call({.agent = record->name, .socket = record->socket, .body = body.take(), .patience = kAnswerPatience},
        [](const Result<void>&) {});
+}
+
+std::vector<protocol::EndedSession> HostKeeper::ended_sessions() { return host::ended_sessions(records_); }
+
+void HostKeeper::forget_ended_session(const SessionId& session) {
+  host::remove_ended_session(records_, session.value());
 }
 
 void HostKeeper::call(host::DoorRequest request, Done done) {

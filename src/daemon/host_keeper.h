@@ -43,6 +43,8 @@ class HostKeeper final : public Hosts {
   void list(Listed done) override;
   void answer(broker::AnswerPrompt answer, Done done) override;
   void show_dialog(const std::string& agent, const std::string& request) override;
+  std::vector<protocol::EndedSession> ended_sessions() override;
+  void forget_ended_session(const SessionId& session) override;
 
  private:
   struct Typing {

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "broker/effects.h"
 #include "broker/hosts.h"
+#include "protocol/ended_session.h"
 
 namespace relay::daemon {
 
@@ -32,6 +33,10 @@ class Hosts {
   virtual void list(Listed done) = 0;
   /// Tells what it asked for, whoever started it; done when it was told. An error may carry a protocol::Refusal.
   virtual void answer(broker::AnswerPrompt answer, Done done) = 0;
+  /// The records that hosts left of sessions whose end the daemon may not have heard. Reads files, without waiting.
+  virtual std::vector<protocol::EndedSession> ended_sessions() = 0;
+  /// That end is durable: its record is removed, if there is one.
+  virtual void forget_ended_session(const SessionId& session) = 0;
   /// No rule decides that request: the agent's own dialog does. Nobody is told whether it was heard.
   virtual void show_dialog(const std::string& agent, const std::string& request) = 0;
 };

@@ -326,6 +326,15 @@ void Workspace::carry_out(broker::AnswerPrompt& effect) {
   hosts_->answer(std::move(effect), when_told<void>(id, &broker::Broker::on_host_answered));
 }
 
+void Workspace::carry_out(broker::FindEndedSessions&) {
+  broker_.on_ended_sessions(hosts_ == nullptr ? std::vector<protocol::EndedSession>{} : hosts_->ended_sessions(),
+                            now());
+}
+
+void Workspace::carry_out(broker::ForgetEndedSession& effect) {
+  if (hosts_ != nullptr) hosts_->forget_ended_session(effect.session);
+}
+
 void Workspace::carry_out(broker::PersonWanted& effect) {
   if (hosts_ != nullptr) hosts_->show_dialog(effect.agent, effect.request);
   if (person_sink_) person_sink_(effect);

@@ -136,6 +136,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void carry_out(broker::TypeIntoHost& effect);
   void carry_out(broker::AskHosts& effect);
   void carry_out(broker::AnswerPrompt& effect);
+  void carry_out(broker::FindEndedSessions& effect);
+  void carry_out(broker::ForgetEndedSession& effect);
   void carry_out(broker::PersonWanted& effect);
   void carry_out(broker::RosterChanged& effect);
   void carry_out(broker::Note& effect);

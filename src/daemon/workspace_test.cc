@@ -261,7 +261,11 @@ struct FakeHosts final : Hosts {
   void list(Listed told) override { listed = std::move(told); }
   void answer(broker::AnswerPrompt, Done told) override { done = std::move(told); }
   void show_dialog(const std::string&, const std::string&) override {}
+  std::vector<protocol::EndedSession> ended_sessions() override { return ended; }
+  void forget_ended_session(const SessionId& session) override { forgotten.push_back(session.value()); }
 
+  std::vector<protocol::EndedSession> ended;
+  std::vector<std::string> forgotten;
   std::vector<broker::HostOrder> orders;
   Started started;
   Done done;
@@ -297,6 +301,14 @@ TEST_F(WorkspaceTest, TellsOfAStartedAgentOnceItsTaskIsCommitted) {
   say(*alice, "LIST_WORKERS", "w", "{}");
   running.listed(std::vector<broker::Worker>{});
   EXPECT_TRUE(heard(*alice, R"("workers":[])"));
+}
+
+TEST_F(WorkspaceTest, RecordOfAnEndedSessionIsRemovedOnceItIsRead) {
+  FakeHosts running;
+  running.ended = {{.agent = "Bob", .session = "s-1", .bye = {}, .events = {}}};
+  hosts = &running;
+  open();
+  EXPECT_EQ(running.forgotten, std::vector<std::string>{"s-1"}) << "that session is not open any more";
 }
 
 TEST_F(WorkspaceTest, DoesNotHearWhatHostsSayAfterItsEnd) {

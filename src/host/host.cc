@@ -12,6 +12,7 @@
 #include "client/link.h"
 #include "host/account.h"
 #include "host/door.h"
+#include "host/ended_sessions.h"
 #include "host/keyboard.h"
 #include "host/mail_desk.h"
 #include "host/native_side.h"
@@ -201,10 +202,12 @@ class Host::Core final : public pty::ProgramListener,
     door_.on_exit(status.shell_code());
     // What it wrote down last may not have been read yet.
     goodbye_ = goodbye_of(status, released_);
+    goodbye_.ended_at = loop_.now().wall;
     end_timer_ = loop_.at(now() + (native_.can().hear.empty() ? Millis{0} : kLastWords), [this] {
       desk_.on_agent_gone();
       native_.on_agent_gone();
       leaving_ = true;
+      link_->retry_now();
       if (!in_handshake()) return leave();
       end_timer_ = loop_.after(kMaxGoodbye, [this] { leave(); });
     });
@@ -216,8 +219,18 @@ class Host::Core final : public pty::ProgramListener,
   /// Says how the session ended, once, and stops the loop.
   void leave() {
     if (!std::exchange(leaving_, false)) return;
+    leave_record();
     link_->stop(goodbye_);
     loop_.post([this] { loop_.stop(); });
+  }
+  /// The daemon may be away, or die before it has stored the BYE. It removes the record once the end is durable.
+  void leave_record() {
+    const auto& session = link_->session().id;
+    if (session.empty()) return;
+    protocol::EndedSession ended{.agent = options_.record.name, .session = session, .bye = goodbye_, .events = {}};
+    for (const auto& event : link_->untold_events()) ended.events.push_back({event.id, event.payload});
+    if (const auto written = write_ended_session(options_.places.records, ended); !written)
+      log::warn("the end of the session is not recorded", {{"reason", written.error().message()}});
   }
   void leave_soon() {
     if (leaving_) loop_.post([this] { leave(); });

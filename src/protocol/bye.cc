@@ -19,8 +19,8 @@ constexpr std::array<std::pair<EndReason, std::string_view>, 3> kEndReasons{
 Result<Bye> parse_bye(std::string_view payload) {
   Bye bye;
   if (payload.empty()) return bye;
-  Field end{"end"}, by{"by"}, reason{"reason"};
-  RELAY_TRY(read_fields(payload, {&end, &by, &reason}));
+  Field end{"end"}, by{"by"}, reason{"reason"}, ended_at{"endedAt"};
+  RELAY_TRY(read_fields(payload, {&end, &by, &reason, &ended_at}));
   const auto name = RELAY_TRY(text_in(end, kMaxNameBytes));
   bool known = name.empty();
   for (const auto& [value, word] : kEndReasons) {
@@ -31,6 +31,7 @@ Result<Bye> parse_bye(std::string_view payload) {
   if (!known) return fail(Errc::BadField, "end must be completed, crashed or released");
   bye.by = RELAY_TRY(text_in(by, kMaxNameBytes));
   bye.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
+  bye.ended_at = RELAY_TRY(time_in(ended_at));
   return bye;
 }
 
@@ -39,6 +40,7 @@ std::string write_bye(const Bye& bye) {
   for (const auto& [value, word] : kEndReasons)
     if (value == bye.end) payload.field("end", word);
   payload.optional("by", bye.by).optional("reason", bye.reason);
+  if (bye.ended_at != 0) payload.field("endedAt", bye.ended_at);
   return payload.take();
 }
 

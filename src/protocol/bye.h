@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace relay::protocol {
@@ -15,6 +16,7 @@ struct Bye {
   EndReason end = EndReason::Completed;
   std::string by = {};      // who released it: `human`, `api` or the name of an agent
   std::string reason = {};  // one sentence; may be empty
+  WallMs ended_at = 0;      // 0: when it is said
 };
 
 /// An empty payload is a session that has completed.

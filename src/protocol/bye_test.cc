@@ -16,10 +16,12 @@ TEST(Bye, EmptyPayloadMeansCompleted) {
 
 TEST(Bye, WhatIsWrittenIsReadBack) {
   for (const auto end : {EndReason::Completed, EndReason::Crashed, EndReason::Released}) {
-    const auto bye = *parse_bye(write_bye({.end = end, .by = "Alice", .reason = "the review is done"}));
+    const auto bye = *parse_bye(
+        write_bye({.end = end, .by = "Alice", .reason = "the review is done", .ended_at = 1'700'000'000'001}));
     EXPECT_EQ(bye.end, end);
     EXPECT_EQ(bye.by, "Alice");
     EXPECT_EQ(bye.reason, "the review is done");
+    EXPECT_EQ(bye.ended_at, 1'700'000'000'001);
   }
 }
 

@@ -44,7 +44,7 @@ std::string MemoryStore::tell(EventNumber number, const MemoryLog::Row& row, con
     if (event.type != kSessionEnded) return tell_event(head, event.body);
     SessionSummary summary;
     if (const auto found = session(event.session)) {
-      summary.duration = std::max(found->session.ended, row.at) - found->session.started;
+      summary.duration = (found->session.ended != 0 ? found->session.ended : row.at) - found->session.started;
       summary.work = found->work;
     }
     add_usage(summary, usage({.session = event.session.value()}).value(), price_of);

@@ -92,7 +92,7 @@ Result<SessionSummary> summary_of(Connection& connection, const EventHead& head,
   SessionSummary summary;
   const auto row = select_session(connection, SessionId{head.session});
   if (!row) return summary;
-  summary.duration = std::max<WallMs>(row->session.ended, head.at) - row->session.started;
+  summary.duration = (row->session.ended != 0 ? row->session.ended : head.at) - row->session.started;
   summary.work = row->work;
   add_usage(summary, RELAY_TRY(select_usage(connection, {.session = head.session})), price_of);
   return summary;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/format.h"
 #include "cli/connection.h"
@@ -145,6 +146,54 @@ TEST_F(Spawned, KilledHostEndsItsSessionAfterTheGrace) {
   ASSERT_TRUE(hears("Bob", "wait"));
   ASSERT_EQ(::kill(host_of("Bob"), SIGKILL), 0);
   EXPECT_EQ(ending_of("Bob"), "crashed: the connection was lost and did not return");
+}
+
+TEST_F(Spawned, EndWhileTheDaemonIsAwayIsToldTruthfullyWhenItIsBack) {
+  const auto run = [&](const std::string& name, const std::string& script) {
+    box.ok({"spawn", name,
+            "sh " + box.write(format("{}/{}.sh", box.project(), name),
+                              format("while ! test -e {}/go; do sleep 0.05; done\n{}\n", box.project(), script))});
+    EXPECT_TRUE(is_here(name));
+  };
+  run("Ok", "exit 0");
+  run("Bob", "exit 3");
+  run("Eve", "kill -SEGV $$");
+  spawn("Mia", "wait");
+  ASSERT_TRUE(hears("Mia", "wait"));
+  spawn("Zoe", "wait");
+  ASSERT_TRUE(hears("Zoe", "wait"));
+  std::vector<pid_t> hosts;
+  for (const auto* name : {"Ok", "Bob", "Eve", "Mia", "Zoe"}) hosts.push_back(host_of(name));
+  box.kill_daemon();
+  box.ok({"release", "Mia", "--reason", "enough"});
+  ASSERT_EQ(::kill(host_of("Zoe"), SIGKILL), 0);
+  box.write(box.project() + "/go", "");
+  for (const pid_t host : hosts) ASSERT_TRUE(eventually([&] { return !is_running(host); }));
+  const auto away_since = std::chrono::system_clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds{300});
+  box.ok({"up", "--no-http"});
+  EXPECT_EQ(ending_of("Ok"), "completed");
+  EXPECT_EQ(ending_of("Bob"), "crashed: exited with code 3");
+  EXPECT_EQ(ending_of("Eve"), "crashed: ended by SIGSEGV");
+  EXPECT_EQ(ending_of("Mia"), "released by human: enough");
+  EXPECT_EQ(string_member(last_event("agent.released", "Mia"), "reason"), "enough");
+  const auto when = std::chrono::duration_cast<std::chrono::milliseconds>(away_since.time_since_epoch()).count();
+  for (const auto* name : {"Ok", "Bob", "Eve", "Mia"})
+    EXPECT_LE(integer_member(last_event("session.ended", name), "endedAt").value_or(when + 1), when) << name;
+  EXPECT_TRUE(last_event("session.ended", "Zoe").empty()) << "a killed host tells nothing; its grace runs";
+  const auto leftovers = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts"})
+      count += entry.path().extension() == ".ended";
+    return count;
+  };
+  EXPECT_TRUE(eventually([&] { return leftovers() == 0; })) << leftovers();
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  std::istringstream lines{box.ok({"events", "--types", "session.ended", "--json", "--limit", "100"})};
+  std::size_t ends = 0;
+  for (std::string line; std::getline(lines, line);) ++ends;
+  EXPECT_EQ(ends, 4U) << "each is told once";
 }
 
 TEST_F(Spawned, ProgramWithoutAProfileIsHeardLineByLine) {

@@ -189,6 +189,9 @@ class World {
     settle();
   }
 
+  /// The records of ended sessions that hosts left and the broker has not had removed.
+  std::vector<protocol::EndedSession>& ended_sessions() { return ended_; }
+
   Broker& broker() { return *broker_; }
   store::MemoryStore& store() { return store_; }
   Moment& now() { return now_; }
@@ -265,6 +268,13 @@ class World {
   void perform(TypeIntoHost& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(AskHosts& what) { host_wishes_.emplace_back(what); }
   void perform(AnswerPrompt& what) { host_wishes_.emplace_back(std::move(what)); }
+  void perform(FindEndedSessions&) {
+    const auto found = ended_;
+    broker_->on_ended_sessions(found, now_);
+  }
+  void perform(ForgetEndedSession& what) {
+    std::erase_if(ended_, [&](const auto& ended) { return ended.session == what.session.value(); });
+  }
   void perform(PersonWanted& what) { host_wishes_.emplace_back(std::move(what)); }
   void perform(RosterChanged&) {}
   void perform(Note&) {}
@@ -288,6 +298,7 @@ class World {
   std::map<std::uint64_t, std::string> closed_;
   std::set<std::uint64_t> paused_;
   std::vector<std::variant<StartHost, EndHost, TypeIntoHost, AskHosts, AnswerPrompt, PersonWanted>> host_wishes_;
+  std::vector<protocol::EndedSession> ended_;
   bool holding_ = false;
   bool failing_ = false;
   std::vector<records::Haste> hastes_;

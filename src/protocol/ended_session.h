@@ -1,0 +1,37 @@
+/// The record of a session that has ended, as its host leaves it for the daemon (docs/spec/host.md, "The end of a session").
+///
+/// Why: a host may end while the daemon is away. Then there is no BYE, and the daemon would call the session crashed.
+/// Bounded: a record has at most kMaxEndedSessionBytes; the newest events that do not fit are left out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/bye.h"
+
+namespace relay::protocol {
+
+inline constexpr std::size_t kMaxEndedSessionBytes = 256 * 1024;
+
+struct EndedSession {
+  /// An AGENT_EVENT that the daemon has not acknowledged.
+  struct UntoldEvent {
+    std::string id;
+    std::string payload;
+  };
+
+  std::string agent = {};
+  std::string session = {};
+  Bye bye = {};
+  std::vector<UntoldEvent> events = {};  // in order
+};
+
+/// Whether a session id can be a file name. Those of the daemon can.
+bool is_plain_session_id(std::string_view session);
+
+Result<EndedSession> parse_ended_session(std::string_view text);
+std::string write_ended_session(const EndedSession& ended);
+
+}  // namespace relay::protocol
