@@ -1,7 +1,12 @@
 /// Codex: hooks, its rollout, its queue.
+///
+/// A run for one prompt (`codex exec`) prints a line for each hook, so it has none (hooks/wiring.h): its rollout is found among the
+/// files it has open. It ends after its turn and looks into no queue, so nothing is delivered to it.
 #include "adapters/agents.h"
 #include "adapters/codex_queue.h"
+#include "adapters/codex_rollout.h"
 #include "adapters/hooked_adapter.h"
+#include "hooks/wiring.h"
 
 namespace relay::adapters {
 namespace {
@@ -13,25 +18,42 @@ using protocol::DeliveryMode;
 constexpr Millis kAttendedPatience{2'000};
 constexpr Millis kUnattendedPatience{30'000};
 
+/// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends.
+constexpr Millis kRolloutLookInterval{100};
+constexpr int kFrequentLooks = 100;
+constexpr Millis kLateRolloutLookInterval{1'000};
+
 class Codex final : public HookedAdapter {
  public:
   Codex() : HookedAdapter{hooks::Agent::Codex, transcripts::codex_reader} {}
 
   void prepare(pty::Command& command, const Surroundings& where) override {
     serve_ = command;
+    one_shot_ = hooks::is_one_shot_codex(command.argv);
     HookedAdapter::prepare(command, where);
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
     queue_ = std::make_unique<CodexQueue>(loop, serve_);
     HookedAdapter::start(loop, listener, agent);
+    started_at_ = loop.now().wall;
+    agent_ = agent;
+    if (one_shot_) look_for_rollout();
   }
   /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
+    if (one_shot_) {
+      can.hears_soon = !follows();
+      return can;
+    }
     can.know = way::kStatus;
     if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
+  }
+  void on_ended() override {
+    look_timer_ = nullptr;
+    HookedAdapter::on_ended();
   }
   /// Where no person sits before it the hook stays open for a while: by it, a refusal can carry its reason.
   void show_dialog(const std::string& prompt) override {
@@ -51,7 +73,21 @@ class Codex final : public HookedAdapter {
     return where().attended ? kAttendedPatience : kUnattendedPatience;
   }
 
+  void look_for_rollout() {
+    look_timer_ = nullptr;
+    if (follows()) return;
+    if (const auto rollout = find_open_rollout(agent_, codex_home(serve_)); !rollout.empty())
+      return follow(rollout, thread_of_rollout(rollout), started_at_);
+    const auto interval = ++looks_ < kFrequentLooks ? kRolloutLookInterval : kLateRolloutLookInterval;
+    look_timer_ = loop().after(interval, [this] { look_for_rollout(); });
+  }
+
   pty::Command serve_;
+  bool one_shot_ = false;
+  pid_t agent_ = 0;
+  WallMs started_at_ = 0;
+  int looks_ = 0;
+  std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<CodexQueue> queue_;
   bool queue_works_ = true;
 };

@@ -115,10 +115,10 @@ void HookedAdapter::on_state(profiles::State state) {
   break_way(way::kHook, "the agent does not call its hooks; they may be turned off in its settings");
 }
 
-void HookedAdapter::follow(const std::string& record, const std::string& session) {
+void HookedAdapter::follow(const std::string& record, const std::string& session, std::optional<WallMs> since) {
   if (record == transcript_->path()) return;
   session_ = session;
-  transcript_->follow(record);
+  transcript_->follow(record, since);
   listener_->on_capabilities();
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -42,8 +43,8 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   [[nodiscard]] const Surroundings& where() const { return where_; }
   /// The agent's own id of its session; empty until a hook has told it.
   [[nodiscard]] const std::string& session() const { return session_; }
-  /// From now on that record is read; nothing happens when it is already.
-  void follow(const std::string& record, const std::string& session);
+  /// From now on that record is read; nothing happens when it is already. With `since` also what it holds from that time on.
+  void follow(const std::string& record, const std::string& session, std::optional<WallMs> since = std::nullopt);
   [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows(); }
   void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }

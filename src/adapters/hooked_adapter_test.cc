@@ -1,6 +1,7 @@
 #include "adapters/hooked_adapter.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -37,7 +38,7 @@ struct HookedAdapterTest : ::testing::Test {
   std::vector<hooks::Answer> answers;
   std::uint64_t calls = 0;
 
-  void start(const std::string& agent, bool attended = true, const Texts& arguments = {}) {
+  void start(const std::string& agent, bool attended = true, const Texts& arguments = {}, pid_t pid = 1) {
     adapter = adapter_for(agent);
     command = {.argv = {agent},
                .environment = {"HOME=" + place.path(), "PATH=/bin",
@@ -48,7 +49,7 @@ struct HookedAdapterTest : ::testing::Test {
                                .private_file = place.file("run.json"),
                                .instructions = "You may write to @relay:NAME.",
                                .attended = attended});
-    adapter->start(loop, told, 1);
+    adapter->start(loop, told, pid);
   }
   /// The agent's hook comes to the door; what it was told, if it was told something at once.
   hooks::Answer call(hooks::Event event) {
@@ -317,6 +318,26 @@ TEST_F(HookedAdapterTest, GeminiIsGreetedWithTheInstructions) {
   EXPECT_EQ(call(event("gemini/SessionStart-startup")).context, "You may write to @relay:NAME.");
   EXPECT_EQ(adapter->capabilities().answer, "") << "its hooks cannot give a permission";
   EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, Moment::Never) << "it is typed to";
+}
+
+TEST_F(HookedAdapterTest, CodexForOnePromptIsHeardInTheRolloutItHasOpen) {
+  const std::string rollout = ".codex/sessions/2026/11/18/rollout-2026-11-18T11-53-32-01a1ee81.jsonl";
+  std::filesystem::create_directories(place.file(".codex/sessions/2026/11/18"));
+  for (const auto& line : record_lines("codex-session.jsonl")) write_as_it_is(line, rollout);  // it is resumed
+  start("codex", true, {"exec", "resume", "--last", "please greet bob"}, ::getpid());
+  EXPECT_EQ(command.argv, (Texts{"codex", "exec", "resume", "--last", "please greet bob"}));
+  EXPECT_TRUE(adapter->capabilities().hears_soon);
+  for (const auto& line : record_lines("codex-fence.jsonl")) write(line, rollout);
+  const std::ofstream open{place.file(rollout), std::ios::app};  // this process stands for the agent
+  ASSERT_TRUE(heard(5)) << "what it wrote before its rollout was found counts";
+  EXPECT_EQ(told.heard.size(), 5U);
+  EXPECT_EQ(told.heard[0], kGreeted);
+  EXPECT_EQ(adapter->capabilities().hear, way::kTranscript);
+  EXPECT_EQ(adapter->capabilities().know, "") << "it draws no status";
+  for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate, DeliveryMode::NextMessage})
+    EXPECT_EQ(adapter->capabilities().by(mode).moment, Moment::Never) << "it ends after its turn";
+  ASSERT_EQ(told.broken.size(), 1U);
+  EXPECT_TRUE(told.broken[0].starts_with("hook: no hooks: ")) << told.broken[0];
 }
 
 TEST_F(HookedAdapterTest, GeminisRecordIsFoundWithoutHooks) {

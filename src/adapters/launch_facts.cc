@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/toml.h"
 #include "hooks/settings.h"
+#include "hooks/wiring.h"
 #include "protocol/utf8.h"
 
 namespace relay::adapters {
@@ -103,6 +104,7 @@ std::string mode_in_settings(std::string_view profile, const pty::Command& comma
       if (const auto settings = read_json_file(path))
         if (auto mode = text_at(*settings, "general", "defaultApprovalMode"); !mode.empty()) return mode;
   } else if (profile == "codex") {
+    if (hooks::is_one_shot_codex(command.argv)) return "never";  // whatever its settings say: it could not ask
     const auto path = or_else(get("CODEX_HOME"), home, ".codex") + "/config.toml";
     const auto text = hooks::read_settings_file(path);
     const auto table = text && *text ? parse_toml(**text, path) : fail("there is none");

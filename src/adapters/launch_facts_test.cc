@@ -70,6 +70,7 @@ TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
   write("home/.codex/config.toml",
         "model = \"x\"\napproval_policy = \"on-request\"\n[other]\napproval_policy = \"no\"\n");
   EXPECT_EQ(mode("codex", {"codex"}), "on-request");
+  EXPECT_EQ(mode("codex", {"codex", "exec", "hello"}), "never") << "as it prints: approval: never";
   write("home/.codex/config.toml", "not toml");
   EXPECT_EQ(mode("codex", {"codex"}), "");
 }

@@ -9,12 +9,13 @@ constexpr Millis kClockSlack{2'000};  // a line is stamped before it is written
 
 }  // namespace
 
-void TranscriptFollower::follow(const std::string& path) {
+void TranscriptFollower::follow(const std::string& path, std::optional<WallMs> since) {
   if (path == path_) return;
   path_ = path;
   reader_ = make_reader_();
   tell(activity_.end("the agent went on in another session", loop_.now().wall));
-  followed_from_ = loop_.now().wall - kClockSlack.count();
+  followed_from_ = since.value_or(loop_.now().wall - kClockSlack.count());
+  tells_earlier_ = since.has_value();
   auto tail = transcripts::Tail::follow(loop_, path_, transcripts::Tail::From::Beginning, *this);
   if (tail)
     tail_ = *std::move(tail);
@@ -29,7 +30,7 @@ void TranscriptFollower::end() { tell(activity_.end("the agent has ended", loop_
 void TranscriptFollower::on_line(const transcripts::Line& line) {
   const auto entries = reader_->read(line.text);
   const auto written = reader_->written_at();
-  if (line.earlier || (written != 0 && written < followed_from_)) return;
+  if ((line.earlier && !(tells_earlier_ && written != 0)) || (written != 0 && written < followed_from_)) return;
   for (const auto& entry : entries) {
     listener_.on_entry(entry);
     tell(activity_.take(entry, written != 0 ? written : loop_.now().wall));

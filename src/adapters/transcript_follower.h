@@ -1,12 +1,14 @@
 /// One agent's transcript, followed: its entries, and what the agent does as events.
 ///
-/// Invariants: what was written before following began, or was copied into the file from an older one, is not told. When another
+/// Invariants: what was written before following began (or before `since`, where the caller gives a time), or was copied into
+///   the file from an older one, is not told. When another
 ///   file is followed, or the agent has ended, items that are open are completed first.
 /// Ownership: the listener outlives it; it may be destroyed from inside a call to the listener's `on_transcript_problem`.
 /// Threading: loop thread only.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "activity/activity.h"
@@ -33,7 +35,7 @@ class TranscriptFollower final : private transcripts::TailListener {
       : loop_{loop}, make_reader_{make_reader}, listener_{listener} {}
 
   /// From now on that file; nothing happens when it is followed already. It may come later.
-  void follow(const std::string& path);
+  void follow(const std::string& path, std::optional<WallMs> since = std::nullopt);
   [[nodiscard]] bool follows() const { return tail_ != nullptr; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -53,7 +55,8 @@ class TranscriptFollower final : private transcripts::TailListener {
   MakeReader make_reader_;
   TranscriptListener& listener_;
   std::string path_;
-  WallMs followed_from_ = 0;  // what was written before is another time's, wherever it stands
+  WallMs followed_from_ = 0;    // what was written before is another time's, wherever it stands
+  bool tells_earlier_ = false;  // also what was in the file when following began
   std::unique_ptr<transcripts::Reader> reader_;
   activity::Activity activity_{"transcript"};
   std::unique_ptr<transcripts::Tail> tail_;

@@ -142,6 +142,18 @@ std::vector<std::string> codex_overrides(const std::vector<std::string>& argv) {
   return found;
 }
 
+constexpr std::string_view kCodexWithValue[] = {"-c",        "--config",
+                                                "--enable",  "--disable",
+                                                "-i",        "--image",
+                                                "-m",        "--model",
+                                                "-p",        "--profile",
+                                                "-s",        "--sandbox",
+                                                "-C",        "--cd",
+                                                "-a",        "--ask-for-approval",
+                                                "--remote",  "--remote-auth-token-env",
+                                                "--add-dir", "--local-provider"};
+constexpr std::string_view kCodexOneShot[] = {"exec", "e", "review"};
+
 /// Ours, installed for always: they would be called a second time.
 std::vector<CodexSilence> silenced(const Environment& environment) {
   std::vector<CodexSilence> out;
@@ -168,6 +180,9 @@ Result<Wired> wire_codex(std::vector<std::string>& argv, const Environment& envi
   if (!starts(argv, Agent::Codex)) {
     return unwired("no hooks: the command is not codex itself, so its options are not ours to add to");
   }
+  if (is_one_shot_codex(argv))
+    return unwired(
+        "no hooks: without its screen Codex prints a line for each hook it calls, and its output stays as it is");
   if (has_flag(argv, "--remote")) return unwired("no hooks: --remote runs the agent elsewhere");
   for (const auto& text : codex_overrides(argv)) {
     if (text == "features.hooks=false") return unwired("no hooks: your options switch them off");
@@ -250,6 +265,15 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
 }
 
 }  // namespace
+
+bool is_one_shot_codex(const std::vector<std::string>& argv) {
+  if (!starts(argv, Agent::Codex)) return false;
+  for (std::size_t i = 1; i < argv.size() && argv[i] != "--"; ++i) {
+    if (!argv[i].starts_with('-')) return std::ranges::count(kCodexOneShot, argv[i]) > 0;
+    if (std::ranges::count(kCodexWithValue, argv[i]) > 0) ++i;
+  }
+  return false;
+}
 
 bool is_roots_alone(const std::string& file) {
   if (::geteuid() != 0) return false;

@@ -27,6 +27,9 @@ struct Wired {
   std::string why_not = {};  // one sentence, when there are none
 };
 
+/// Does that command line run Codex for one prompt (`codex exec`, `codex review`)? Such a run prints a line for each hook it calls.
+bool is_one_shot_codex(const std::vector<std::string>& argv);
+
 /// Does root own the directory of that file and all above, and may nobody else write there?
 bool is_roots_alone(const std::string& file);
 

@@ -166,6 +166,26 @@ TEST_F(Wiring, CodexIsNotMadeToWarnThatItRunsWithoutItsSharedServer) {
   EXPECT_EQ(argv[1] + " " + argv[2], "-c features.daemon_auto_start=false");
 }
 
+// Codex 0.166.0 prints "hook: SessionStart" and "hook: SessionStart Completed" on stderr, and so on.
+TEST_F(Wiring, CodexPrintsNoHooksOfOursInARunForOnePrompt) {
+  for (const Words& words : std::initializer_list<Words>{{"codex", "exec", "hello"},
+                                                         {"codex", "-m", "gpt-6", "e", "-"},
+                                                         {"/opt/codex", "--search", "--cd=/x", "review"},
+                                                         {"codex", "exec", "resume", "--last"}}) {
+    argv = words;
+    EXPECT_FALSE(wired(Agent::Codex).hooks) << words[1];
+    EXPECT_EQ(argv, words);
+  }
+  for (const Words& words : std::initializer_list<Words>{{"codex"},
+                                                         {"codex", "explain exec"},
+                                                         {"codex", "--profile", "exec"},
+                                                         {"codex", "resume", "exec"},
+                                                         {"codex", "--", "exec"}}) {
+    argv = words;
+    EXPECT_TRUE(wired(Agent::Codex).hooks) << words.back();
+  }
+}
+
 TEST_F(Wiring, CodexHooksInstalledForAlwaysAreSilentInAWiredRun) {
   write(".codex/hooks.json",
         R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"theirs"}]},)"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -100,6 +101,18 @@ bool has_variable(pid_t pid, std::string_view entry) {
       return true;
   }
   return false;
+}
+
+std::vector<std::string> open_files(pid_t pid) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator each{format("/proc/{}/fd", pid), failed}, end; !failed && each != end;
+       each.increment(failed)) {
+    std::error_code gone;  // closed since, or no file
+    if (auto path = std::filesystem::read_symlink(each->path(), gone).string(); !gone && path.starts_with('/'))
+      files.push_back(std::move(path));
+  }
+  return files;
 }
 
 bool send_signal(const ProcessId& id, int number) {

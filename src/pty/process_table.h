@@ -41,6 +41,9 @@ std::optional<std::string> find_variable(pid_t pid, std::string_view name);
 /// True if the process was started with that NAME=value, and we may know it.
 bool has_variable(pid_t pid, std::string_view entry);
 
+/// The absolute paths of the files the process has open; none where we may not know it.
+std::vector<std::string> open_files(pid_t pid);
+
 /// False when it is gone, or not ours to signal. Never hits a stranger with the same number.
 bool send_signal(const ProcessId& id, int number);
 
