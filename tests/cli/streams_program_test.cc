@@ -218,6 +218,17 @@ TEST_F(Streams, KeepTheDescriptorsOfAShell) {
   expect_same("exec 5<<< 'by number'; $relay sh -c 'cat <&5' </dev/null | cat");
 }
 
+TEST_F(Streams, OfAgentsAreWithoutWordsOfOursForTheirModels) {
+  for (const std::string agent : {"codex exec", "opencode run"}) {
+    const auto name = agent.substr(0, agent.find(' '));
+    box.write(box.project() + "/" + name, "#!/bin/sh\necho \"$@\" ${OPENCODE_CONFIG_CONTENT:-no configuration}\n");
+    std::filesystem::permissions(box.project() + "/" + name, std::filesystem::perms::owner_all);
+    expect_same("$relay ./" + agent + " hello </dev/null | cat");
+    const auto script = box.write(box.project() + "/told", "$relay ./" + agent + " hello </dev/null | cat");
+    EXPECT_NE(run_bash(script, program() + " run --instructions"), run_bash(script, "")) << "asked for";
+  }
+}
+
 TEST_F(Streams, AreNotReadNorTypedIntoAndThatIsSaid) {
   box.ok({"up"});
   auto agent = box.start({"-n", "Pipe", "cat"});

@@ -50,7 +50,9 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   wish.profile = invocation.value("--profile").value_or("");
   wish.detached = invocation.has("--detached");
   if (!wish.detached) wish.streams = pty::streams_like_ours();
-  wish.instruct = !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
+  const bool headless = wish.streams == pty::Streams::Inherited;  // its model then sees what it would see without us
+  wish.instruct = headless ? invocation.has("--instructions")
+                           : !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
   wish.spawned = invocation.has("--spawned");
   wish.model = invocation.value("--model").value_or("");
   const auto told = [&](std::string_view variable) { return context.environment(std::string{variable}).value_or(""); };
@@ -156,6 +158,7 @@ constexpr Option kOptions[] = {
     {.name = "--no-start", .description = "do not start the daemon; what the agent says is kept until it runs"},
     {.name = "--tmux", .description = "in a session of tmux, relay-NAME; detach and it goes on"},
     {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
+    {.name = "--instructions", .description = "tell it so also where it has no terminal"},
     {.name = "--skip-instructions", .description = "the same", .hidden = true},
     {.name = "--in-tmux", .description = "the program goes into a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
@@ -182,7 +185,8 @@ const Command kRun = {
         "\n"
         "Where input or output is no terminal (`claude -p hello | cat`), the program gets the very descriptors,\n"
         "so its bytes, end of file and exit code are those of a run without us. Nothing is typed to it then and no\n"
-        "screen is read: messages reach it by its own interfaces, or wait.",
+        "screen is read: messages reach it by its own interfaces, or wait. Its model is told nothing of the relay, so\n"
+        "that it sees, counts and prints the same tokens; `--instructions` tells it.",
     .takes_rest = true,
     .run = run,
 };
