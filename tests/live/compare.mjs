@@ -20,19 +20,20 @@ function usage(sentence) {
   process.exit(2);
 }
 
-/// headless: its arguments for one prompt without a terminal. ready: its composer. asks: any dialog about a tool.
+/// headless: its arguments for one prompt without a terminal. ready: its composer. asks: any dialog about a tool. read: how it
+/// reads a file, where it has no tool for that alone.
 const kWays = {
   claude: { headless: (prompt) => ['-p', prompt], ready: /❯/, asks: /❯ 1\. Yes/, arguments: ['--permission-mode', 'default'] },
   codex: { headless: (prompt) => ['exec', '--skip-git-repo-check', prompt], ready: /›/, asks: /› 1\. Yes/,
-    arguments: ['--no-daemon', '--sandbox', 'read-only', '--ask-for-approval', 'on-request'] },
+    read: (path) => ({ tool: 'shell', command: `cat ${path}` }), arguments: ['--no-daemon', '--sandbox', 'read-only', '--ask-for-approval', 'on-request'] },
   gemini: { headless: (prompt) => ['-p', prompt], ready: /Type your message/, asks: /● 1\. Allow/, arguments: [] },
   opencode: { headless: (prompt) => ['run', prompt], ready: /Ask anything|┃/, asks: /Permission required/, arguments: [] },
 };
 
 /// What the model wants to do, step by step. `ran` says whether a tool's result came back without an error.
-const kSteps = (project, outside) => [
-  { name: 'read a file of the project', tool: { tool: 'read', path: join(project, 'README.md') } },
-  { name: 'read a file outside', tool: { tool: 'read', path: join(outside, 'secret.txt') } },
+const kSteps = (project, outside, read = (path) => ({ tool: 'read', path })) => [
+  { name: 'read a file of the project', tool: read(join(project, 'README.md')) },
+  { name: 'read a file outside', tool: read(join(outside, 'secret.txt')) },
   { name: 'list the directory', tool: { tool: 'shell', command: 'ls' } },
   { name: 'git status', tool: { tool: 'shell', command: 'git status' } },
   { name: 'make a file', tool: { tool: 'shell', command: 'touch made-by-shell' } },
@@ -40,9 +41,9 @@ const kSteps = (project, outside) => [
 ];
 const promptOf = (n) => `please do step ${n}.`;
 
-function script(outside) {
+function script(outside, read) {
   return (agent, project) => ({ delay_ms: 1, first_ms: 5, chunk: 400, rules: [
-    ...kSteps(project, outside).map(({ tool }, n) => ({ match: promptOf(n).replaceAll('.', '\\.'),
+    ...kSteps(project, outside, read).map(({ tool }, n) => ({ match: promptOf(n).replaceAll('.', '\\.'),
       turns: [{ text: 'Doing.', tools: [tool] }, { text: `Step ${n} is over.` }] })),
     { match: 'please say it', turns: [{ text: 'A line with ümlauts, "quotes" and\na second line.' }] },
     { match: '', turns: [{ text: 'ok.' }] }] });
@@ -52,7 +53,8 @@ function script(outside) {
 const steady = (text) => text
   .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
   .replace(/ses_\w+/g, 'SESSION').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'TIME').replace(/\b\d+(\.\d+)?m?s\b/g, 'SPAN')
-  .replace(/^session id: .*$/gm, '');
+  .replace(/^session id: .*$/gm, '')
+  .replace(/^\[STARTUP\] .*\n/gm, '');  // Gemini CLI measures its start and complains of its own clock, bare too, on a busy machine
 
 /// One side of the comparison: the agent bare, or by agent-relay.
 class Side {
@@ -64,7 +66,7 @@ class Side {
   async open() {
     mkdirSync(this.outside, { recursive: true });
     writeFileSync(join(this.outside, 'secret.txt'), 'outside\n');
-    await this.seat.prepare(script(this.outside));
+    await this.seat.prepare(script(this.outside, this.way.read));
   }
 
   words(...words) { return this.wrapped ? [this.seat.relay.program, '-n', 'Alice', this.cli, ...words] : [this.cli, ...words]; }
