@@ -42,6 +42,15 @@ bool has_flag(const std::vector<std::string>& argv, std::string_view flag) {
   });
 }
 
+std::string_view option_value(const std::vector<std::string>& argv, std::string_view option) {
+  for (std::size_t i = 0; i < argv.size() && argv[i] != "--"; ++i) {
+    const std::string_view word = argv[i];
+    if (word == option && i + 1 < argv.size()) return argv[i + 1];
+    if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) return word.substr(option.size() + 1);
+  }
+  return {};
+}
+
 Result<Wired> write_settings(json::object settings, const Wish& wish) {
   RELAY_TRY(write_private_file(wish.private_file, json::serialize(settings)));
   return Wired{.hooks = true};
@@ -93,6 +102,8 @@ Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& env
   for (const std::string_view flag : {"--bare", "--safe-mode"}) {
     if (has_flag(argv, flag)) return unwired(format("no hooks: {} switches them off", flag));
   }
+  if (has_flag(argv, "--include-hook-events"))
+    return unwired("no hooks: --include-hook-events prints every hook, and the output stays as it is without us");
   if (const auto safe = variable(environment, "CLAUDE_CODE_SAFE_MODE"); !safe.empty() && safe != "0") {
     return unwired("no hooks: CLAUDE_CODE_SAFE_MODE switches them off");
   }
@@ -106,8 +117,10 @@ Result<Wired> wire_claude(std::vector<std::string>& argv, const Environment& env
   if (bool_member(settings, "disableAllHooks").value_or(false)) {
     return unwired("no hooks: your --settings say disableAllHooks");
   }
-  const auto hooks = hooks_for(Agent::Claude, wish.program, HookScope::Run);
+  auto hooks = hooks_for(Agent::Claude, wish.program, HookScope::Run);
   if (!hooks) return unwired(format("no hooks: {}", hooks.error().message()));
+  // A stream of JSON has two lines for this hook, and for no other; the prompt's hook names the transcript too.
+  if (option_value(argv, "--output-format") == "stream-json") hooks->erase("SessionStart");
   if (const auto added = add_hooks(settings, *hooks); !added) {
     return unwired(format("no hooks: your --settings cannot be merged: {}", added.error().message()));
   }

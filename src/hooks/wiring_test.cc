@@ -139,6 +139,22 @@ TEST_F(Wiring, AnotherCommandsOptionsAreNotTouched) {
   EXPECT_FALSE(wired(Agent::Claude).hooks);
 }
 
+// Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other of ours.
+TEST_F(Wiring, ClaudePrintsNoHooksOfOursInAStreamOfJson) {
+  for (const Words& words : std::initializer_list<Words>{{"claude", "-p", "--output-format", "stream-json", "hello"},
+                                                         {"claude", "--output-format=stream-json", "--print"}}) {
+    argv = words;
+    EXPECT_TRUE(wired(Agent::Claude).hooks);
+    EXPECT_EQ(groups(written(), "SessionStart"), 0U);
+    EXPECT_EQ(groups(written(), "UserPromptSubmit"), 1U);
+  }
+  argv = {"claude", "-p", "--output-format", "json", "--", "--output-format=stream-json"};
+  EXPECT_TRUE(wired(Agent::Claude).hooks);
+  EXPECT_EQ(groups(written(), "SessionStart"), 1U);
+  argv = {"claude", "-p", "--output-format", "stream-json", "--include-hook-events"};
+  EXPECT_FALSE(wired(Agent::Claude).hooks);
+}
+
 // Codex 0.166.0 ran a hook trusted by a hash made this way, without asking.
 TEST_F(Wiring, CodexIsToldTheHashesOfExactlyOurHooks) {
   argv = {"codex", "resume", "--last"};
