@@ -4,7 +4,7 @@
 /// terminal, its exit codes, which tools it asks about at a terminal, what its dialogs say, what it runs. Runs as the user who
 /// starts it.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
@@ -20,14 +20,16 @@ function usage(sentence) {
   process.exit(2);
 }
 
-/// headless: its arguments for one prompt without a terminal. ready: its composer. asks: any dialog about a tool. read: how it
+/// headless: its arguments for one prompt without a terminal. json: what makes that a stream of JSON lines. ready: its composer. asks: any dialog about a tool. read: how it
 /// reads a file, where it has no tool for that alone.
 const kWays = {
-  claude: { headless: (prompt) => ['-p', prompt], ready: /❯/, asks: /❯ 1\. Yes/, arguments: ['--permission-mode', 'default'] },
-  codex: { headless: (prompt) => ['exec', '--skip-git-repo-check', prompt], ready: /›/, asks: /› 1\. Yes/,
-    read: (path) => ({ tool: 'shell', command: `cat ${path}` }), arguments: ['--no-daemon', '--sandbox', 'read-only', '--ask-for-approval', 'on-request'] },
-  gemini: { headless: (prompt) => ['-p', prompt], ready: /Type your message/, asks: /● 1\. Allow/, arguments: [] },
-  opencode: { headless: (prompt) => ['run', prompt], ready: /Ask anything|┃/, asks: /Permission required/, arguments: [] },
+  claude: { headless: (prompt) => ['-p', prompt], json: ['--output-format', 'stream-json', '--verbose'],
+    ready: /❯/, asks: /❯ 1\. Yes/, arguments: ['--permission-mode', 'default'] },
+  codex: { headless: (prompt) => ['exec', '--skip-git-repo-check', prompt], json: ['--json'], ready: /›/, asks: /› 1\. Yes/,
+    read: (path) => ({ tool: 'shell', command: `cat ${path}` }),
+    arguments: ['--no-daemon', '--sandbox', 'read-only', '--ask-for-approval', 'on-request'] },
+  gemini: { headless: (prompt) => ['-p', prompt], json: ['-o', 'stream-json'], ready: /Type your message/, asks: /● 1\. Allow/, arguments: [] },
+  opencode: { headless: (prompt) => ['run', prompt], json: ['--format', 'json'], ready: /Ask anything|┃/, asks: /Permission required/, arguments: [] },
 };
 
 /// What the model wants to do, step by step. `ran` says whether a tool's result came back without an error.
@@ -55,6 +57,23 @@ const steady = (text) => text
   .replace(/ses_\w+/g, 'SESSION').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'TIME').replace(/\b\d+(\.\d+)?m?s\b/g, 'SPAN')
   .replace(/^session id: .*$/gm, '')
   .replace(/^\[STARTUP\] .*\n/gm, '');  // Gemini CLI measures its start and complains of its own clock, bare too, on a busy machine
+
+/// The kind of each line of a stream of JSON.
+const kindsOf = (stdout) => stdout.split('\n').filter(Boolean).map((line) => {
+  try {
+    const { type, subtype, item } = JSON.parse(line);
+    return [type, subtype, item?.type].filter(Boolean).join(' ');
+  } catch { return line; }
+});
+
+/// Request bodies as the model got them, without what is about one request only. Gemini CLI shows its model the project's
+/// folders, and ours is one of them.
+function given(model) {
+  return readdirSync(model.dumps).sort().map((name) => {
+    const { metadata, client_metadata, prompt_cache_key, ...body } = JSON.parse(readFileSync(join(model.dumps, name), 'utf8'));
+    return steady(JSON.stringify(body)).replaceAll('├───.agent-relay/...\\n', '');
+  });
+}
 
 /// One side of the comparison: the agent bare, or by agent-relay.
 class Side {
@@ -122,6 +141,9 @@ async function look(cli, wrapped, place) {
     await side.open();
     const words = side.way.headless('please say it');
     seen['prints without a terminal'] = await side.headless(words);
+    seen['the model is given'] = given(side.seat.model);
+    const { code, stdout } = await side.headless([...words, ...side.way.json]);
+    seen['prints as JSON'] = { code, kinds: kindsOf(stdout) };
     seen['prints with a pipe at stdin'] = await side.headless(words, 'and this\n');
     seen['ends for an unknown option'] = await side.headless(['--no-such-option']);
     await side.start();
@@ -133,6 +155,14 @@ async function look(cli, wrapped, place) {
   await side.close();
   rmSync(side.outside, { recursive: true, force: true });
   return seen;
+}
+
+/// A value beside the other one: long ones from shortly before the first difference on.
+function shown(value, other) {
+  const [mine, theirs] = [value, other].map((each) => JSON.stringify(each) ?? 'nothing');
+  let at = 0;
+  while (at < mine.length && mine[at] === theirs[at]) ++at;
+  return mine.length < 4_000 ? mine : `…${mine.slice(Math.max(0, at - 200), at + 800)}…`;
 }
 
 const { values, positionals } = (() => {
@@ -149,11 +179,12 @@ for (const cli of clis) {
   for (const what of new Set([...Object.keys(bare), ...Object.keys(wrapped)])) {
     const good = JSON.stringify(bare[what]) === JSON.stringify(wrapped[what]) && what !== 'trouble';
     results.push({ cli, what, good, bare: bare[what], wrapped: wrapped[what] });
-    console.error(`${cli}, ${what}: ${good ? 'same' : `DIFFERENT\n  bare    ${JSON.stringify(bare[what])}\n  wrapped ${JSON.stringify(wrapped[what])}`}`);
+    console.error(`${cli}, ${what}: ${good ? 'same' : `DIFFERENT\n  bare    ${shown(bare[what], wrapped[what])}\n  wrapped ${shown(wrapped[what], bare[what])}`}`);
   }
 }
 const row = (...cells) => `| ${cells.join(' | ')} |`;
-const short = (value) => (value?.how ?? (value?.code !== undefined ? `exit ${value.code}, ${value.stdout.length} bytes` : JSON.stringify(value)));
+const short = (value) => (Array.isArray(value) ? `${value.length} requests, ${value.join('').length} bytes` :
+  value?.kinds ? `exit ${value.code}, ${value.kinds.length} lines` : value?.how ?? (value?.code !== undefined ? `exit ${value.code}, ${value.stdout.length} bytes` : JSON.stringify(value)));
 console.log([row('agent', 'what', 'bare', 'wrapped', ''), row('---', '---', '---', '---', '---'),
   ...results.map(({ cli, what, good, bare, wrapped }) =>
     row(kAgents[cli].title, what, short(bare), short(wrapped), good ? 'same' : 'different'))].join('\n'));
