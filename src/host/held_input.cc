@@ -16,7 +16,8 @@ void HeldInput::add(std::string_view bytes, SteadyTime now) {
   if (bytes.empty()) return;
   if (!since_) since_ = now;
   bytes_ += bytes.size();
-  chunks_.push_back({std::string{bytes}, begins_with_enter(bytes) && (!chunks_.empty() || must_wait(bytes, now))});
+  const bool enter_apart = begins_with_enter(bytes) && (!chunks_.empty() || must_wait(bytes, now));
+  chunks_.push_back({std::string{bytes}, now, enter_apart});
 }
 
 void HeldInput::extend(std::string_view bytes) {
@@ -50,6 +51,13 @@ std::string HeldInput::take(SteadyTime now) {
   bytes_ -= bytes.size();
   if (chunks_.empty()) *this = HeldInput{taken_};
   return bytes;
+}
+
+std::vector<HeldInput::Piece> HeldInput::drain() {
+  std::vector<Piece> all;
+  for (auto& chunk : chunks_) all.push_back({std::move(chunk.bytes), chunk.at});
+  *this = HeldInput{taken_};
+  return all;
 }
 
 std::optional<SteadyTime> HeldInput::due() const {

@@ -40,6 +40,15 @@ class HeldInput {
   [[nodiscard]] bool must_wait(std::string_view bytes, SteadyTime now) const;
   /// What may be written now, in order.
   std::string take(SteadyTime now);
+  /// What came in one piece, and when.
+  struct Piece {
+    std::string bytes;
+    SteadyTime at{};
+  };
+  /// Everything, in order; nothing is held then.
+  std::vector<Piece> drain();
+  /// The last piece came then; long ago when nothing is held.
+  [[nodiscard]] SteadyTime newest() const { return chunks_.empty() ? SteadyTime{} : chunks_.back().at; }
   /// When the rest may be written; nothing when nothing is left.
   [[nodiscard]] std::optional<SteadyTime> due() const;
 
@@ -57,6 +66,7 @@ class HeldInput {
 
   struct Chunk {
     std::string bytes;
+    SteadyTime at{};
     bool enter_apart = false;
   };
 

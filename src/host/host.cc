@@ -522,13 +522,13 @@ class Host::Core final : public pty::ProgramListener,
     answer_due_.reset();
     // While a frame is drawn, or output waits for a slow terminal, what we see is not what there is.
     if (ended_ || sight_.watcher().mid_frame() || output_paused_) {
-      if (!ended_) keyboard_.hold(keys_to_hold(), now());
+      if (!ended_) keyboard_.hold(keys_to_hold(), now(), sight_.watcher().covered_since());
       return look_again({});
     }
     if (!keyboard_.empty() && !desk_.in_hand() && !keys_.under_way()) keyboard_.still_typing(now());
     answer_due_ = keys_.look(answer_view());
     const auto again = desk_.deliver(mail_view());
-    if (keyboard_.hold(keys_to_hold(), now())) deliver_soon();
+    if (keyboard_.hold(keys_to_hold(), now(), sight_.watcher().covered_since())) deliver_soon();
     look_again(again);
   }
 

@@ -84,12 +84,13 @@ void Keyboard::hold_input(std::string_view bytes, SteadyTime now) {
   on_room();
 }
 
-bool Keyboard::hold(KeyHold hold, SteadyTime now) {
+bool Keyboard::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> drawn_at) {
   in_frame_ = hold == KeyHold::Frame;
   if (in_frame_) return false;
   const auto before = std::exchange(hold_, hold);
   if (held_.empty()) overtaken_ = false;
   const bool was_open = before == KeyHold::Earlier || before == KeyHold::EarlierBounded;
+  const bool passed = earlier_only() && !was_open && drawn_at && pass_since(*drawn_at);
   if (earlier_only()) {
     overtaken_ = !held_.empty();
   } else if (was_open && overtaken_) {
@@ -98,11 +99,21 @@ bool Keyboard::hold(KeyHold hold, SteadyTime now) {
   }
   if (before == KeyHold::Earlier && hold == KeyHold::EarlierBounded) held_.restart(now);
   on_room();
-  if (hold_ == KeyHold::Earlier || (!earlier_only() && now < settled_at_)) return false;
+  if (hold_ == KeyHold::Earlier || (!earlier_only() && now < settled_at_)) return passed;
   const auto since = held_.keys_since();
-  if (hold_ != KeyHold::None && !(since && now >= *since + kMaxHeld)) return false;
+  if (hold_ != KeyHold::None && !(since && now >= *since + kMaxHeld)) return passed;
   if (hold_ == KeyHold::All) hold_ = KeyHold::None;
   return release(now);
+}
+
+/// As if the dialog had been recognised when it was drawn.
+bool Keyboard::pass_since(SteadyTime drawn_at) {
+  if (held_.empty() || held_.newest() < drawn_at) return false;
+  splitter_ = {};
+  fragment_held_ = false;
+  for (const auto& piece : held_.drain())
+    piece.at < drawn_at ? hold_input(piece.bytes, piece.at) : person_types(piece.bytes, piece.at);
+  return true;
 }
 
 bool Keyboard::release(SteadyTime now) {

@@ -60,8 +60,9 @@ class Keyboard {
   void person_types(std::string_view bytes, SteadyTime now);
   /// By us.
   void write(std::string_view bytes);
-  /// Which keys are held from now on; the others follow. True when keys followed.
-  bool hold(KeyHold hold, SteadyTime now);
+  /// Which keys are held from now on; the others follow. True when keys followed. `drawn_at`: a dialog that is recognised
+  /// only now was drawn then, and keys that came since are for it.
+  bool hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> drawn_at = {});
   /// Keys that a dialog overtook are still held.
   [[nodiscard]] bool overtaken() const { return overtaken_; }
   /// For `explain`; none while nothing is held.
@@ -93,6 +94,7 @@ class Keyboard {
   void expire(SteadyTime now);
   [[nodiscard]] bool earlier_only() const { return hold_ == KeyHold::Earlier || hold_ == KeyHold::EarlierBounded; }
   bool release(SteadyTime now);
+  bool pass_since(SteadyTime drawn_at);
   void pass_replies(SteadyTime now);
   void count(const std::vector<terminal::InputPiece>& pieces, SteadyTime at);
 

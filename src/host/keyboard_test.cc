@@ -233,6 +233,39 @@ TEST_F(DialogKeyboardTest, AFrameChangesNothingForKeysThatArePressedInIt) {
   EXPECT_EQ(program.taken, "a");
 }
 
+TEST_F(DialogKeyboardTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
+  keyboard.person_types("mine", kFirst);
+  keyboard.hold(KeyHold::Frame, kFirst + 100ms);
+  keyboard.person_types("\x1b[B", kFirst + 300ms);
+  keyboard.person_types("\r", kFirst + 400ms);
+  EXPECT_EQ(program.taken, "") << "the composer may come back";
+  EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 100ms));
+  EXPECT_EQ(program.taken, "\x1b[B\r");
+  EXPECT_EQ(keyboard.typing().enter, kFirst + 400ms);
+  EXPECT_EQ(keyboard.describe_held().bytes, 4U);
+  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kFirst + 2s, kFirst + 100ms));
+  close();
+  EXPECT_EQ(program.taken, "\x1b[B\rmine");
+}
+
+TEST_F(DialogKeyboardTest, AnEscapePressedBeforeADialogWasRecognisedReachesIt) {
+  keyboard.hold(KeyHold::Frame, kFirst);
+  keyboard.person_types("\x1b", kFirst + 1ms);
+  EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst));
+  EXPECT_EQ(program.taken, "\x1b");
+  EXPECT_FALSE(keyboard.overtaken());
+}
+
+TEST_F(DialogKeyboardTest, ASequenceBegunBeforeADialogWasDrawnStaysWholeWhenItIsRecognisedLater) {
+  keyboard.person_types("x\x1b[", kFirst);
+  keyboard.hold(KeyHold::Frame, kFirst + 1ms);
+  keyboard.person_types("1;5Dn", kFirst + 2ms);
+  keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 1ms);
+  EXPECT_EQ(program.taken, "n");
+  close();
+  EXPECT_EQ(program.taken, "nx\x1b[1;5D");
+}
+
 TEST(KeyHold, KeysAreNotReleasedIntoADialogThatNobodyDescribed) {
   using profiles::Blocker, profiles::State;
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Known}), KeyHold::Earlier);

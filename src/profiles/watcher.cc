@@ -80,6 +80,10 @@ bool Watcher::has_just_vanished(const Verdict& verdict, SteadyTime now) {
     vanished_since_.reset();
   else if (!vanished_since_)
     vanished_since_ = now;
+  if (!verdict.vanished || verdict.state != State::Blocked)
+    covered_since_.reset();
+  else if (!covered_since_)
+    covered_since_ = now;
   return vanished_since_ && now < *vanished_since_ + kVanished;
 }
 

@@ -47,6 +47,8 @@ class Watcher {
 
   /// The screen is being drawn: what it showed last is still what counts, and nothing may be typed on it.
   [[nodiscard]] bool mid_frame() const { return frame_ends_.has_value(); }
+  /// Something that is not known was first drawn in place of the composer then; none while the composer is seen.
+  [[nodiscard]] std::optional<SteadyTime> covered_since() const { return covered_since_; }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const Picture& picture() const { return picture_; }
 
@@ -83,6 +85,7 @@ class Watcher {
   SteadyTime drawn_at_{};
   std::optional<SteadyTime> frame_since_;
   std::optional<SteadyTime> vanished_since_;  // the composer is gone, and nothing shows why
+  std::optional<SteadyTime> covered_since_;   // the same, from when on it was not there at all
   std::optional<SteadyTime> strange_since_;   // no composer has been seen yet, and something is on the screen
   bool strange_ = false;                      // for so long that it is told
   std::optional<SteadyTime> composer_since_;  // the first composer was drawn then

@@ -75,6 +75,20 @@ TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
   EXPECT_FALSE(watcher.mid_frame());
 }
 
+TEST_F(WatcherTest, TellsSinceWhenSomethingUnknownStandsInPlaceOfTheComposer) {
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  draw(2s, "● Hello." + composer + "\x1b[H");
+  EXPECT_FALSE(watcher.covered_since()) << "it is there, without its cursor";
+  draw(2100ms, "\x1b]0;\x07Some help that was opened");
+  EXPECT_EQ(watcher.covered_since(), SteadyTime{2100ms});
+  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  ASSERT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_EQ(watcher.verdict().blocker, Blocker::UnknownScreen);
+  EXPECT_EQ(watcher.covered_since(), SteadyTime{2100ms});
+  draw(4s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  EXPECT_FALSE(watcher.covered_since());
+}
+
 /// Gemini CLI draws its composer before it is initialized, its header afterwards.
 struct StartingTest : testing::Test {
   State look(Millis at, const std::string& header) {

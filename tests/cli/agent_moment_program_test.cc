@@ -199,6 +199,18 @@ TEST_P(HeldBehindADialog, KeysPressedBeforeADialogWasDrawnDoNotAnswerIt) {
   expect_only_answers("Bob", 1);
 }
 
+TEST_P(HeldBehindADialog, AKeyPressedRightAfterADialogWasDrawnReachesIt) {
+  auto& bob = start_bob();
+  const auto id = press_before_the_dialog(bob, {"my own"});
+  ASSERT_TRUE(bob.shows("Update now?"));
+  bob.type("\x1b");
+  EXPECT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
+  EXPECT_TRUE(until([&] { return bob.screen().find("> my own") != std::string::npos; })) << bob.screen();
+  bob.type("\r");
+  EXPECT_TRUE(comes_to(id, "delivered")) << ledger(id).story;
+  expect_only_answers("Bob", 1);
+}
+
 TEST_P(HeldBehindADialog, AnAgentThatEndsInItsDialogTakesTheHeldKeysWithIt) {
   auto& bob = start_bob();
   const auto id = press_before_the_dialog(bob, {"my own", "\r"});
