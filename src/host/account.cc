@@ -40,7 +40,7 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
     answer.begin_object("heldKeys").field("bytes", static_cast<std::int64_t>(held.bytes));
     if (held.since) answer.field("since", wall_of(*held.since));
     if (held.discarded > 0) answer.field("discarded", static_cast<std::int64_t>(held.discarded));
-    answer.field("reason", held.dialog ? "a dialog is open" : "a message stands unsent in the composer").end();
+    answer.field("reason", held.dialog ? reason_of(account.blocker) : "a message stands unsent in the composer").end();
   }
 }
 

@@ -63,7 +63,7 @@ Decision Injection::while_waiting(const Situation& situation) {
   switch (situation.state) {
     case State::Unknown: return wait("it is not known to be ready");
     case State::Working: return while_working(situation);
-    case State::Blocked: return wait("a dialog is open");
+    case State::Blocked: return wait(profiles::reason_of(situation.blocker));
     case State::Typing: return wait("the composer holds a draft");
     case State::Idle: break;
   }
@@ -93,7 +93,9 @@ Decision Injection::after_paste(const Situation& situation) {
   if (situation.state == State::Typing) was_visible_ = true, was_ours_ = situation.draft_is_ours;
   edited_ = after_us(situation.typing.edit) || (was_visible_ && !was_ours_);
   switch (situation.state) {
-    case State::Blocked: return wait("a dialog opened before Enter");
+    case State::Blocked:
+      return wait(situation.blocker == profiles::Blocker::Known ? "a dialog opened before Enter"
+                                                                : profiles::reason_of(situation.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
       // It may work on something else, and the text stands there still.
@@ -213,7 +215,7 @@ Decision Injection::after_enter(const Situation& situation) {
         return wait("the composer emptied", situation.since + kIdleSettle);
       if (after_us(situation.typing.edit)) return doubt(situation);
       return {Step::Delivered, "the composer emptied", {}, kEmptied};
-    case State::Blocked: return wait("a dialog is open");
+    case State::Blocked: return wait(profiles::reason_of(situation.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }

@@ -56,10 +56,11 @@ struct HeldKeys {
 struct Situation {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
-  SteadyTime since{};         // the state has held from then on
-  Typing typing = {};         // by the person
-  bool draft_is_ours = true;  // what the composer holds begins with the text that was pasted
-  bool composer_free = true;  // it is there and holds nothing, whatever the agent does
+  profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+  SteadyTime since{};                                    // the state has held from then on
+  Typing typing = {};                                    // by the person
+  bool draft_is_ours = true;                             // what the composer holds begins with the text that was pasted
+  bool composer_free = true;                             // it is there and holds nothing, whatever the agent does
   bool composer_seen = true;
   HeldKeys keys = {};
   bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text

@@ -37,6 +37,20 @@ TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
   EXPECT_EQ(after(kIdleSettle, State::Idle), Step::Paste);
 }
 
+TEST_F(InjectionTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
+  const auto reason = [&] { return injection.decide(now).reason; };
+  ASSERT_EQ(after(1s, State::Blocked), Step::Wait);
+  EXPECT_EQ(reason(), "a dialog is open");
+  now.blocker = profiles::Blocker::UnknownScreen;
+  EXPECT_EQ(reason(), "the screen is not understood");
+  ASSERT_EQ(after(1s, State::Idle), Step::Wait);
+  ASSERT_EQ(after(kIdleSettle, State::Idle), Step::Paste);
+  ASSERT_EQ(after(10ms, State::Blocked), Step::Wait);
+  EXPECT_EQ(reason(), "the screen is not understood");
+  now.blocker = profiles::Blocker::Known;
+  EXPECT_EQ(reason(), "a dialog opened before Enter");
+}
+
 TEST_F(InjectionTest, LeavesAPersonWhoJustTypedAlone) {
   person_types();
   EXPECT_EQ(after(1s, State::Idle), Step::Wait);

@@ -86,7 +86,12 @@ void MailDesk::explain(std::string_view sentence) {
 }
 
 Sorter::View MailDesk::sorting(const View& view) {
-  return {.now = view.now, .wall = view.wall, .state = view.state, .since = view.since, .can = view.can};
+  return {.now = view.now,
+          .wall = view.wall,
+          .state = view.state,
+          .blocker = view.blocker,
+          .since = view.since,
+          .can = view.can};
 }
 
 /// What is typed goes by the screen. But a question that is known to be open may not be drawn yet: text that is typed
@@ -105,6 +110,7 @@ std::optional<SteadyTime> MailDesk::deliver(const View& view) {
   const auto typed = mailroom_.deliver({.now = view.now,
                                         .wall = view.wall,
                                         .state = at_gate(view),
+                                        .blocker = view.blocker,
                                         .since = view.since,
                                         .typing = view.typing,
                                         .composer = view.composer,

@@ -80,8 +80,9 @@ class MailDesk final : private SorterHands, private MailroomHands {
   struct View {
     SteadyTime now{};
     WallMs wall = 0;
-    profiles::State state = profiles::State::Unknown;   // by all that is known
-    profiles::State screen = profiles::State::Unknown;  // as it is drawn
+    profiles::State state = profiles::State::Unknown;      // by all that is known
+    profiles::State screen = profiles::State::Unknown;     // as it is drawn
+    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
     Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;

@@ -209,6 +209,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (letter.injection.begun() && view.drained) tell_written(letter);
     auto decision = letter.injection.decide({.now = view.now,
                                              .state = view.state,
+                                             .blocker = view.blocker,
                                              .since = std::max(view.since, settled_from_),
                                              .typing = view.typing,
                                              .draft_is_ours = holds(view, letter),

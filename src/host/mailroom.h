@@ -89,6 +89,7 @@ class Mailroom {
     SteadyTime now{};
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;
+    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
     Typing typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;

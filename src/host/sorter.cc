@@ -31,9 +31,9 @@ bool goes_before(Lane one, Lane other, State state) {
 }
 
 /// Why the moment has not come; nothing when it has.
-std::string_view not_yet(Moment moment, State state) {
+std::string_view not_yet(Moment moment, State state, profiles::Blocker blocker) {
   if (state == State::Unknown) return "it is not known to be ready";
-  if (state == State::Blocked) return "a dialog is open";
+  if (state == State::Blocked) return profiles::reason_of(blocker);
   const bool working = state == State::Working;
   if (moment == Moment::Idle && working) return "the agent is working";
   if (moment == Moment::Working && !working) return "it waits for the agent to work";
@@ -224,7 +224,7 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   const auto& by = view.can.by(mode);
   auto& letter = from.front();
   if (letter.not_before > view.now) return letter.not_before;
-  if (const auto why = not_yet(by.moment, view.state); !why.empty()) {  // changes with the screen
+  if (const auto why = not_yet(by.moment, view.state, view.blocker); !why.empty()) {  // changes with the screen
     set_reason(letter, why, view.now);
     if (should_tell_reason(letter, view.now))
       hands_.report(letter.place, {.status = ReceiptStatus::Deferred, .reason = letter.reason});

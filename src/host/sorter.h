@@ -76,6 +76,7 @@ class Sorter {
     SteadyTime now{};
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;
+    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
     adapters::Capabilities can = {};
   };

@@ -233,6 +233,15 @@ TEST_F(SorterTest, UserIsNotPresentedAsAPeer) {
   EXPECT_EQ(gate->text, "text of u");
 }
 
+TEST_F(SorterTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.blocker = profiles::Blocker::UnknownScreen;
+  come("a");
+  (void)heard();
+  after(1s, State::Blocked);
+  EXPECT_EQ(heard(), Lines{"a deferred: the screen is not understood"});
+}
+
 TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {
   can(DeliveryMode::OnIdle, Moment::Idle, "queue");
   come_from_user("u");

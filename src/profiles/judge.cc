@@ -52,6 +52,15 @@ std::string_view name_of(State state) {
   return "";
 }
 
+std::string_view reason_of(Blocker blocker) {
+  switch (blocker) {
+    case Blocker::Known: return "a dialog is open";
+    case Blocker::UnknownScreen: return "the screen is not understood";
+    case Blocker::Silence: return "it is silent without a prompt";
+  }
+  return "";
+}
+
 Verdict Judge::judge(const Sight& sight, const Picture& picture) {
   Verdict verdict;
   bool blocked = false, working = false;
@@ -66,8 +75,10 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     hear("title", state, format("{} (\"{}\")", name_of(state), sight.title));
   if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");
   const auto& composer = picture.composer;
-  if (picture.dialog_mark || picture.findings.permission || picture.findings.question)
-    hear("screen", State::Blocked, said_by(picture.findings));
+  const bool asks = picture.findings.permission || picture.findings.question;
+  // What the agent says of dialogs is none: while a frame is drawn it may stand there without the composer.
+  verdict.vanished = was_ready_ && picture.dialog_in_words && !asks && !blocked && !working;
+  if (picture.dialog_mark || asks) hear("screen", State::Blocked, said_by(picture.findings));
   if (composer) {
     was_ready_ = true;
     verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"

@@ -33,6 +33,9 @@ enum class Blocker : std::uint8_t {
   Silence,        // nothing is drawn, and it has been silent for long
 };
 
+/// For users: why nothing is typed to a blocked agent. A dialog is named only where one is known.
+[[nodiscard]] std::string_view reason_of(Blocker blocker);
+
 struct Evidence {
   std::string_view witness;  // status, title, screen, composer
   std::string says;

@@ -1,6 +1,7 @@
 // Real agents' screens: every message heard, nothing else; states right at every moment that was marked.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "base/format.h"
@@ -125,6 +126,30 @@ TEST_P(Recordings, AreHeardTheSameHoweverTheirBytesAreCut) {
     const auto whole = testing::watch(*eyes, recording).commands();
     for (const auto cut : {testing::Cut::EveryByte, testing::Cut::Halves})
       EXPECT_EQ(testing::watch(*eyes, recording, cut).commands(), whole) << recording.name;
+  }
+}
+
+/// A dialog that is drawn or erased in pieces may be seen a moment longer or shorter.
+TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
+  constexpr double kAround = 0.3;
+  const auto eyes = Eyes::open(*profile_named(GetParam()));
+  for (const auto& recording : all_of(GetParam())) {
+    const auto whole = testing::watch(*eyes, recording);
+    const auto blocked_around = [&](double seconds) {
+      if (whole.state_at(seconds - kAround) == State::Blocked) return true;
+      return std::ranges::any_of(whole.moments, [&](const testing::Moment& moment) {
+        const auto* changed = std::get_if<StateChanged>(&moment.observation);
+        return changed != nullptr && changed->verdict.state == State::Blocked &&
+               std::abs(moment.seconds - seconds) <= kAround;
+      });
+    };
+    for (const auto cut : {testing::Cut::Halves, testing::Cut::Pieces})
+      for (const auto& moment : testing::watch(*eyes, recording, cut).moments) {
+        const auto* changed = std::get_if<StateChanged>(&moment.observation);
+        if (changed == nullptr || changed->verdict.state != State::Blocked) continue;
+        EXPECT_TRUE(blocked_around(moment.seconds))
+            << recording.name << " at " << moment.seconds << ": " << changed->verdict.evidence.back().says;
+      }
   }
 }
 

@@ -45,6 +45,7 @@ std::string_view behind_word(std::string_view text) {
 struct Eyes::Parts {
   struct Spoken {
     std::vector<bool> rows;    // hold words, and so no marks: anybody can say "esc to interrupt"
+    std::vector<bool> said;    // of these, the agent's and the person's own words, not those of tools
     std::size_t last_own = 0;  // where the person spoke last
   };
   struct Rule {
@@ -159,6 +160,7 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
     if (holder != nullptr) {
       const bool next_words = rule != nullptr && rule->kind == RowKind::User && rule->above.given();
       spoken.rows[i] = !next_words;
+      spoken.said[i] = !next_words && holder->kind != RowKind::Tool;
       if (soft || (!next_words && !holder->until.matches(seen.text))) continue;
       holder = nullptr;
       kind = RowKind::Chrome;
@@ -178,6 +180,7 @@ void Eyes::Parts::read_conversation(const Sight& sight, std::size_t end, std::ve
     }
     if (kind == RowKind::Chrome) continue;
     spoken.rows[i] = true;
+    spoken.said[i] = kind == RowKind::Say || kind == RowKind::User;
     if (kind == RowKind::User) spoken.last_own = i;
     if (!open) out.push_back({.kind = kind});
     open = holder == nullptr;
@@ -218,11 +221,12 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
   const bool line = profile.composer.line;
   // What a line-mode program has printed stays: only rows of this turn tell of now.
   const auto top = line ? std::max(sight.screen_top, spoken.last_own) : sight.screen_top;
-  const auto lower = [&](std::size_t from, bool with_spoken) {
+  const std::vector<bool> none(sight.rows.size());
+  const auto lower = [&](std::size_t from, const std::vector<bool>& without) {
     Lower found;
     for (std::size_t row = sight.rows.size(); row-- > from;) {
       if (typed_in && row >= typed_in->first && row <= typed_in->last) continue;
-      if ((!with_spoken && spoken.rows[row]) || sight.rows[row].blank()) continue;
+      if (without[row] || sight.rows[row].blank()) continue;
       if (found.rows.size() == kLowerRows) {
         found.cut = true;
         break;
@@ -235,12 +239,13 @@ void Eyes::Parts::read_marks(const Sight& sight, const Spoken& spoken, Picture& 
   const auto any = [](const RegexSet& patterns, std::span<const std::string> rows) {
     return std::ranges::any_of(rows, [&](const std::string& row) { return patterns.matches(row); });
   };
-  const auto all = lower(top, true);
+  const auto all = lower(top, none);
   picture.findings = find_in(all);
-  picture.working_mark = any(working, lower(top, false).rows);
+  picture.working_mark = any(working, lower(top, spoken.rows).rows);
   // A composer that is seen may be an old message that looks like one: a dialog below it counts all the same.
-  const auto asking = typed_in ? lower(typed_in->last + 1, true) : all;
+  const auto asking = typed_in ? lower(typed_in->last + 1, none) : all;
   picture.dialog_mark = any(dialogs, asking.rows);
+  picture.dialog_in_words = picture.dialog_mark && !typed_in && !line && !any(dialogs, lower(top, spoken.said).rows);
   if (!typed_in && line) {
     picture.dialog_mark = picture.dialog_mark || any(asks, std::span{&sight.rows[sight.cursor_row].text, 1});
     picture.working_mark = picture.working_mark || (!all.rows.empty() && any(runs, std::span{&all.rows.back(), 1}));
@@ -276,7 +281,7 @@ Picture Eyes::read(const Sight& sight) const {
   picture.composer = parts_->composer.find(sight);
   if (!picture.composer) picture.composer = parts_->flat_composer.find(sight);
   const auto end = picture.composer ? picture.composer->first : sight.rows.size();
-  Parts::Spoken spoken{.rows = std::vector<bool>(sight.rows.size())};
+  Parts::Spoken spoken{.rows = std::vector<bool>(sight.rows.size()), .said = std::vector<bool>(sight.rows.size())};
   parts_->read_conversation(sight, end, picture.conversation, spoken);
   parts_->read_marks(sight, spoken, picture);
   return picture;

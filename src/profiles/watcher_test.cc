@@ -89,6 +89,12 @@ TEST_F(WatcherTest, TellsSinceWhenSomethingUnknownStandsInPlaceOfTheComposer) {
   EXPECT_FALSE(watcher.covered_since());
 }
 
+TEST(Blockers, ADialogIsNamedOnlyWhereOneIsKnown) {
+  EXPECT_EQ(reason_of(Blocker::Known), "a dialog is open");
+  EXPECT_EQ(reason_of(Blocker::UnknownScreen), "the screen is not understood");
+  EXPECT_EQ(reason_of(Blocker::Silence), "it is silent without a prompt");
+}
+
 /// Gemini CLI draws its composer before it is initialized, its header afterwards.
 struct StartingTest : testing::Test {
   State look(Millis at, const std::string& header) {
@@ -115,6 +121,21 @@ TEST_F(StartingTest, AHiddenHeaderDelaysTheStartOnly) {
   ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStart});
   (void)watcher.look(screen, SteadyTime{1s + kStart});
   EXPECT_EQ(watcher.verdict().state, State::Idle);
+}
+
+TEST_F(StartingTest, WordsAboutADialogAreNoneWhileAFrameWithoutTheComposerIsDrawn) {
+  const std::string header = " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n",
+                    words = "✦ It then asks: Apply this change?\r\n\r\n";
+  ASSERT_EQ(look(1s, header + words), State::Idle);
+  screen.feed("\x1b[H\x1b[2J" + header + words);
+  (void)watcher.look(screen, SteadyTime{2s});
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+  EXPECT_TRUE(watcher.mid_frame());
+  EXPECT_EQ(look(2010ms, header + words), State::Idle);
+  screen.feed("\x1b[H\x1b[2J" + header + words + "╭────────────────────╮\r\n│ Apply this change? │\r\n");
+  (void)watcher.look(screen, SteadyTime{3s});
+  EXPECT_EQ(watcher.verdict().state, State::Blocked) << "this is one";
+  EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
 }
 
 TEST_F(StartingTest, QueuedPromptsCountAsWork) {

@@ -190,7 +190,7 @@ TEST_F(FirstRun, AScreenNobodyDescribedIsToldWithItsTextAndNotTypedInto) {
   EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay attach Bob"), std::string::npos);
   const auto letter = send("Bob", "hello");
   EXPECT_NE(box.run({"answer", "Bob", "No"}).code, 0);
-  EXPECT_TRUE(waits_because(letter, "a dialog is open"));
+  EXPECT_TRUE(waits_because(letter, "the screen is not understood"));
   EXPECT_EQ(typed("Bob", 'h'), 0u);
   EXPECT_TRUE(answers().empty());
 }

@@ -5,6 +5,7 @@
 namespace relay::profiles::testing {
 namespace {
 
+constexpr std::size_t kPieceBytes = 1'009;
 constexpr double kLongAfter = 5;  // seconds: a last look when everything has settled
 
 SteadyTime at(double seconds) {
@@ -12,7 +13,10 @@ SteadyTime at(double seconds) {
 }
 
 std::vector<std::string_view> pieces(std::string_view bytes, Cut cut) {
-  const std::size_t step = cut == Cut::EveryByte ? 1 : cut == Cut::Halves ? bytes.size() / 2 + 1 : bytes.size();
+  const std::size_t step = cut == Cut::EveryByte ? 1
+                           : cut == Cut::Halves  ? bytes.size() / 2 + 1
+                           : cut == Cut::Pieces  ? kPieceBytes
+                                                 : bytes.size();
   std::vector<std::string_view> all;
   for (; !bytes.empty(); bytes.remove_prefix(std::min(step, bytes.size()))) all.push_back(bytes.substr(0, step));
   return all;

@@ -21,8 +21,8 @@ struct Watched {
   [[nodiscard]] std::vector<speech::Command> commands() const;
 };
 
-/// How output is cut on its way in.
-enum class Cut { AsRecorded, EveryByte, Halves };
+/// How output is cut on its way in. It is looked at after each piece, but for EveryByte.
+enum class Cut { AsRecorded, EveryByte, Halves, Pieces };
 
 Watched watch(const Eyes& eyes, const terminal::testing::Recording& recording, Cut cut = Cut::AsRecorded);
 
