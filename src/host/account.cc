@@ -27,7 +27,7 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
   answer.field("since", wall_of(account.sight.since()));
   if (const auto& composer = account.sight.watcher().picture().composer)
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
-  account.desk.describe(answer);
+  account.desk.describe(answer, account.native.can(), account.native.typed_way());
   account.native.describe(answer);
   account.native.describe_prompts(answer, account.now.wall);
   account.teller.describe(answer);

@@ -319,6 +319,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) override {
+    if (!event.permission_mode.empty()) options_.record.permission_mode = event.permission_mode;  // it may change
     native_.on_hook(event, call, std::move(reply));
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
@@ -488,8 +489,8 @@ class Host::Core final : public pty::ProgramListener,
             .wall = loop_.now().wall,
             .state = state(),
             .screen = sight_.state(),
-            .since = sight_.since(),
             .blocker = blocker(),
+            .since = sight_.since(),
             .typing = keyboard_.typing(),
             .composer = &sight_.watcher().picture().composer,
             .revision = sight_.screen().revision(),

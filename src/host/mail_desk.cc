@@ -152,16 +152,19 @@ std::string MailDesk::waiting_reason() const {
   return {};
 }
 
-void MailDesk::describe(protocol::JsonWriter& out) const {
+void MailDesk::describe(protocol::JsonWriter& out, const adapters::Capabilities& can,
+                        std::string_view typed_way) const {
   if (sorter_.paused()) out.field("paused", *sorter_.paused());
   out.begin_array("waiting");
-  for (const auto* letter : waiting())
+  for (const auto* letter : waiting()) {
     out.begin_element()
         .optional("id", letter->message)
         .field("from", letter->from)
         .field("mode", protocol::name_of(letter->mode))
-        .field("reason", reason_shown(*letter))
-        .end();
+        .optional("via", sorter_.way_of(*letter, can).value_or(typed_way));
+    if (letter->as_user) out.field("as", protocol::kAsUser);
+    out.field("reason", reason_shown(*letter)).end();
+  }
   out.end();
 }
 

@@ -113,8 +113,8 @@ class MailDesk final : private SorterHands, private MailroomHands {
 
   /// Why the first message waits; nothing when none does, or when it will not for long.
   [[nodiscard]] std::string waiting_reason() const;
-  /// `waiting`, and `paused` when it is.
-  void describe(protocol::JsonWriter& out) const;
+  /// `waiting`, each with the way it will go by, and `paused` when it is. `typed_way`: of what has to be typed.
+  void describe(protocol::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const;
 
  private:
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;

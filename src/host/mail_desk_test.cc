@@ -167,7 +167,8 @@ TEST_F(MailDeskTest, WhatWakesNobodyIsTypedInCompany) {
   type_one();
   EXPECT_EQ(
       heard(),
-      (Lines{"a accepted", "paste Relay message from Alice [q] [kind:state]: text of q\nRelay message from Alice [a]: text of a",
+      (Lines{"a accepted",
+             "paste Relay message from Alice [q] [kind:state]: text of q\nRelay message from Alice [a]: text of a",
              "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent began to work",
              "a delivered submitted: the agent began to work"}));
 }
@@ -190,9 +191,9 @@ TEST_F(MailDeskTest, APauseIsShownAndHoldsUntilItIsLifted) {
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
   protocol::JsonWriter shown;
-  desk->describe(shown);
+  desk->describe(shown, {}, adapters::way::kTerminal);
   EXPECT_EQ(shown.take(),
-            R"({"paused":"paused by a person: lunch","waiting":[{"id":"a","from":"Alice","mode":"on-idle",)"
+            R"({"paused":"paused by a person: lunch","waiting":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
             R"("reason":"paused by a person: lunch"}]})");
   desk->pause({.paused = false});
   after(1s, State::Idle);

@@ -210,6 +210,7 @@ void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
 void NativeSide::describe(protocol::JsonWriter& out) const {
   out.begin_object("ways");
   write_ways(out, can(), fallback_);
+  if (can().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_way());
   out.end();
   if (!broken_.empty()) {
     out.begin_array("broken");

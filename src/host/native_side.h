@@ -90,6 +90,8 @@ class NativeSide final : public adapters::Listener {
   [[nodiscard]] const std::string& approving_rule() const { return last_rule_; }
   /// `ways`, `usage`, `broken` and `approvedByRules`.
   void describe(protocol::JsonWriter& out) const;
+  /// By which words reach it that no interface of its own takes.
+  [[nodiscard]] std::string_view typed_way() const { return terminal_ ? fallback_.speak : std::string_view{}; }
   /// When it can be spoken to: typed or by a door; what a hook takes only while it is called.
   [[nodiscard]] protocol::Modes modes() const;
   /// What it can do, as a session tells the daemon: a JSON object.

@@ -32,7 +32,7 @@ struct HostRecord {
   bool headless = false;  // with the descriptors of whoever started it, without any terminal of ours
   bool spawned = false;   // started by the daemon: others may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
-  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as they are known before it runs
+  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as its start or its hooks tell them
 };
 
 void write_record(protocol::JsonWriter& out, const HostRecord& record);

@@ -21,6 +21,11 @@ constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 
 bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
 
+/// Its native way took nothing, or would present the user's words as a peer's.
+bool must_be_typed(const Letter& letter, const adapters::Speaking& by) {
+  return letter.typed_only || (letter.as_user && by.as_peer && can_be_typed(letter.mode));
+}
+
 /// At the gate: a working agent can only be interrupted, so what interrupts is before what cannot go now anyway.
 bool goes_before(Lane one, Lane other, State state) {
   const auto place = [&](Lane lane) {
@@ -176,8 +181,7 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
   if (by.moment == Moment::Asked)
     return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
                                                       : "it waits for the agent's next tool call");
-  const bool typed = from.front().typed_only || (from.front().as_user && by.as_peer && can_be_typed(mode));
-  if (by.moment != Moment::Never && !typed) return hand_over(from, mode, view);
+  if (by.moment != Moment::Never && !must_be_typed(from.front(), by)) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
   type_from(from, which, view);
@@ -411,6 +415,17 @@ void Sorter::on_agent_gone() {
                         .reason = format("the agent took it by {} and ended before its record showed it", handed.way),
                         .way = std::string{handed.way}});
   handed_.clear();
+}
+
+std::optional<std::string_view> Sorter::way_of(const Letter& letter, const adapters::Capabilities& can) const {
+  for (const auto& handed : handed_)
+    if (&handed.letter == &letter) return handed.way;
+  if (letter.injection.begun()) return std::nullopt;
+  if (letter.mode == DeliveryMode::Manual) return kFetched;
+  if (letter.quiet) return can.by(DeliveryMode::NextMessage).way;
+  const auto& by = can.by(letter.mode);
+  const bool native = by.moment != Moment::Never && !must_be_typed(letter, by);
+  return native ? std::optional{by.way} : std::nullopt;
 }
 
 std::vector<const Letter*> Sorter::waiting() const {

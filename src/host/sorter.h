@@ -108,6 +108,8 @@ class Sorter {
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
   void on_agent_gone();
 
+  /// By which of the agent's ways it went or will go; none: it has to be typed. Empty: with another message.
+  [[nodiscard]] std::optional<std::string_view> way_of(const Letter& letter, const adapters::Capabilities& can) const;
   /// Everything that is not over, as it would go; handed ones first.
   [[nodiscard]] std::vector<const Letter*> waiting() const;
 

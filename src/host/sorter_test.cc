@@ -233,6 +233,26 @@ TEST_F(SorterTest, UserIsNotPresentedAsAPeer) {
   EXPECT_EQ(gate->text, "text of u");
 }
 
+TEST_F(SorterTest, TellsForEachMessageByWhichWayItWillGo) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.can.by(DeliveryMode::OnIdle).as_peer = true;
+  come_from_user("u");
+  come("a");
+  come("m", DeliveryMode::Manual);
+  const auto way_of = [&](std::string_view id) -> std::string {
+    for (const auto* letter : sorter.waiting())
+      if (letter->place.id == id) return std::string{sorter.way_of(*letter, view.can).value_or("typed")};
+    return "not here";
+  };
+  EXPECT_EQ(way_of("u"), "typed") << "the inbox would call it a peer's";
+  EXPECT_EQ(way_of("a"), "inbox");
+  EXPECT_EQ(way_of("m"), "mcp");
+  view.can.by(DeliveryMode::OnIdle).as_peer = false;
+  EXPECT_EQ(way_of("u"), "inbox");
+  view.can = {};
+  EXPECT_EQ(way_of("a"), "typed");
+}
+
 TEST_F(SorterTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
   can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
   view.blocker = profiles::Blocker::UnknownScreen;

@@ -39,6 +39,7 @@ std::vector<Rule> read_rules(const std::string& path) {
       rule.question = string_member(object, "question").value_or("");
       if (const auto* choices = array_member(object, "choices"))
         for (const auto& choice : *choices) rule.choices.emplace_back(choice.as_string());
+      rule.mode = string_member(object, "mode").value_or("");
       rule.unrecorded = bool_member(object, "unrecorded").value_or(false);
       rule.ends = bool_member(object, "ends").value_or(false);
       rule.work = Millis{integer_member(object, "work_ms").value_or(50)};
@@ -110,6 +111,7 @@ void Claude::begin(const Given& prompt, SteadyTime now) {
   const auto fits = [&](const Rule& rule) { return prompt.text.find(rule.contains) != std::string::npos; };
   const auto found = std::ranges::find_if(rules_, fits);
   rule_ = found == rules_.end() ? Rule{} : *found;
+  if (!rule_.mode.empty()) mode_ = rule_.mode;
   journal_.note("given", {{"text", prompt.text}, {"by", prompt.by_peer ? "peer" : "person"}});
   if (!rule_.unrecorded) {
     const auto answer =
@@ -189,7 +191,7 @@ json::object Claude::payload(std::string_view event, json::object more) const {
   more["session_id"] = record_.session();
   more["transcript_path"] = record_.transcript();
   more["cwd"] = std::filesystem::current_path().string();
-  more["permission_mode"] = "default";
+  more["permission_mode"] = mode_;
   more["hook_event_name"] = text_of(event);
   return more;
 }

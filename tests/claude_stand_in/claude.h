@@ -30,6 +30,7 @@ struct Rule {
   bool asks = false;
   std::string question = {};  // instead of a tool, with these choices
   std::vector<std::string> choices = {};
+  std::string mode = {};    // the permission mode from then on; empty: as before
   bool unrecorded = false;  // a prompt that never gets into the record
   bool ends = false;        // the program, with the reply and another prompt as the last lines of its record
   Millis work{50};
@@ -74,7 +75,8 @@ class Claude {
   std::vector<Rule> rules_;
   const scripted_agent::Journal& journal_;
   State state_ = State::Idle;
-  Rule rule_;         // of the turn
+  Rule rule_;  // of the turn
+  std::string mode_ = "default";
   std::string tool_;  // the id of its call
   HookCall permission_;
   std::deque<Given> waiting_;

@@ -281,6 +281,10 @@ TEST_F(Deliveries, APausedAgentIsLeftAloneAndThenGetsItAll) {
   EXPECT_TRUE(has(box.ok({"status"}), "paused")) << box.ok({"status"});
   EXPECT_TRUE(has(box.ok({"agents"}), "paused")) << box.ok({"agents"});
   EXPECT_TRUE(has(box.ok({"explain", "Bob"}), "paused by a person: lunch; let it go on with: agent-relay unpause Bob"));
+  EXPECT_EQ(integer_member(box.ok_json({"explain", "Bob"}), "atDaemon"), 2);
+  EXPECT_TRUE(has(box.ok({"explain", "Bob"}),
+                  "2 messages held by the daemon while it is paused; let it go on with: agent-relay unpause Bob"))
+      << box.ok({"explain", "Bob"});
   let_pass(1s);
   EXPECT_TRUE(submitted("Bob").empty());
   EXPECT_TRUE(has(box.run({"flush", "Bob"}).err, "agent-relay unpause Bob")) << "a pause is not ended by a flush";

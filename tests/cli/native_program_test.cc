@@ -16,6 +16,7 @@ struct Native : Agents {
   static constexpr const char* kScript = R"({"rules": [
     {"contains": "take your time", "work_ms": 3000},
     {"contains": "never recorded", "unrecorded": true},
+    {"contains": "be quick", "mode": "auto"},
     {"contains": "say farewell", "reply": "@relay:tester my last words", "ends": true},
     {"contains": "use a tool", "tool": "make check", "reply": "checked"},
     {"contains": "deploy", "tool": "make deploy", "asks": true, "reply": "deployed"},
@@ -164,6 +165,38 @@ TEST_F(Native, ACommandInAFenceIsNotSentAndOneOutsideIsSentOnce) {
   EXPECT_EQ(messages_to_tester("only an example"), 0U);
 }
 
+TEST_F(Native, ExplainSaysThatWhatYouSayWaitsForTheDraftThatAgentsMessagesPass) {
+  auto& bob = start_claude();
+  ASSERT_TRUE(until([&] { return box.ok({"explain", "Bob"}).find("on-idle inbox") != std::string::npos; }));
+  bob.type("half a li");
+  ASSERT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "typing"; }));
+  box.ok({"send", "Bob", "my own words"});
+  const auto waiting = [&] {
+    const auto all = box.ok_json({"explain", "Bob"});
+    const auto* list = array_member(all, "waiting");
+    return list == nullptr || list->empty() ? json::object{} : list->front().as_object();
+  };
+  ASSERT_TRUE(until([&] { return string_member(waiting(), "reason") == "the composer holds a draft"; }));
+  EXPECT_EQ(string_member(waiting(), "via"), "pty");
+  EXPECT_EQ(string_member(waiting(), "as"), "user");
+  const auto told = box.ok({"explain", "Bob"});
+  EXPECT_NE(told.find("what you say is typed and waits for it, messages of agents arrive beside it"), std::string::npos)
+      << told;
+  EXPECT_NE(told.find("typed  the composer holds a draft"), std::string::npos) << told;
+  EXPECT_TRUE(is_seen(send("Bob", "of a peer")));
+  EXPECT_EQ(string_member(waiting(), "reason"), "the composer holds a draft");
+}
+
+TEST_F(Native, ExplainSaysWhatItsPermissionModeLeavesToTheDialog) {
+  auto& bob = start_claude();
+  EXPECT_NE(box.ok({"explain", "Bob"}).find("no rule approves or denies anything; its own dialog asks you"),
+            std::string::npos);
+  bob.type("be quick\r");
+  EXPECT_TRUE(until([&] {
+    return box.ok({"explain", "Bob"}).find("mode auto: a check of its own approves or denies") != std::string::npos;
+  })) << box.ok({"explain", "Bob"});
+}
+
 TEST_F(Native, WhatItAsksCanBeApprovedFromElsewhere) {
   auto& bob = start_claude();
   bob.type("deploy\r");
@@ -220,7 +253,8 @@ TEST_F(Native, WhatItAsksIsAnEventAndSoIsTheAnswer) {
   const auto request = string_member(event_of("permission.requested"), "requestId").value_or("");
   box.kill_daemon();
   box.ok({"up", "--no-http"});
-  ASSERT_TRUE(until([&] { return permissions().find("riskLevel") != std::string::npos; })) << "a new daemon is told too";
+  ASSERT_TRUE(until([&] { return permissions().find("riskLevel") != std::string::npos; }))
+      << "a new daemon is told too";
   EXPECT_NE(permissions().find(request), std::string::npos);
   EXPECT_EQ(told("permission.requested").size(), 1U) << "and the log has it once";
   box.ok({"approve", "Bob", "--prompt", request});

@@ -6,8 +6,10 @@
 #include "cli/context.h"
 #include "cli/failure.h"
 #include "cli/invocation.h"
+#include "cli/steering.h"
 #include "cli/times.h"
 #include "cli/visit.h"
+#include "cli/workspace.h"
 #include "config/settings.h"
 #include "permissions/policy_file.h"
 #include "profiles/shelf.h"
@@ -24,14 +26,22 @@ bool is_typed_into(const json::object& answer) {
   return speak == nullptr || shown_in(*speak, "on-idle") == adapters::way::kTerminal;
 }
 
+/// What the user says is typed although the agent has an interface of its own: that one would call it a peer's.
+bool types_for_user(const json::object& answer) {
+  const auto* ways = object_member(answer, "ways");
+  return ways != nullptr && shown_in(*ways, "asUser") == adapters::way::kTerminal;
+}
+
 std::string meaning_of(std::string_view state, const json::object& answer) {
   if (bool_member(answer, "headless").value_or(false) && state != "blocked")
     return "it runs without a terminal, so nothing is typed and no screen is read; messages reach it by its own "
            "interfaces, or wait";
   if (state == "idle") return "ready for a message";
   if (state == "typing")
-    return is_typed_into(answer) ? "its composer holds a draft; messages wait"
-                                 : "its composer holds a draft; messages arrive beside it";
+    return is_typed_into(answer)    ? "its composer holds a draft; messages wait"
+           : types_for_user(answer) ? "its composer holds a draft; what you say is typed and waits for it, messages of "
+                                      "agents arrive beside it"
+                                    : "its composer holds a draft; messages arrive beside it";
   if (state == "working") return "messages wait until it has finished";
   if (state == "blocked") return "it asks something, or shows what is not known; nothing is typed";
   if (shown_in(answer, "profile") == profiles::kGeneric)
@@ -52,6 +62,7 @@ void add_ways(Columns& facts, const json::object& answer) {
         if (way.is_string())
           spoken += relay::format("{}{} {}", spoken.empty() ? "" : ", ", std::string_view{mode},
                                   shown_in(*speak, std::string_view{mode}));
+    if (types_for_user(answer)) spoken += relay::format("; what you say: {}", adapters::way::kTerminal);
     facts.add({"spoken to by", spoken});
     if (const auto answered = shown_in(*ways, "answer"); !answered.empty()) facts.add({"answered by", answered});
   }
@@ -103,19 +114,49 @@ json::object permissions_for(std::string_view agent, const Context& context) {
   return in_force;
 }
 
+/// What an agent does with what no rule of ours covers, by the permission mode it says it is in.
+struct ModeMeaning {
+  std::string_view profile, mode, meaning;
+};
+constexpr std::string_view kAsksNothing = "it asks you nothing";
+constexpr ModeMeaning kModeMeanings[] = {
+    {"claude", "acceptEdits", "edits of files are not asked, its own dialog asks you the rest"},
+    {"claude", "auto", "a check of its own approves or denies, and its dialog asks you only what that leaves open"},
+    {"claude", "plan", "it reads and plans, and its own dialog asks you before it changes anything"},
+    {"claude", "dontAsk", "what its own rules do not allow is denied without asking you"},
+    {"claude", "bypassPermissions", kAsksNothing},
+    {"codex", "never", kAsksNothing},
+    {"codex", "on-failure", "its own dialog asks you when its sandbox has stopped a command"},
+    {"codex", "on-request", "its own dialog asks you when it wants more than its sandbox allows"},
+    {"codex", "untrusted", "its own dialog asks you before every command it does not trust"},
+    {"gemini", "auto_edit", "edits of files are not asked, its own dialog asks you the rest"},
+    {"gemini", "yolo", kAsksNothing},
+};
+
+std::string beyond_the_rules(const json::object& answer) {
+  const auto mode = shown_in(answer, "permissionMode");
+  if (mode.empty() || mode == "default") return "its own dialog asks you";
+  const auto profile = shown_in(answer, "profile");
+  for (const auto& known : kModeMeanings)
+    if (known.profile == profile && known.mode == mode) return relay::format("mode {}: {}", mode, known.meaning);
+  return relay::format("mode {}: the agent decides what its own dialog asks you", mode);
+}
+
 void add_permissions(Columns& facts, const json::object& answer) {
   const auto* in_force = object_member(answer, "permissions");
   if (in_force == nullptr) return;
   if (const auto error = shown_in(*in_force, "error"); !error.empty())
-    return facts.add({"permissions", "no rule is in force, you are asked everything: " + error});
+    return facts.add({"permissions", relay::format("no rule is in force: {}; {}", error, beyond_the_rules(answer))});
   const auto preset = shown_in(*in_force, "preset");
   const auto* rules = array_member(*in_force, "rules");
   const auto own = rules == nullptr ? 0 : rules->size();
   std::string shown;
   if (preset != permissions::kNoPreset) shown = relay::format("preset {}", preset);
   if (own > 0) shown += relay::format("{}{} of your rules", shown.empty() ? "" : " and ", own);
-  facts.add({"permissions", shown.empty() ? "no rule approves or denies anything; its own dialog asks you"
-                                          : shown + " (docs/permissions.md); what they do not cover is asked"});
+  facts.add({"permissions", relay::format("{}; {}",
+                                          shown.empty() ? "no rule approves or denies anything"
+                                                        : shown + " (docs/permissions.md), for what they do not cover",
+                                          beyond_the_rules(answer))});
   const auto* by_rules = object_member(answer, "approvedByRules");
   if (by_rules == nullptr) return;
   const auto count = integer_member(*by_rules, "count").value_or(0);
@@ -137,6 +178,36 @@ void add_held_keys(Columns& facts, const json::object& answer) {
   facts.add({"held keys",
              relay::format("{} bytes: {}{}", integer_member(*held, "bytes").value_or(0), shown_in(*held, "reason"),
                            discarded > 0 ? relay::format("; {} more of a paste were discarded", discarded) : "")});
+}
+
+std::string interface_of(const json::object& letter) {
+  const auto via = shown_in(letter, "via");
+  if (via.empty()) return "";
+  return via == adapters::way::kTerminal ? "typed" : "by " + via;
+}
+
+/// Every message that is not final: those the host has, and how many the daemon holds.
+void print_pending(const json::object& answer, const Context& context) {
+  const auto waiting = objects_in(answer, "waiting");
+  const auto at_daemon = integer_member(answer, "atDaemon");
+  const auto name = shown_in(answer, "name");
+  const bool paused = answer.contains("paused");
+  if (!waiting.empty()) {
+    print(relay::format("\n{} waiting:\n", messages_in_words(static_cast<std::int64_t>(waiting.size()))));
+    Columns letters{{}};
+    for (const auto* one : waiting)
+      letters.add({" ", shown_in(*one, "id"), "from " + shown_in(*one, "from"), shown_in(*one, "mode"),
+                   interface_of(*one), shown_in(*one, "reason")});
+    print(letters.text(context.paint, context.width()));
+  }
+  if (at_daemon.value_or(0) > 0)
+    print(relay::format("\n{}{} held by the daemon{}\n", messages_in_words(*at_daemon), waiting.empty() ? "" : " more",
+                        paused ? relay::format(" while it is paused; let it go on with: agent-relay unpause {}", name)
+                               : relay::format("; see: agent-relay inbox {}", name)));
+  else if (waiting.empty() && paused && !at_daemon)
+    print("\nno message waits here; what the daemon holds is not known, it does not answer\n");
+  else if (waiting.empty())
+    print("\nno message waits\n");
 }
 
 void print_for_people(const json::object& answer, const Context& context) {
@@ -174,18 +245,28 @@ void print_for_people(const json::object& answer, const Context& context) {
                                    relay::format(", {} attached", integer_member(answer, "watchers").value_or(0)))});
   if (const auto trouble = shown_in(answer, "trouble"); !trouble.empty()) facts.add({"trouble", trouble});
   print(facts.text(paint, context.width()));
-  const auto* waiting = array_member(answer, "waiting");
-  if (waiting == nullptr || waiting->empty())
-    return print(paused.empty() ? "\nno message waits\n"
-                                : "\nno message waits here; the daemon keeps them meanwhile\n");
-  print(relay::format("\n{} waiting:\n",
-                      waiting->size() == 1 ? "1 message" : relay::format("{} messages", waiting->size())));
-  Columns letters{{}};
-  for (const auto& value : *waiting)
-    if (const auto* one = value.if_object())
-      letters.add({" ", shown_in(*one, "id"), "from " + shown_in(*one, "from"), shown_in(*one, "mode"),
-                   shown_in(*one, "reason")});
-  print(letters.text(paint, context.width()));
+  print_pending(answer, context);
+}
+
+/// What the daemon knows of the agent's messages: those it has not given to the host are not listed there.
+void add_daemon_view(json::object& answer, const Context& context) {
+  const auto name = string_member(answer, "name").value_or("");
+  auto connection = join_workspace(context);
+  if (!connection) return;  // `connected` says so
+  const auto reply = connection->ask(protocol::MessageType::ListAgents,
+                                     json::serialize(json::object{{"agent", name}, {"includeIdle", true}}));
+  const auto listed = reply ? parse_json_object(*reply) : Result<json::object>{Failure{reply.error()}};
+  if (!listed) return;
+  for (const auto* agent : objects_in(*listed, "agents")) {
+    if (string_member(*agent, "name") != name) continue;
+    std::int64_t at_host = 0;
+    for (const auto* one : objects_in(answer, "waiting")) at_host += one->contains("id") ? 1 : 0;
+    const auto pending = integer_member(*agent, "pending").value_or(0);
+    answer["atDaemon"] = std::max<std::int64_t>(0, pending - at_host);
+    if (!bool_member(*agent, "paused").value_or(false) || answer.contains("paused")) continue;
+    const auto reason = string_member(*agent, "pauseReason").value_or("");
+    answer["paused"] = reason.empty() ? "paused by a person" : relay::format("paused by a person: {}", reason);
+  }
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -195,6 +276,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   answer.erase("re");
   answer.erase("ok");
   answer["permissions"] = permissions_for(shown_in(answer, "name"), context);
+  add_daemon_view(answer, context);
   if (invocation.has("--json"))
     print(json::serialize(answer) + "\n");
   else
@@ -220,7 +302,7 @@ const Command kExplain = {
     .example = "agent-relay explain Bob",
     .details =
         "Prints the verdict (idle, typing, working, blocked, unknown), the evidence for each part of it, and\n"
-        "every message that waits with its reason.",
+        "every message that waits with its interface and its reason, and how many the daemon holds.",
     .run = run,
 };
 
