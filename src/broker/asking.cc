@@ -225,14 +225,15 @@ void Core::end_request_when_saved(AgentState& agent, std::string request) {
   });
 }
 
-/// Its session is over, and nobody will say what became of it.
-void Core::withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session) {
+/// Nobody will say what became of it.
+void Core::withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session,
+                    std::string_view reason) {
   if (request.permission() != nullptr)
     record(events::PermissionResolved{.request_id = request.id,
                                       .resolution = events::Resolution::Withdrawn,
                                       .resolved_by = std::string{kNobody},
                                       .resolved_at = now_.wall,
-                                      .reason = "its session has ended"},
+                                      .reason = std::string{reason}},
            agent, session);
   else
     record(events::QuestionResolved{.question_id = request.id, .resolved_by = std::string{kNobody}}, agent, session);

@@ -25,6 +25,12 @@ std::optional<Core::Objection> Core::require_user(const Connection& connection, 
   return std::nullopt;
 }
 
+std::optional<Core::Objection> Core::check_reader(const Connection& connection, const AgentName& recipient) {
+  const bool is_recipient =
+      connection.query_only ? connection.peer.origin.agent == recipient.value() : connection.agent == recipient;
+  return is_recipient ? std::nullopt : require_user(connection, "mark the messages of others as read");
+}
+
 bool Core::is_system_token(std::string_view token) const {
   return !info_.system_token.empty() && equal_in_constant_time(token, info_.system_token);
 }

@@ -78,6 +78,31 @@ TEST_F(Authority, AgentCannotChangeWhatTheUserSet) {
   EXPECT_EQ(world.control(shell, R"("action":"policy","agent":"Bob")").at("success"), true) << "reading is free";
 }
 
+TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
+  world.leave(bob);
+  const auto alice = world.join("Alice");
+  world.send(alice, "1", "Bob", "for Bob alone");
+  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
+  const auto delivery = text(trace.at("deliveries").as_array().at(0).as_object(), "deliveryId");
+  const auto read = format(R"("action":"read","deliveryId":"{}")", delivery);
+  for (const auto reader : {world.join_from(agent_origin("Carol"), "cli", kCommandLine),
+                            world.join_from(agent_origin("Carol"), "Carol", R"("capabilities":{"send_ack":true})")})
+    EXPECT_EQ(text(world.control(reader, read), "code"), "REFUSED");
+  const auto own = world.join_from(agent_origin("Bob"), "cli", kCommandLine);
+  EXPECT_EQ(world.control(own, read).at("success"), true) << "its own inbox";
+}
+
+TEST_F(Authority, AgentThatLooksLikeTheUserDoesNotSilenceTheUser) {
+  world.join("bi11");
+  const auto shell = world.connect();
+  world.say(shell, format(R"({{"v":1,"type":"SEND","id":"1","ts":1,"to":"Bob",{},"payload":{{"body":"hi"}}}})",
+                          user_send("bill")));
+  EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"hi"});
+  const auto other = world.connect(agent_origin("Carol"));
+  world.say(other, R"({"v":1,"type":"SEND","id":"2","ts":1,"to":"Bob","from":"bil1","payload":{"body":"me too"}})");
+  EXPECT_TRUE(world.bodies(bob).empty());
+}
+
 TEST_F(Authority, SessionIdAloneDoesNotResume) {
   const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
   world.leave(bob);

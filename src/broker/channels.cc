@@ -159,29 +159,29 @@ std::vector<AgentName> Core::channel_members(const std::string& channel) const {
   return {place->second.begin(), place->second.end()};
 }
 
+std::optional<Core::Objection> Core::objection_to_join(const AgentName& member) {
+  if (membership_count_ >= kMaxMemberships)
+    return Objection{Refusal::Busy, format("{} memberships exist already; leave a channel first", membership_count_)};
+  const auto joined =
+      std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
+  if (std::cmp_greater_equal(joined, protocol::kMaxChannelsPerAgent))
+    return Objection{Refusal::BadRequest,
+                     format("{} is in {} channels already; leave one first", member.value(), joined)};
+  if (find_agent(member.value()) == nullptr && agents_.size() >= limits_.max_known_agents)
+    return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
+  return std::nullopt;
+}
+
 void Core::on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join) {
   const auto wanted = protocol::parse_channel_change(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const bool for_another = !wanted->member.empty();
   const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
-  if (join) {
-    if (membership_count_ >= kMaxMemberships) {
-      return error(connection, ErrorCode::Busy,
-                   format("{} memberships exist already; leave a channel first", membership_count_));
-    }
-    const auto joined =
-        std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); });
-    if (static_cast<std::size_t>(joined) >= protocol::kMaxChannelsPerAgent) {
-      return error(connection, ErrorCode::BadRequest,
-                   format("{} is in {} channels already; leave one first", member.value(), joined));
-    }
-  }
-  if (join && find_agent(member.value()) == nullptr) {  // known from now on, so that what is said there waits for it
-    if (agents_.size() >= limits_.max_known_agents)
-      return error(connection, ErrorCode::Busy,
-                   format("{} agents are known already; remove one first", agents_.size()));
-    admit_guest(member.value());
-  }
+  if (const auto objection = join ? objection_to_join(member) : std::nullopt)
+    return error(connection, objection->refusal == Refusal::Busy ? ErrorCode::Busy : ErrorCode::BadRequest,
+                 objection->sentence);
+  if (join && find_agent(member.value()) == nullptr)
+    admit_guest(member.value());  // known from now on, so that what is said there waits for it
   const std::string channel = folded(wanted->channel);
   if (!(join ? join_channel(channel, member) : leave_channel(channel, member))) return;
   if (join)
@@ -255,11 +255,13 @@ void Core::on_membership_update(Sending& sending) {
     return refuse(sending, Refusal::BadRequest,
                   "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
   }
-  if (*action == "join" && membership_count_ >= kMaxMemberships) {
-    return refuse(sending, Refusal::Busy,
-                  format("{} memberships exist already; leave a channel first", membership_count_));
-  }
+  if (const auto fine = protocol::check_channel_name(*channel); !fine)
+    return refuse(sending, Refusal::BadRequest, fine.error().message());
   const AgentName name{*member};
+  if (*action == "join") {
+    if (const auto objection = objection_to_join(name)) return refuse(sending, objection->refusal, objection->sentence);
+    if (find_agent(name.value()) == nullptr) admit_guest(name.value());
+  }
   if (*action == "join" && join_channel(*channel, name))
     save_eventually(records::JoinChannel{{folded(*channel), name}});
   if (*action == "leave" && leave_channel(*channel, name))

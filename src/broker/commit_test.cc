@@ -249,6 +249,19 @@ TEST(Broker, SavesWhatFailedBeforeWhatCameLater) {
   for (const auto& membership : snapshot.memberships) EXPECT_NE(membership.channel, "#dev");
 }
 
+TEST(Broker, OneAgentCannotUseUpTheProposalsOfAll) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  const auto bob = world.join_ours("Bob");
+  for (int n = 0; n < 65; ++n)
+    world.send(alice, format("p{}", n), "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Bob\nTIMEOUT: 60000)");
+  const auto refused = world.heard(alice, "NACK");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(text(payload(refused.front()), "code"), "BUSY");
+  world.send(bob, "p1", "_consensus", R"(PROPOSE: Ship it\nPARTICIPANTS: Alice\nTIMEOUT: 60000)");
+  EXPECT_TRUE(world.heard(bob, "NACK").empty());
+}
+
 TEST(Broker, SendsItsOwnMessagesAgainWhenACommitFails) {
   World world;
   const auto alice = world.join_ours("Alice");

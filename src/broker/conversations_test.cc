@@ -87,6 +87,20 @@ TEST_F(Conversations, QuestionsAndAnswersOfPublishedClientsAreNoLoopHoweverMany)
   EXPECT_TRUE(world.heard(dave, "NACK").empty());
 }
 
+TEST_F(Conversations, AMembershipByTheRouterIsHeldToTheRulesOfAJoin) {
+  const auto join = [&](int n, std::string_view channel) {
+    world.say(alice, format(R"({{"v":1,"type":"SEND","id":"m{}","ts":1,"to":"_router","payload":{{"kind":"message",)"
+                            R"("body":"","data":{{"_channelMembershipUpdate":{{"channel":"{}","member":"Ghost",)"
+                            R"("action":"join"}}}}}}}})",
+                            n, channel));
+  };
+  join(1, "#" + std::string(protocol::kMaxTopicBytes, 'c'));
+  join(2, "#a\U000E0041");
+  EXPECT_TRUE(world.store().load()->memberships.empty());
+  for (std::size_t n = 0; n <= protocol::kMaxChannelsPerAgent; ++n) join(static_cast<int>(n) + 3, format("#c{}", n));
+  EXPECT_EQ(world.store().load()->memberships.size(), protocol::kMaxChannelsPerAgent);
+}
+
 TEST_F(Conversations, WhoIsPutIntoAChannelBeforeItEverCameHearsItThen) {
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j1","ts":1,"payload":{"channel":"#dev"}})");
   world.say(alice, R"({"v":1,"type":"CHANNEL_JOIN","id":"j2","ts":1,"payload":{"channel":"#dev","member":"Dave"}})");

@@ -224,6 +224,8 @@ class Core {
   };
   /// Why this connection may not do what only the user may; `action` follows "only the user may". None: it may.
   [[nodiscard]] static std::optional<Objection> require_user(const Connection& connection, std::string_view action);
+  /// Messages that wait are read by the user and by their recipient.
+  [[nodiscard]] static std::optional<Objection> check_reader(const Connection& connection, const AgentName& recipient);
   /// Notes whether the connection is one of the daemon's own programs.
   void check_system_token(Connection& connection, std::string_view token) const;
   /// Why the connection may not use this name, whoever has it; none: it may.
@@ -463,6 +465,7 @@ class Core {
   void on_shadow_bind(Connection& connection, const protocol::Envelope& envelope);
   void on_shadow_unbind(Connection& connection, const protocol::Envelope& envelope);
   void on_membership_update(Sending& sending);
+  [[nodiscard]] std::optional<Objection> objection_to_join(const AgentName& member);
   void trigger_shadows(const AgentName& primary, std::string_view trigger);
   void save_session(AgentState& agent);
   void index_session(const AgentState& agent);
@@ -540,7 +543,9 @@ class Core {
   [[nodiscard]] bool is_spawn_by_agent(const Connection& connection);
   /// That agent, when it has a session.
   [[nodiscard]] AgentState* spawning_agent(const Connection& connection, const protocol::SpawnRequest& wanted);
-  void start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted);
+  enum class SpawnPlace : std::uint8_t { Anywhere, InsideProject };
+  void start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
+                    SpawnPlace place = SpawnPlace::Anywhere);
   void ask_about_spawn(AgentState& asker, const Connection& connection, const protocol::Envelope& envelope,
                        protocol::SpawnRequest wanted);
   void decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply& reply, const std::string& by,
@@ -587,7 +592,8 @@ class Core {
   void open_request(const AgentName& name, const SessionId& session, OpenRequest request, Told told);
   void end_request_when_saved(AgentState& agent, std::string request);
   void end_requests(AgentState& agent);
-  void withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session);
+  void withdraw(const OpenRequest& request, const AgentName& agent, const SessionId& session,
+                std::string_view reason = "its session has ended");
   [[nodiscard]] permissions::Decision judge(const AgentState& agent, const events::PermissionRequested& asked) const;
   void carry_out_rule(AgentState& agent, OpenRequest& open);
   void reply_to(AgentState& agent, OpenRequest& open, PromptReply reply, std::string by,

@@ -99,7 +99,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   }
 
   AgentState* agent = find_agent(hello->agent);
-  if (agent == nullptr || !in_audience(*agent)) {
+  if ((agent == nullptr || !in_audience(*agent)) && !speaks_as_user(connection, hello->agent)) {
     if (const auto reason = confusable_reason(hello->agent); !reason.empty())
       return refuse_hello(ErrorCode::BadRequest, reason);
   }

@@ -14,6 +14,7 @@ struct HostOrder {
   std::string name;
   std::vector<std::string> words;  // the program and its arguments
   std::string directory;           // where it works; empty: the project's root
+  bool inside_project = false;     // a directory elsewhere, or behind a link, is refused
   std::string spawner, team, model, task;
   std::vector<std::string> environment = {};  // a person's own, as NAME=value; empty: the daemon's
 };

@@ -137,6 +137,22 @@ TEST(Streams, NumberEachStreamByItself) {
   EXPECT_EQ(streams.take_changed().front().acked, Seq{2});
 }
 
+TEST(Streams, ABroadcastGetsRoomForAllItsRecipientsAtOnce) {
+  constexpr std::size_t kTopics = 300;
+  Streams streams{kTopics};
+  const AgentName from{"A"};
+  const protocol::Lane lane;
+  for (std::size_t i = 0; i < kTopics; ++i) {
+    const Topic topic{format("t{}", i)};
+    streams.acknowledged(topic, from, AgentName{"B"}, lane, streams.next(topic, from, AgentName{"B"}, lane));
+  }
+  (void)streams.take_changed();
+  const auto busy = [](const AgentName&) { return false; };
+  EXPECT_TRUE(streams.make_room(from, 200, busy));
+  EXPECT_EQ(streams.take_forgotten().size(), 200u);
+  EXPECT_TRUE(streams.make_room(from, kTopics + 1, busy)) << "a larger audience has the whole room";
+}
+
 TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
   Streams streams{3};
   const AgentName a{"A"}, b{"B"}, c{"C"};
@@ -152,12 +168,12 @@ TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
   say("t2", b);
   say("t3", c);
   say("", b);
-  EXPECT_FALSE(streams.make_room(a, busy)) << "nothing is acknowledged";
-  EXPECT_TRUE(streams.make_room(c, busy)) << "another sender has its own room";
+  EXPECT_FALSE(streams.make_room(a, 1, busy)) << "nothing is acknowledged";
+  EXPECT_TRUE(streams.make_room(c, 1, busy)) << "another sender has its own room";
   streams.acknowledged(Topic{"t1"}, a, b, lane, Seq{2});
-  EXPECT_FALSE(streams.make_room(a, busy)) << "its change is not taken yet";
+  EXPECT_FALSE(streams.make_room(a, 1, busy)) << "its change is not taken yet";
   (void)streams.take_changed();
-  EXPECT_TRUE(streams.make_room(a, busy));
+  EXPECT_TRUE(streams.make_room(a, 1, busy));
   const auto forgotten = streams.take_forgotten();
   ASSERT_EQ(forgotten.size(), 1u);
   EXPECT_EQ(forgotten[0].topic, Topic{"t1"});
@@ -167,7 +183,7 @@ TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
   streams.acknowledged(Topic{"gone"}, a, b, lane, Seq{2});
   EXPECT_FALSE(streams.contains(Topic{"gone"}, a, b, lane)) << "a late word makes no stream";
 
-  EXPECT_TRUE(streams.make_room(a, [&](const AgentName& to) { return to == c; })) << "nothing waits for C any more";
+  EXPECT_TRUE(streams.make_room(a, 1, [&](const AgentName& to) { return to == c; })) << "nothing waits for C any more";
   EXPECT_FALSE(streams.contains(Topic{"t3"}, a, c, lane));
   EXPECT_TRUE(streams.contains(Topic{"t2"}, a, b, lane));
 

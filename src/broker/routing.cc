@@ -43,7 +43,9 @@ std::optional<Core::Objection> Core::objection_to_guest(const Connection& connec
     return Objection{Refusal::BadRequest, fine.error().message()};
   if (auto refused = check_name_use(connection, name)) return refused;
   const AgentState* known = find_agent(name);
-  if (auto reason = confusable_reason(name); !reason.empty()) return Objection{Refusal::BadRequest, std::move(reason)};
+  // No name of an agent locks the user out.
+  if (auto reason = confusable_reason(name); !speaks_as_user(connection, name) && !reason.empty())
+    return Objection{Refusal::BadRequest, std::move(reason)};
   if (known == nullptr) {
     if (agents_.size() < limits_.max_known_agents) return std::nullopt;
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
@@ -227,14 +229,14 @@ std::optional<Core::Objection> Core::objection_to_streams(const Topic& topic, co
                                                           const std::vector<AgentState*>& audience) {
   const bool full = streams_.size() + audience.size() > limits_.max_streams;
   if (topic.value().empty() && !full) return std::nullopt;
-  const bool known = std::ranges::all_of(
-      audience, [&](const AgentState* to) { return streams_.contains(topic, from, to->name(), lane); });
-  if (known) return std::nullopt;
+  const auto added = static_cast<std::size_t>(std::ranges::count_if(
+      audience, [&](const AgentState* to) { return !streams_.contains(topic, from, to->name(), lane); }));
+  if (added == 0) return std::nullopt;
   const auto idle = [&](const AgentName& to) {
     const AgentState* agent = find_agent(to.value());
     return agent == nullptr || agent->mailbox.pending == 0;
   };
-  if (!topic.value().empty() && !streams_.make_room(from, idle))
+  if (!topic.value().empty() && !streams_.make_room(from, added, idle))
     return Objection{
         Refusal::Busy,
         format("messages of {} about {} topics wait for their recipients already; use fewer topics, or try "

@@ -9,8 +9,11 @@ namespace {
 
 constexpr std::string_view kPlainLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
 
-bool is_beneath_project(std::string_view directory) {
-  return !directory.starts_with('/') && directory.find("..") == std::string_view::npos;
+std::string quoted(std::string_view word) {
+  if (!word.empty() && word.find_first_not_of(kPlainLetters) == std::string_view::npos) return std::string{word};
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string{R"('\'')"} : std::string{letter};
+  return text + '\'';
 }
 
 std::string names_of(const SpawnPolicy& policy) {
@@ -40,25 +43,17 @@ std::optional<std::string> refusal_of_spawn(const SpawnPolicy& policy, const pro
         "agents may not start {} with arguments here; leave them out, or ask your user to set [spawn] "
         "by_agents = \"ask\"",
         wanted.words.front());
-  if (!is_beneath_project(wanted.directory))
-    return "agents may start others only inside the project; give a relative directory, or ask your user to set "
-           "[spawn] by_agents = \"ask\"";
+  if (!wanted.model.empty())
+    return format(
+        "agents may not choose the model of {} here; leave it out, or ask your user to set [spawn] by_agents = \"ask\"",
+        wanted.words.front());
   return std::nullopt;
 }
 
 std::string command_line_of(const protocol::SpawnRequest& wanted) {
   std::string line;
-  for (const auto& word : wanted.words) {
-    if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(kPlainLetters) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : word) line += letter == '\'' ? std::string{R"('\'')"} : std::string{letter};
-    line += '\'';
-  }
-  return line;
+  for (const auto& word : wanted.words) line += (line.empty() ? "" : " ") + quoted(word);
+  return wanted.model.empty() ? line : format("{} with the model {}", line, quoted(wanted.model));
 }
 
 }  // namespace relay::broker

@@ -3,7 +3,8 @@
 /// Why: what an agent says may be text of a web page that it repeats. A SPAWN by an agent runs a program outside that
 ///   agent's own permissions, so it is off unless a person allows it (`[spawn] by_agents` in config.toml).
 /// Invariants: only a program that has a profile is ever started, by its plain name; without a person being asked it gets
-///   no arguments and no directory outside the project, because arguments of an agent CLI can run other programs.
+///   no arguments and no model, because arguments of an agent CLI can run other programs. That its directory lies inside
+///   the project is checked where it is opened (HostOrder::inside_project).
 /// Pure. Threading: immutable; any thread.
 #pragma once
 

@@ -5,11 +5,10 @@
 namespace relay::broker {
 namespace {
 
-protocol::SpawnRequest wanted(std::vector<std::string> words, std::string directory = {}) {
+protocol::SpawnRequest wanted(std::vector<std::string> words) {
   protocol::SpawnRequest request;
   request.name = "Dev";
   request.words = std::move(words);
-  request.directory = std::move(directory);
   return request;
 }
 
@@ -29,18 +28,22 @@ TEST(SpawnPolicy, OnlyAProgramWithAProfileIsStartedByItsPlainName) {
   }
 }
 
-TEST(SpawnPolicy, WithoutAPersonNoArgumentsAndNoDirectoryElsewhereAreTaken) {
+TEST(SpawnPolicy, WithoutAPersonNoArgumentsAndNoModelAreTaken) {
   const auto profiles = policy_of(SpawnByAgents::Profiles), ask = policy_of(SpawnByAgents::Ask);
   EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude", "--mcp-config", "{}"})));
   EXPECT_FALSE(refusal_of_spawn(ask, wanted({"claude", "--mcp-config", "{}"})));
-  EXPECT_FALSE(refusal_of_spawn(profiles, wanted({"claude"}, "packages/web")));
-  EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude"}, "/tmp")));
-  EXPECT_TRUE(refusal_of_spawn(profiles, wanted({"claude"}, "a/../../b")));
+  auto with_model = wanted({"claude"});
+  with_model.model = "opus";
+  EXPECT_TRUE(refusal_of_spawn(profiles, with_model));
+  EXPECT_FALSE(refusal_of_spawn(ask, with_model));
 }
 
 TEST(SpawnPolicy, APersonSeesEachWordAsItIs) {
   EXPECT_EQ(command_line_of(wanted({"claude", "-p", "two words", "it's", ""})),
             R"(claude -p 'two words' 'it'\''s' '')");
+  auto with_model = wanted({"claude"});
+  with_model.model = "opus 5";
+  EXPECT_EQ(command_line_of(with_model), "claude with the model 'opus 5'");
 }
 
 TEST(SpawnPolicy, AnUnknownModeIsOff) {

@@ -239,6 +239,9 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       break;
     }
     case ControlAction::Read: {
+      const Connection* reader = find(steering.connection);
+      if (reader == nullptr) return answer_control(steering);
+      if (auto refused = check_reader(*reader, delivery.to)) return answer_control(steering, refused);
       if (final) return refuse_it("has ended already");
       if (to->connected()) return refuse_it("is for a session that is here and gets it itself");
       to->mailbox.drop(delivery.key);
@@ -247,7 +250,7 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       end_delivery(*to, parcel, DeliveryState::Delivered,
                    {.key = delivery.key,
                     .proof = records::Proof::Seen,
-                    .reason = "read in the inbox",
+                    .reason = std::string{protocol::kReadInInbox},
                     .way = "inbox",
                     .evidence = "shown by the inbox command"});
       break;

@@ -87,17 +87,20 @@ void Streams::forget(Entry& entry) {
   entries_.erase(key_of(key_, gone.topic, gone.from, gone.to, gone.lane));
 }
 
-bool Streams::make_room(const AgentName& from, const Idle& idle) {
-  for (std::size_t looks = 0;; ++looks) {
+bool Streams::make_room(const AgentName& from, std::size_t streams, const Idle& idle) {
+  const std::size_t most = max_topics_ - std::min(max_topics_, streams);
+  for (std::size_t misses = 0; misses < kMaxLooks;) {
     const auto sender = senders_.find(from.value());
-    if (sender == senders_.end() || sender->second.count < max_topics_) return true;
-    if (looks == kMaxLooks) return false;
+    if (sender == senders_.end() || sender->second.count <= most) return true;
     Entry& oldest = *sender->second.oldest;
-    if (may_go(oldest, idle))
+    if (may_go(oldest, idle)) {
       forget(oldest);
-    else
+    } else {
       use(oldest);  // looked at again when all others were
+      ++misses;
+    }
   }
+  return false;
 }
 
 void Streams::shrink_to(std::size_t most, const Idle& idle) {

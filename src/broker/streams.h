@@ -37,8 +37,8 @@ class Streams {
 
   /// Does nothing wait for this recipient?
   using Idle = std::function<bool(const AgentName& to)>;
-  /// Forgets idle streams of the sender until one more with a topic has room; false when there is none.
-  bool make_room(const AgentName& from, const Idle& idle);
+  /// Forgets idle streams of the sender until that many more with a topic have room; false when there is none.
+  bool make_room(const AgentName& from, std::size_t streams, const Idle& idle);
   /// The same with everybody's, until at most `most` are left or no idle one is found.
   void shrink_to(std::size_t most, const Idle& idle);
   /// Streams that were forgotten since the last call; they belong into the commit that is being gathered.

@@ -21,6 +21,7 @@ events::ConsensusOutcome event_outcome(Outcome outcome) {
 }
 
 constexpr std::size_t kMaxOpenProposals = 1'000;
+constexpr std::size_t kMaxProposalsPerAgent = 64;
 
 std::string consensus_data(const records::Proposal& proposal) {
   protocol::JsonWriter data;
@@ -38,6 +39,10 @@ void Core::on_consensus(Sending& sending) {
   if (auto* proposal = std::get_if<records::Proposal>(&*command)) {
     if (proposals_.size() >= kMaxOpenProposals)
       return refuse(sending, Refusal::Busy, "too many proposals are open; wait for one to end");
+    const auto own =
+        std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == sending.from; });
+    if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
+      return refuse(sending, Refusal::Busy, format("{} proposals of yours are open already; wait for one to end", own));
     for (const AgentName& name : proposal->participants) {
       if (find_agent(name.value()) == nullptr)
         return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));

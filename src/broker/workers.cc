@@ -61,7 +61,7 @@ void Core::on_spawn(Connection& connection, const protocol::Envelope& envelope) 
     return refuse(Refusal::Refused, *std::move(why));
   }
   if (spawn_policy_->by_agents == SpawnByAgents::Profiles)
-    return start_worker(connection, envelope, *std::move(wanted));
+    return start_worker(connection, envelope, *std::move(wanted), SpawnPlace::InsideProject);
   AgentState* const asker = spawning_agent(connection, *wanted);
   if (asker == nullptr)
     return refuse(Refusal::Refused,
@@ -170,14 +170,15 @@ void Core::drop_pending_spawns(ConnectionId connection) {
     OpenRequest* const open = asker == nullptr ? nullptr : asker->requests.find(place->first);
     if (open != nullptr && !open->replying && asker->session) {
       open->replying = true;
-      withdraw(*open, asker->name(), asker->session->id);
+      withdraw(*open, asker->name(), asker->session->id, "the program that asked does not wait any more");
       end_request_when_saved(*asker, open->id);
     }
     place = pending_spawns_.erase(place);
   }
 }
 
-void Core::start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted) {
+void Core::start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
+                        SpawnPlace place) {
   // Whoever has a session is known by it; the command line speaks for a person.
   const bool speaks_for_another = connection.query_only && !wanted.spawner.empty();
   Starting starting{.connection = connection.id,
@@ -198,6 +199,7 @@ void Core::start_worker(Connection& connection, const protocol::Envelope& envelo
                  {.name = std::move(wanted.name),
                   .words = std::move(wanted.words),
                   .directory = std::move(wanted.directory),
+                  .inside_project = place == SpawnPlace::InsideProject,
                   .spawner = starting.from.value(),
                   .team = std::move(wanted.team),
                   .model = std::move(wanted.model),

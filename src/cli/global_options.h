@@ -12,8 +12,9 @@ namespace relay::cli {
 inline constexpr std::string_view kGlobalOptions =
     "Before any command: `-C DIR` works as if started in DIR, whose project it then is; `--no-start` does not start "
     "the\n"
-    "daemon when the command needs one (exit code 3). Commands that only report on it (`status`, `doctor`, `down`,\n"
-    "`bench`) never start it.";
+    "daemon when the command needs one (exit code 3). Commands that report on it (`status`, `doctor`,\n"
+    "`config`, `workspaces`, `down`, `reload`, `bench`) and those for agents that run (`explain`, `attach`, `input`,\n"
+    "`wait`, `release`, `permissions`, `questions`, `approve`, `deny`, `answer`) never start it.";
 
 struct GlobalOptions {
   std::vector<std::string> directories;  // entered one after the other

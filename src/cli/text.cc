@@ -123,19 +123,19 @@ std::string sanitised(std::string_view text, Lines lines) {
 }
 
 std::string escaped_json(std::string_view json) {
-  constexpr char kDelete = '\x7f', kLead = '\xc2';  // C1 in UTF-8: C2 80 to C2 9F
   std::string out;
   out.reserve(json.size());
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const auto next = at + 1 < json.size() ? static_cast<unsigned char>(json[at + 1]) : 0U;
-    if (json[at] == kDelete) {
-      out += "\\u007f";
-    } else if (json[at] == kLead && next >= 0x80U && next <= 0x9fU) {
-      out += relay::format("\\u{:04x}", next);
-      ++at;
-    } else {
-      out += json[at];
-    }
+  for (std::size_t at = 0; at < json.size();) {
+    const auto start = at;
+    const auto point = next_code_point(json, at);
+    const bool control = point >= 0x7f && point < 0xa0;
+    if (!control && !text::is_invisible(point))
+      out += json.substr(start, at - start);
+    else if (point < 0x10000)
+      out += relay::format("\\u{:04x}", static_cast<unsigned>(point));
+    else  // a pair of surrogates
+      out += relay::format("\\u{:04x}\\u{:04x}", 0xd800U + ((static_cast<unsigned>(point) - 0x10000U) >> 10U),
+                           0xdc00U + (static_cast<unsigned>(point) & 0x3ffU));
   }
   return out;
 }

@@ -26,6 +26,9 @@ TEST(EscapedJson, HoldsNoControlCharacterThatATerminalObeys) {
   const std::string json = "{\"text\":\"a\x7f\xc2\x9b[2Jb\xc2\xa0\u00fc\"}";
   EXPECT_EQ(escaped_json(json), "{\"text\":\"a\\u007f\\u009b[2Jb\xc2\xa0\u00fc\"}");
   EXPECT_EQ(escaped_json("{\"plain\":1}\n"), "{\"plain\":1}\n");
+  const std::string unseen = "{\"text\":\"a\u202eb\U000E0041c\"}";
+  EXPECT_EQ(escaped_json(unseen), "{\"text\":\"a\\u202eb\\udb40\\udc41c\"}");
+  EXPECT_EQ(parse_json_object(escaped_json(unseen)).value(), parse_json_object(unseen).value());
   EXPECT_EQ(parse_json_object(escaped_json(json)).value(), parse_json_object(json).value()) << "it says the same";
 }
 

@@ -9,6 +9,7 @@
 #include "cli/message.h"
 #include "cli/text.h"
 #include "cli/times.h"
+#include "protocol/control.h"
 #include "protocol/send.h"
 
 namespace relay::cli {
@@ -81,6 +82,7 @@ std::string why_it_waits(const json::object& delivery, const Canvas& canvas) {
 std::string how_it_arrived(const json::object& delivery, const json::object& message, const Canvas& canvas) {
   const auto to = shown_in(delivery, "to"), proof = shown_in(delivery, "proof");
   const auto when = since_sent(settled_at(delivery), message, canvas);
+  if (last_reason(delivery) == protocol::kReadInInbox) return relay::format("{} read it with `inbox` {}", to, when);
   if (proof == "seen") return relay::format("{}'s agent has seen it {}", to, when);
   if (proof == "submitted")
     return relay::format("{}'s agent took it up {}; that its model has read it is not shown", to, when);

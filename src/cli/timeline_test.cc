@@ -97,6 +97,9 @@ TEST_F(Timeline, SaysNoMoreThanTheProofShows) {
   EXPECT_EQ(delivered("submitted"),
             "Bob's agent took it up 20 ms after you sent it; that its model has read it is not shown");
   EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after you sent it");
+  const auto read = trace(R"({"deliveryId":"d-1","to":"Bob","state":"delivered","proof":"seen","history":)"
+                          R"([{"at":1748779200020,"state":"delivered","proof":"seen","reason":"read in the inbox"}]})");
+  EXPECT_EQ(verdict(read, canvas_), "Bob read it with `inbox` 20 ms after you sent it");
   canvas_.reader = "Carol";
   EXPECT_EQ(delivered("accepted"), "Bob took it 20 ms after Alice sent it");
 }

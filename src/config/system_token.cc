@@ -30,9 +30,9 @@ std::string read_system_token(const Home& home) {
   return token.size() >= kMinTokenDigits ? token : std::string{};
 }
 
-Result<std::string> ensure_system_token(const Home& home, Random& random) {
-  if (auto kept = read_system_token(home); !kept.empty()) return kept;
-  const auto token = random.hex(kTokenBytes);
+Result<std::string> ensure_system_token(const Home& home, Random& random, const std::string& in_use) {
+  if (auto kept = read_system_token(home); !kept.empty() && (in_use.empty() || kept == in_use)) return kept;
+  const auto token = in_use.empty() ? random.hex(kTokenBytes) : in_use;
   ::unlink(home.system_token.c_str());  // cut short, or not private
   const UniqueFd file{
       ::open(home.system_token.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};

@@ -17,7 +17,8 @@ namespace relay::config {
 /// Empty when there is none, or it is not a private file of ours.
 std::string read_system_token(const Home& home);
 
-/// Makes it where it is missing. Only the daemon calls this; it holds the lock of its home.
-Result<std::string> ensure_system_token(const Home& home, Random& random);
+/// Makes it where it is missing; with `in_use`, the token the daemon began with, that one is written again. Only the daemon
+/// calls this; it holds the lock of its home.
+Result<std::string> ensure_system_token(const Home& home, Random& random, const std::string& in_use = {});
 
 }  // namespace relay::config

@@ -31,6 +31,9 @@ TEST_F(SystemToken, IsMadeOnceForTheOwnerAlone) {
   ASSERT_EQ(::stat(home.system_token.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_EQ(*ensure_system_token(home, random), *token);
+  std::filesystem::remove(home.system_token);
+  EXPECT_EQ(*ensure_system_token(home, random, *token), *token) << "a running daemon keeps its token";
+  EXPECT_EQ(read_system_token(home), *token);
   EXPECT_EQ(read_system_token(home), *token);
 }
 

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/directory.h"
 #include "base/format.h"
 #include "daemon/host_environment.h"
 #include "host/door_messages.h"
@@ -27,6 +29,17 @@ std::string_view next_part(std::string_view data) {
   std::size_t end = kMaxPartBytes;
   while (end > 1 && (static_cast<unsigned char>(data[end]) & 0xC0) == 0x80) --end;
   return data.substr(0, end);
+}
+
+/// The directory is the root or lies below it, and no link leads to it.
+bool is_inside(const std::string& root, const std::string& directory) {
+  if (directory == root) return true;
+  if (!directory.starts_with(root + "/")) return false;
+  std::vector<std::string> names;
+  for (const auto& name : std::filesystem::path{directory.substr(root.size() + 1)})
+    if (!name.empty() && name != ".") names.push_back(name.string());
+  const auto found = DiskDirectory::find_inside(root, names);
+  return found && *found != nullptr;
 }
 
 bool is_directory(const std::string& path) {
@@ -94,6 +107,11 @@ Result<HostCommand> HostKeeper::command_for(const broker::HostOrder& order) cons
                                                          : format("{}/{}", root_, order.directory);
   if (!is_directory(command.directory))
     return fail(format("cannot start {} in {}: there is no such directory", order.name, command.directory));
+  if (order.inside_project && !is_inside(root_, command.directory))
+    return fail(
+        format("cannot start {} in {}: agents may start others only in directories inside the project, and "
+               "behind no link; choose another directory, or ask your user to set [spawn] by_agents = \"ask\"",
+               order.name, command.directory));
 
   // Each with its value in one word, so that no value is taken for an option.
   command.arguments = {"run", "--detached", "--spawned", format("--ready-fd={}", host::kReadyFd),

@@ -195,6 +195,21 @@ TEST_F(HostKeeperTest, StartsInsideTheProjectOrWhereItIsTold) {
   EXPECT_NE(refusal_of(wanted).find("no such directory"), std::string::npos);
 }
 
+TEST_F(HostKeeperTest, AnOrderThatMustStayInsideTheProjectLeavesItByNoLink) {
+  auto wanted = order("Worker");
+  wanted.inside_project = true;
+  fs::create_directory_symlink("/", project.root + "/outlink");
+  for (const auto* outside : {"/tmp", "outlink", "outlink/tmp", "..", "inside/../.."}) {
+    wanted.directory = outside;
+    EXPECT_NE(refusal_of(wanted).find("inside the project"), std::string::npos) << outside;
+  }
+  for (const auto& inside : {std::string{}, std::string{"inside"}, project.root + "/inside"}) {
+    wanted.directory = inside;
+    start(wanted);
+    EXPECT_EQ(launcher.commands.back().directory, inside.empty() ? project.root : project.root + "/inside");
+  }
+}
+
 TEST_F(HostKeeperTest, NamesTheAgentThatCouldNotBeStarted) {
   start(order("Worker"));
   launcher.waiting[0](fail("there is no claude here"));

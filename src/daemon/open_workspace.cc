@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -55,7 +57,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   options.origin_of = [classifier = std::make_shared<host::PeerClassifier>(
                            self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](
                           const net::Peer& peer) { return classifier->classify(peer.pid); };
-  options.info.system_token = RELAY_TRY(config::ensure_system_token(around.home, around.random));
+  options.info.system_token = around.system_token;
   options.info.damage = self->warning_;
   options.info.lost_messages = opened.damage.lost_messages;
   self->storage_ = options.info.storage_driver;
@@ -99,6 +101,26 @@ Result<void> OpenWorkspace::listen_also(const std::string& path) {
       std::any_of(listeners_.begin(), listeners_.end(), [&](const auto& listener) { return listener->path() == path; });
   if (listening) return {};
   return listen_at(path);
+}
+
+Result<void> OpenWorkspace::restore_sockets() {
+  if (std::ranges::all_of(listeners_, &net::Listener::is_reachable)) return {};
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(project_.directory, ignored))
+    return fail(
+        format("the directory {} of the workspace {} was removed; close it with: agent-relay down, then open it "
+               "again with: agent-relay up",
+               project_.directory, project_.root));
+  for (auto& listener : std::exchange(listeners_, {})) {
+    if (listener->is_reachable()) {
+      listeners_.push_back(std::move(listener));
+      continue;
+    }
+    log::warn("listening again at a socket that was removed", {{"socket", listener->path()}});
+    RELAY_TRY(listen_at(listener->path()));
+  }
+  announce_project(around_.home, project_, socket_);
+  return {};
 }
 
 std::vector<std::string> OpenWorkspace::further_sockets() const {

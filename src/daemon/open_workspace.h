@@ -32,6 +32,7 @@ struct Surroundings {
   net::Network& network;
   Random& random;
   HostLauncher& launcher;
+  const std::string& system_token;
   SteadyTime started{};  // of the daemon
 };
 
@@ -45,6 +46,9 @@ class OpenWorkspace {
 
   /// Listens at a further path; nothing when it does already.
   Result<void> listen_also(const std::string& path);
+
+  /// Listens again where a socket was removed or replaced. An error when the workspace's own directory is gone.
+  Result<void> restore_sockets();
 
   /// Stops listening, drains, then calls `done`; afterwards it may be destroyed.
   void shut_down(net::Task done);

@@ -83,16 +83,19 @@ std::string Supervisor::settled(const std::string& root) const {
 Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::string& socket) {
   if (ending_) return fail("the daemon is shutting down; start it again with: agent-relay up");
   const std::string root = settled(wanted);
+  system_token_ = RELAY_TRY(config::ensure_system_token(options_.home, random_, system_token_));
   auto found = workspaces_.find(root);
   if (found != workspaces_.end() && found->second->is_closing()) {
     return fail(format("the workspace {} is closing; try again in a moment", root));
   }
   if (found != workspaces_.end()) {
+    RELAY_TRY(found->second->restore_sockets());
     RELAY_TRY(found->second->listen_also(socket));
     return found->second.get();
   }
   RELAY_TRY(config::check_trusted(root, settings_, config::process_environment()));
-  const Surroundings around{options_.home, options_.version, loop_, network_, random_, launcher_, started_};
+  const Surroundings around{options_.home, options_.version, loop_,         network_,
+                            random_,       launcher_,        system_token_, started_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));
   opened->use_rules(rules_);
   opened->tell_person([this, root](const broker::PersonWanted& wanted_person) {

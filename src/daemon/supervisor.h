@@ -73,6 +73,7 @@ class Supervisor final : private ControlHandler {
   net::Network& network_;
   Random& random_;
   HostLauncher& launcher_;
+  std::string system_token_;  // made with the first workspace; the same for all
   SteadyTime started_;
   net::Task on_ended_;
   bool ending_ = false;

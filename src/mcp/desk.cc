@@ -31,7 +31,8 @@ Result<void> check_recipient(std::string_view to) {
 json::object agent_shown(const json::object& agent) {
   json::object shown;
   for (const auto* field : {"name", "cli", "model", "task", "team", "cwd", "state", "reason"})
-    if (const auto text = string_member(agent, field); text && !text->empty()) shown[field] = *text;
+    if (const auto text = string_member(agent, field); text && !text->empty())
+      shown[field] = speech::harmless_line(*text);
   shown["here"] = !bool_member(agent, "idle").value_or(false);
   if (const auto waiting = integer_member(agent, "pending").value_or(0); waiting > 0) shown["waiting"] = waiting;
   return shown;

@@ -123,6 +123,24 @@ TEST_F(DeskTest, ShowsAndTakesLetters) {
   EXPECT_EQ(tell("relay_inbox"), "no message waits");
 }
 
+TEST_F(DeskTest, StructuredPartHoldsNothingThatOnlyAModelSees) {
+  post.letters = {{.id = "m1",
+                   .from = "Bob",
+                   .body = "hi",
+                   .thread = "t\U000E0041",
+                   .topic = "ci\u202e",
+                   .reply_to = "r\U000E0041",
+                   .files = {{.name = "n\U000E0041", .path = "/p\U000E0041", .bytes = 1}}}};
+  const auto letters = json::serialize(structured(call("relay_inbox")));
+  EXPECT_EQ(letters.find("\U000E0041"), std::string::npos) << letters;
+  EXPECT_EQ(letters.find("\u202e"), std::string::npos) << letters;
+  EXPECT_NE(letters.find("U000e0041"), std::string::npos) << letters;
+  post.reply = R"({"agents":[{"name":"Bob","task":"t\udb40\udc41","team":"\u202e"}]})";
+  const auto agents = json::serialize(structured(call("relay_agents")));
+  EXPECT_EQ(agents.find("\U000E0041"), std::string::npos) << agents;
+  EXPECT_EQ(agents.find("\u202e"), std::string::npos) << agents;
+}
+
 TEST_F(DeskTest, NothingThatOthersChooseLooksLikeAnotherHeader) {
   post.letters = {{.id = "m1",
                    .from = "Bob",

@@ -61,10 +61,10 @@ json::array files_json(const Letter& letter) {
   json::array all;
   for (const auto& file : letter.files) {
     json::object one;
-    one["name"] = file.name;
-    one["path"] = file.path;
+    one["name"] = speech::harmless_line(file.name);
+    one["path"] = speech::harmless_line(file.path);
     one["bytes"] = file.bytes;
-    if (!file.media_type.empty()) one["mediaType"] = file.media_type;
+    if (!file.media_type.empty()) one["mediaType"] = speech::harmless_line(file.media_type);
     all.emplace_back(std::move(one));
   }
   return all;
@@ -86,13 +86,16 @@ json::object letters_json(const Mail& mail) {
   const auto room = room_for_each(mail.letters.size());
   for (const auto& letter : mail.letters) {
     json::object one;
-    one["id"] = letter.id;
-    one["from"] = letter.from;
-    if (!letter.to.empty()) one["to"] = letter.to;
-    if (!letter.thread.empty()) one["thread"] = letter.thread;
-    if (!letter.kind.empty()) one["kind"] = letter.kind;
-    if (!letter.topic.empty()) one["topic"] = letter.topic;
-    if (!letter.reply_to.empty()) one["replyTo"] = letter.reply_to;
+    const auto add = [&](std::string_view name, const std::string& text) {  // others wrote it, and a model reads it
+      if (!text.empty()) one[name] = speech::harmless_line(text);
+    };
+    add("id", letter.id);
+    add("from", letter.from);
+    add("to", letter.to);
+    add("thread", letter.thread);
+    add("kind", letter.kind);
+    add("topic", letter.topic);
+    add("replyTo", letter.reply_to);
     one["body"] = body_shown(letter, room);
     if (whole_size(letter) > room) one["cut"] = true;
     if (!letter.files.empty()) one["attachments"] = files_json(letter);

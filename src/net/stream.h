@@ -63,6 +63,8 @@ class Listener {
  public:
   virtual ~Listener() = default;
   [[nodiscard]] virtual const std::string& path() const = 0;
+  /// False once the socket at its path was removed or replaced: no further client finds it.
+  [[nodiscard]] virtual bool is_reachable() const { return true; }
 };
 
 using OnAccept = std::move_only_function<void(std::unique_ptr<Stream>)>;

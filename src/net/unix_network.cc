@@ -41,16 +41,17 @@ class UnixListener final : public Listener {
   ~UnixListener() override {
     *alive_ = false;
     watch_.reset();
-    struct stat status{};
-    const bool ours =
-        ::lstat(path_.c_str(), &status) == 0 && status.st_dev == bound_.device && status.st_ino == bound_.inode;
-    if (ours) ::unlink(path_.c_str());
+    if (UnixListener::is_reachable()) ::unlink(path_.c_str());
   }
 
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
   [[nodiscard]] const std::string& path() const override { return path_; }
+  [[nodiscard]] bool is_reachable() const override {
+    struct stat status{};
+    return ::lstat(path_.c_str(), &status) == 0 && status.st_dev == bound_.device && status.st_ino == bound_.inode;
+  }
 
  private:
   void accept_some() {

@@ -12,6 +12,9 @@
 
 namespace relay::protocol {
 
+/// The reason in the history of a delivery that ControlAction::Read ended.
+inline constexpr std::string_view kReadInInbox = "read in the inbox";
+
 enum class ControlAction : std::uint8_t {
   Flush,      // what is kept for a word of somebody's goes now
   Retry,      // what waits for another try goes now

@@ -15,14 +15,17 @@
 namespace relay::protocol {
 namespace {
 
-/// White space beyond ASCII's.
+/// White space beyond ASCII's, and the Braille pattern without dots.
 bool is_wide_blank(char32_t point) {
-  return point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) || point == 0x2028 ||
-         point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+  return point == 0xA0 || point == 0x2800 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
+         point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
 }
 
 /// Two names could look the same and not be.
 bool is_unseen(char32_t point) { return point == ' ' || is_wide_blank(point) || text::is_invisible(point); }
+
+/// No font but the sender's own says how it looks.
+bool is_private_use(char32_t point) { return (point >= 0xE000 && point <= 0xF8FF) || point >= 0xF0000; }
 
 Failure bad_name(std::string_view why) { return fail(Errc::BadField, format("this agent name {}", why)); }
 
@@ -38,6 +41,7 @@ Result<void> check_agent_name(std::string_view name) {
     if (point == kNotUtf8) return bad_name("is not UTF-8");
     if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return bad_name("contains a control character; leave it out");
     if (is_unseen(point)) return bad_name("contains white space or an invisible mark; leave it out");
+    if (is_private_use(point)) return bad_name("contains a private-use character; leave it out");
     if (point == '*' || point == '/' || point == '\\') {
       return bad_name(format("contains '{}', which is not allowed; leave it out", static_cast<char>(point)));
     }
@@ -63,9 +67,18 @@ Result<void> check_channel_name(std::string_view name) {
   if (has_control_characters(name)) {
     return fail(Errc::BadField, "this channel name contains a control character; leave it out");
   }
-  for (std::size_t at = 0; at < name.size();)
-    if (text::is_invisible(next_code_point(name, at)))
+  for (std::size_t at = 0; at < name.size();) {
+    const char32_t point = next_code_point(name, at);
+    if (text::is_invisible(point) || is_wide_blank(point) || is_private_use(point))
       return fail(Errc::BadField, "this channel name contains an invisible character; leave it out");
+  }
+  for (std::size_t begin = 0; begin <= name.size();) {  // each name in `dm:Alice:Bob` by itself
+    const auto end = std::min(name.find(':', begin), name.size());
+    if (!text::is_highly_restrictive(name.substr(begin, end - begin)))
+      return fail(Errc::BadField,
+                  "this channel name mixes letters of several scripts, which can look like another; use one script");
+    begin = end + 1;
+  }
   return {};
 }
 

@@ -36,8 +36,8 @@ TEST(AgentName, HoldsNothingATerminalWouldObey) {
 }
 
 TEST(AgentName, HoldsNothingOneCannotSee) {
-  for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b",
-                           "a\U000E0041", "a\u3164", "a\uFE0F"}) {
+  for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b", "\u2800",
+                           "a\uE000", "a\U000E0041", "a\u3164", "a\uFE0F"}) {
     EXPECT_EQ(refusal_of(name), "this agent name contains white space or an invisible mark; leave it out") << name;
   }
 }
@@ -72,6 +72,8 @@ TEST(ChannelName, IsShortAndPrintable) {
   EXPECT_FALSE(check_channel_name("#a\nb"));
   EXPECT_FALSE(check_channel_name("#a\u202eb"));
   EXPECT_FALSE(check_channel_name("#a\U000E0041"));
+  EXPECT_FALSE(check_channel_name("#d\u0435v")) << "with a Cyrillic letter";
+  EXPECT_TRUE(check_channel_name("dm:Alice:\u0411\u043e\u0431"));
   EXPECT_FALSE(check_channel_name(std::string(kMaxTopicBytes + 1, 'c')));
 }
 

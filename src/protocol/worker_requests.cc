@@ -70,6 +70,9 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   request.directory = RELAY_TRY(plain_text_in(cwd, kMaxPathBytes));
   request.team = RELAY_TRY(plain_text_in(team, kMaxDescriptionBytes));
   request.model = RELAY_TRY(plain_text_in(model, kMaxDescriptionBytes));
+  if (request.model.starts_with('-'))
+    return fail(Errc::BadField,
+                "the field \"model\" begins with '-', which a program takes for an option; name a model");
   request.role = RELAY_TRY(plain_text_in(role, kMaxDescriptionBytes));
   request.spawner = RELAY_TRY(text_in(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));

@@ -18,11 +18,11 @@ TEST(WorkerRequests, ASpawnIsWordsAndWishes) {
   EXPECT_EQ(wanted.task, "do\nit");
   EXPECT_EQ(wanted.directory, "/tmp");
   EXPECT_EQ(wanted.spawner, "Ada");
-  for (const auto* bad :
-       {"{}", R"({"name":"W"})", R"({"name":"W","cli":""})", R"({"name":"W","cli":5})", R"({"name":"*","cli":"a"})",
-        R"({"name":"W","cli":"a","cwd":"/a\u0000b"})", R"({"name":"W","cli":"a","args":"b"})",
-        R"({"name":"W","cli":"a","args":["b\u0000"]})", R"({"name":"W","cli":"a","model":"\u001b"})",
-        R"({"name":"W","cli":"a","spawnerName":"a b"})", R"({"name":"system","cli":"a"})"}) {
+  for (const auto* bad : {"{}", R"({"name":"W"})", R"({"name":"W","cli":""})", R"({"name":"W","cli":5})",
+                          R"({"name":"*","cli":"a"})", R"({"name":"W","cli":"a","cwd":"/a\u0000b"})",
+                          R"({"name":"W","cli":"a","args":"b"})", R"({"name":"W","cli":"a","args":["b\u0000"]})",
+                          R"({"name":"W","cli":"a","model":"\u001b"})", R"({"name":"W","cli":"a","model":"--yolo"})",
+                          R"({"name":"W","cli":"a","spawnerName":"a b"})", R"({"name":"system","cli":"a"})"}) {
     EXPECT_FALSE(parse_spawn(bad)) << bad;
   }
   EXPECT_FALSE(parse_spawn(format(R"({{"name":"W","cli":"{}"}})", std::string(kMaxCommandBytes + 1, 'c'))));

@@ -37,6 +37,25 @@ TEST(Up, ASecondOneIsHarmless) {
   EXPECT_NE(again.err.find("--durability has no effect on a daemon that already runs"), std::string::npos) << again.err;
 }
 
+TEST(Up, RestoresASocketThatWasRemoved) {
+  Sandbox box;
+  box.ok({"up"});
+  fs::remove(box.workspace_directory() + "/relay.sock");
+  box.ok({"up"});
+  box.ok({"send", "Bob", "hello"});
+  EXPECT_NE(box.ok({"log"}).find("hello"), std::string::npos);
+}
+
+TEST(Up, WritesTheTokenOfTheHomeAgain) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto token = box.system_token();
+  fs::remove(box.home() + "/system.token");
+  box.ok({"up"});
+  EXPECT_EQ(box.system_token(), token);
+  box.ok({"agents"});
+}
+
 TEST(Up, ManyAtOnceShareOneDaemon) {
   Sandbox box;
   std::vector<std::unique_ptr<Background>> all;

@@ -19,7 +19,8 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon itself gives up after 30 s
+constexpr std::chrono::milliseconds kStartTimeout{40'000};   // the daemon itself gives up after 30 s
+constexpr std::chrono::milliseconds kAskedTimeout{660'000};  // inside an agent the user may be asked, for ten minutes
 
 /// Where this command runs, relative to the project's root; empty at the root itself and outside the project.
 std::string own_directory(const Context& context) {
@@ -104,8 +105,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto who = RELAY_CLI_USAGE(speaker(invocation, "--from", context));
   const auto order = RELAY_CLI_USAGE(order_in(invocation, context, task));
   auto connection = RELAY_CLI_TRY(join_workspace(context));
+  const auto timeout = context.environment("AGENT_RELAY_DOOR") ? kAskedTimeout : kStartTimeout;
   const auto payload =
-      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, kStartTimeout, sender_token(context, who)));
+      RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
   return tell(RELAY_CLI_TRY(parse_json_object(payload)), invocation.has("--json"));
 }
 
