@@ -1,8 +1,8 @@
 /// One agent's transcript, followed: its entries, and what the agent does as events.
 ///
-/// Invariants: what was written before following began (or before `since`, where the caller gives a time), or was copied into
-///   the file from an older one, is not told. When another
-///   file is followed, or the agent has ended, items that are open are completed first.
+/// Invariants: what was written before following began, or before `since` where the caller gives a time, is not told, nor what was
+///   copied into the file from an older one. When another file is followed, or the agent has ended, items that are open are
+///   completed first.
 /// Ownership: the listener outlives it; it may be destroyed from inside a call to the listener's `on_transcript_problem`.
 /// Threading: loop thread only.
 #pragma once

@@ -267,5 +267,14 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
 }
 
+TEST_F(Doors, InTmuxItIsToldOfTheRelayAlsoWhenAScriptStartsIt) {
+  const auto agent =
+      box.write(box.project() + "/opencode", "#!/bin/sh\necho $OPENCODE_CONFIG_CONTENT > told\nexec cat\n");
+  fs::permissions(agent, fs::perms::owner_all);
+  box.ok({"run", "--tmux", "-n", "Ola", agent});
+  EXPECT_TRUE(until([&] { return content_of(box.project() + "/told").contains("relay.md"); }));
+  box.ok({"release", "Ola"});
+}
+
 }  // namespace
 }  // namespace relay::cli_tests

@@ -50,7 +50,8 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   wish.profile = invocation.value("--profile").value_or("");
   wish.detached = invocation.has("--detached");
   if (!wish.detached) wish.streams = pty::streams_like_ours();
-  const bool headless = wish.streams == pty::Streams::Inherited;  // its model then sees what it would see without us
+  // Without a terminal its model sees what it would see without us.
+  const bool headless = wish.streams == pty::Streams::Inherited && !invocation.has("--tmux");
   wish.instruct = headless ? invocation.has("--instructions")
                            : !invocation.has("--no-instructions") && !invocation.has("--skip-instructions");
   wish.spawned = invocation.has("--spawned");
@@ -158,8 +159,8 @@ constexpr Option kOptions[] = {
     {.name = "--no-start", .description = "do not start the daemon; what the agent says is kept until it runs"},
     {.name = "--tmux", .description = "in a session of tmux, relay-NAME; detach and it goes on"},
     {.name = "--no-instructions", .description = "do not tell the agent how to talk to others"},
-    {.name = "--instructions", .description = "tell it so also where it has no terminal"},
     {.name = "--skip-instructions", .description = "the same", .hidden = true},
+    {.name = "--instructions", .description = "tell it so also where it has no terminal"},
     {.name = "--in-tmux", .description = "the program goes into a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
     {.name = "--spawned", .description = "started by the daemon for somebody", .hidden = true},
