@@ -299,6 +299,7 @@ class Host::Core final : public pty::ProgramListener,
         options_.record.name);
   }
   void visitor_types(std::string_view bytes) override {
+    if (pace_timer_) look();  // at all that whoever types may have seen
     keyboard_.person_types(bytes, now());
     look();
   }

@@ -429,6 +429,7 @@ TEST_F(Deliveries, AllThatIsDeadIsSentAgainButNotWhatIsInDoubt) {
   auto& bob = start("Bob");
   const auto doubtful = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "swallowed") == 1; }));
+  ASSERT_TRUE(bob.shows("Update now?"));  // a key pressed before that is not for the dialog
   bob.type("\x1b");
   ASSERT_TRUE(comes_to(doubtful, "in_doubt")) << story(doubtful);
   EXPECT_TRUE(has(story(doubtful), "in doubt: ")) << story(doubtful);
