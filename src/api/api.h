@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "api/call.h"
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "events/cost_models.h"
+#include "protocol/peer_origin.h"
 
 namespace relay::api {
 
@@ -23,6 +25,12 @@ inline constexpr std::string_view kOwnName = "api";  // who releases an agent ov
 
 struct ApiFacts {
   std::string version = {};
+  /// Where a request comes from; none: the caller is gone. Asked only for requests that change something.
+  std::function<std::optional<protocol::PeerOrigin>(const net::HttpPeer&)> origin_of = [](const net::HttpPeer&) {
+    return std::optional{protocol::user_origin()};
+  };
+  /// Shown to the daemon with what a process inside an agent sends as that agent.
+  std::function<std::string()> system_token = [] { return std::string{}; };
   std::function<events::CostModels()> prices = [] { return events::CostModels{}; };  // asked for each report
 };
 

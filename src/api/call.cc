@@ -23,6 +23,7 @@ Call::Call(Call&& other) noexcept
       request_{std::move(other.request_)},
       query_{std::move(other.query_)},
       values_{std::move(other.values_)},
+      caller_{std::move(other.caller_)},
       send_{std::exchange(other.send_, nullptr)},
       yield_{std::exchange(other.yield_, nullptr)} {}
 

@@ -16,6 +16,7 @@
 #include "net/http_answer.h"
 #include "net/request_target.h"
 #include "net/server_request.h"
+#include "protocol/peer_origin.h"
 #include "schema/schema.h"
 
 namespace relay::api {
@@ -45,6 +46,9 @@ class Call {
   [[nodiscard]] const Route& route() const { return *route_; }
   [[nodiscard]] const net::ServerRequest& request() const { return request_; }
   [[nodiscard]] const net::Query& query() const { return query_; }
+  /// Where it comes from; known only of requests that change something.
+  [[nodiscard]] const protocol::PeerOrigin& caller() const { return caller_; }
+  void set_caller(protocol::PeerOrigin caller) { caller_ = std::move(caller); }
   /// The part of the path that `{name}` stands for.
   [[nodiscard]] const std::string& value(std::string_view name) const;
   /// Of the query; empty when it is absent.
@@ -84,6 +88,7 @@ class Call {
   net::ServerRequest request_;
   net::Query query_;
   std::vector<std::string> values_;  // in the order of the path
+  protocol::PeerOrigin caller_;
   Send send_;
   Yield yield_;
 };

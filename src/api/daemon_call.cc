@@ -30,6 +30,7 @@ void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
          .id = order_.id,
          .from = order_.from,
          .to = order_.to,
+         .claim_token = order_.claim_token,
          .payload = order_.payload,
          .payload_meta = order_.payload_meta});
 }

@@ -24,6 +24,7 @@ struct DaemonOrder {
   protocol::MessageType type{};
   std::string id = {};
   std::string from = {}, to = {};  // of a SEND
+  std::string claim_token = {};
   std::string payload = "{}";
   std::string payload_meta = {};
   Millis patience{5'000};

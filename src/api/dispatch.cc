@@ -71,14 +71,22 @@ void dispatch(Api& api, const Guard& guard, net::ServerRequest request, Call::Se
   if (match.route == nullptr) return refuse_method(match, tell);
   auto query = net::Query::parse(request.query);
   if (!query) return tell(answer_of(bad_request(query.error().message())));
+  std::optional<protocol::PeerOrigin> caller;
+  if (is_write(request.method)) {
+    caller = api.facts.origin_of(request.peer);
+    const auto allowed = match.route->by_agents ? ByAgents::Yes : ByAgents::No;
+    if (const auto objection = objection_to_caller(caller, allowed)) return tell(answer_of(*objection));
+  }
   Call::Yield give_up;
   if (yield)
     give_up = [&api, route = match.route, yield = std::move(yield)]() mutable {
       api.counters.count(route->operation, route->status);
       return yield();
     };
-  run(api, Call{*match.route, std::move(request), *std::move(query), std::move(match.values), std::move(tell),
-                std::move(give_up)});
+  Call call{*match.route,    std::move(request), *std::move(query), std::move(match.values),
+            std::move(tell), std::move(give_up)};
+  if (caller) call.set_caller(*std::move(caller));
+  run(api, std::move(call));
 }
 
 }  // namespace relay::api

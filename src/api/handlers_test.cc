@@ -50,6 +50,68 @@ TEST_F(ApiTest, HealthNeedsNobody) {
   EXPECT_EQ(string_member(expect(200, "GET", "/healthz"), "version"), "9.9");
 }
 
+/// A path of the route, with something in place of each name.
+std::string path_of(const Route& route) {
+  std::string path{route.path};
+  for (const auto name : names_in(route.path)) {
+    const auto written = format("{{{}}}", name);
+    path.replace(path.find(written), written.size(), name == "name" ? "Bob" : kFirst);
+  }
+  return path;
+}
+
+TEST_F(ApiTest, ProcessInsideAnAgentChangesNothingButSends) {
+  played.doors.hosts = {host_of("Bob")};
+  played.caller = protocol::agent_origin("Bob", "/door");
+  for (const auto& route : route_table()) {
+    if (route.method == Method::Get || route.by_agents) continue;
+    EXPECT_EQ(refusal(403, std::string{name_of(route.method)}, path_of(route), std::string{route.example}),
+              "INSIDE_AGENT")
+        << route.path;
+  }
+  EXPECT_TRUE(relay.asked.empty() && played.doors.asked.empty() && relay.sent.empty());
+  EXPECT_EQ(played.workspaces.open_list.size(), 1u);
+}
+
+TEST_F(ApiTest, ProcessInsideAnAgentSendsAsThatAgentAlone) {
+  played.doors.hosts = {host_of("Bob")};
+  played.caller = protocol::agent_origin("Robert", "/door");  // its environment may say anything
+  expect(200, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})");
+  expect(200, "POST", "/api/v1/agents/Zoe/messages", R"({"message":"hi","from":"Bob"})");
+  ASSERT_EQ(relay.sent.size(), 2u);
+  for (const auto& letter : relay.sent) {
+    EXPECT_EQ(letter.from, "Bob");
+    EXPECT_EQ(letter.claim_token, "system");
+  }
+  for (const auto* from : {"human", "Ann", "Robert", "api"})
+    EXPECT_EQ(refusal(403, "POST", "/api/v1/messages", format(R"({{"to":"Zoe","message":"hi","from":"{}"}})", from)),
+              "INSIDE_AGENT");
+  played.caller = protocol::agent_origin("Bob", "/door of another project");
+  EXPECT_EQ(refusal(403, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})"), "INSIDE_AGENT");
+  EXPECT_EQ(relay.sent.size(), 2u);
+}
+
+TEST_F(ApiTest, CallerThatIsGoneChangesNothing) {
+  played.caller = std::nullopt;
+  EXPECT_EQ(refusal(403, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})"), "CALLER_GONE");
+  EXPECT_EQ(refusal(403, "POST", "/api/v1/agents/Bob/pause"), "CALLER_GONE");
+  EXPECT_TRUE(relay.asked.empty() && relay.sent.empty());
+}
+
+TEST_F(ApiTest, CallerThatCannotBeToldApartIsTheUser) {
+  played.caller = protocol::PeerOrigin{};
+  expect(200, "POST", "/api/v1/messages", R"({"to":"Zoe","message":"hi"})");
+  EXPECT_EQ(relay.sent.at(0).from, "human");
+  EXPECT_EQ(relay.sent.at(0).claim_token, "");
+}
+
+TEST_F(ApiTest, ReadersAreNotLookedUp) {
+  played.caller = protocol::agent_origin("Bob", "/door");
+  expect(200, "GET", "/workspaces");
+  expect(200, "GET", "/api/v1/agents");
+  EXPECT_EQ(played.callers_asked, 0u);
+}
+
 TEST_F(ApiTest, WorkspacesAreListedOpenedSwitchedToAndClosed) {
   EXPECT_EQ(string_member(expect(200, "GET", "/workspaces"), "activeWorkspaceId"), kFirst);
   const auto made = expect(201, "POST", "/workspaces", R"({"path":"/home/me/second","name":"x"})");

@@ -13,6 +13,7 @@ struct Letter {
   std::string id = {};  // on the wire; the same id again is the same message
   std::string from = {};
   std::string to = {};
+  std::string claim_token = {};  // shows that the sender may use a name that is in use
   json::object payload = {};
   json::object meta = {};
 };

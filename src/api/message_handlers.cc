@@ -11,11 +11,25 @@ constexpr std::int64_t kMaxRows = 1'000;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kIdBytes = 12;
 
-Letter letter_of(Api& api, const std::string& to, const MessageToSend& message) {
+Refusal inside_agent(std::string_view which) {
+  return {403, "INSIDE_AGENT", format("this request comes from a process inside {}", which), {}};
+}
+
+/// The name of the agent that the caller is inside of, by the record of its host; empty for the user.
+Outcome<std::string> calling_agent(Api& api, const Workspace& workspace, const protocol::PeerOrigin& caller) {
+  if (!caller.is_agent()) return std::string{};
+  for (const auto& host : api.doors.hosts_in(workspace.relay.hosts()))
+    if (host.socket == caller.door) return host.name;
+  return std::unexpected{inside_agent("an agent of another workspace; send from an agent of this one")};
+}
+
+/// `agent` is the one that the caller is inside of, or empty.
+Letter letter_of(Api& api, const std::string& to, const MessageToSend& message, const std::string& agent) {
   // The same id of the same sender again is answered with the first one's number.
   Letter letter{.id = message.idempotency_key ? "key-" + *message.idempotency_key : api.random.hex(kIdBytes),
-                .from = message.from.value_or(std::string{kPerson}),
-                .to = to};
+                .from = message.from.value_or(agent.empty() ? std::string{kPerson} : agent),
+                .to = to,
+                .claim_token = agent.empty() ? std::string{} : api.facts.system_token()};
   letter.payload = {{"kind", "message"}, {"body", message.message}};
   if (message.thread) letter.payload["thread"] = *message.thread;
   if (message.reply_to) letter.meta["replyTo"] = *message.reply_to;
@@ -40,10 +54,16 @@ MessageStored stored_in(const json::object& ack) {
 }  // namespace
 
 void hand_over(Api& api, Workspace workspace, const std::string& to, const MessageToSend& message, Call call) {
-  workspace.letters.send(letter_of(api, to, message), [call = std::move(call)](Outcome<json::object> ack) mutable {
-    if (!ack) return call.refuse(ack.error());
-    call.answer(200, stored_in(*ack));
-  });
+  const auto agent = calling_agent(api, workspace, call.caller());
+  if (!agent) return call.refuse(agent.error());
+  if (!agent->empty() && message.from.value_or(*agent) != *agent)
+    return call.refuse(
+        inside_agent(format("the agent {}, which may not send as {}; leave \"from\" out", *agent, *message.from)));
+  workspace.letters.send(letter_of(api, to, message, *agent),
+                         [call = std::move(call)](Outcome<json::object> ack) mutable {
+                           if (!ack) return call.refuse(ack.error());
+                           call.answer(200, stored_in(*ack));
+                         });
 }
 
 void send_message(Api& api, Workspace workspace, Call call) {

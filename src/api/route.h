@@ -59,6 +59,7 @@ struct Route {
   Shape answer = {};
   std::string_view content_type = "application/json";
   Access access = Access::Guarded;
+  bool by_agents = false;  // a process inside an agent may do it, as that agent; reading is always free
   Handler handler = nullptr;
   WorkspaceHandler in_workspace = nullptr;
 

@@ -82,8 +82,6 @@ bool is_json(std::string_view type) {
   return net::same_in_any_case(type.substr(0, end), "application/json");
 }
 
-bool is_write(std::string_view method) { return method != "GET" && method != "HEAD" && method != "OPTIONS"; }
-
 std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guard& guard, Access access) {
   if (!guard.token.empty()) {
     const auto told = access == Access::Open ? std::optional{guard.token} : told_token(request, access);
@@ -101,6 +99,8 @@ std::optional<Refusal> objection_to_who(const ServerRequest& request, const Guar
 }
 
 }  // namespace
+
+bool is_write(std::string_view method) { return method != "GET" && method != "HEAD" && method != "OPTIONS"; }
 
 std::string settled_address(std::string_view written) {
   if (net::same_in_any_case(written, "localhost")) return "127.0.0.1";
@@ -165,6 +165,18 @@ std::optional<Refusal> objection_to_asker(const ServerRequest& request, const Gu
   if (type ? is_json(*type) : request.body.empty()) return std::nullopt;
   return Refusal{
       415, "NOT_JSON", "a request that changes something is JSON: send \"Content-Type: application/json\"", {}};
+}
+
+std::optional<Refusal> objection_to_caller(const std::optional<protocol::PeerOrigin>& caller, ByAgents allowed) {
+  if (!caller)
+    return forbidden("CALLER_GONE",
+                     "the program that asks closed its connection before it was identified; keep it open until the "
+                     "answer comes");
+  if (!caller->is_agent() || allowed == ByAgents::Yes) return std::nullopt;
+  return forbidden("INSIDE_AGENT",
+                   format("only the user may do this, and this request comes from a process inside {}; ask the user to "
+                          "do it in a shell or browser of their own",
+                          caller->agent.empty() ? std::string{"an agent"} : format("the agent {}", caller->agent)));
 }
 
 std::vector<net::HttpHeader> sharing_headers(const ServerRequest& request) {

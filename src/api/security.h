@@ -17,6 +17,7 @@
 
 #include "api/refusal.h"
 #include "net/server_request.h"
+#include "protocol/peer_origin.h"
 
 namespace relay::api {
 
@@ -53,6 +54,17 @@ Result<void> check_guard(const Guard& guard);
 std::optional<Refusal> objection_to_origin(const net::ServerRequest& request, const Guard& guard);
 /// Nothing when it may go on: whose it is, and that it is JSON.
 std::optional<Refusal> objection_to_asker(const net::ServerRequest& request, const Guard& guard, Access access);
+
+/// Nothing when it may go on: a request that changes something is the user's, or, where agents may do it, an agent's under
+/// its name. A caller that cannot be told apart has passed the checks above and counts as the user; none is gone.
+///
+/// Why a token makes no difference: it may be in a file or an environment that the agent can read, and the agent is
+///   still not the user.
+enum class ByAgents : std::uint8_t { No, Yes };
+std::optional<Refusal> objection_to_caller(const std::optional<protocol::PeerOrigin>& caller, ByAgents allowed);
+
+/// Does it change something?
+bool is_write(std::string_view method);
 
 /// Neither the owner's program nor one that knows the token: it is answered once, and its connection is not kept.
 bool is_stranger(const net::ServerRequest& request, const Guard& guard);

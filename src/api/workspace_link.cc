@@ -201,6 +201,7 @@ void WorkspaceLink::hand_over(std::uint64_t number) {
                     .id = letter.id,
                     .from = letter.from,
                     .to = letter.to,
+                    .claim_token = letter.claim_token,
                     .payload = json::serialize(letter.payload),
                     .payload_meta = letter.meta.empty() ? std::string{} : json::serialize(letter.meta)};
   sending.call = std::make_unique<DaemonCall>(

@@ -189,6 +189,24 @@ TEST_F(Authority, HttpApiSpeaksForTheUserUnderTheirNameAlone) {
   EXPECT_EQ(as(heard.at(1)), "");
 }
 
+TEST_F(Authority, HttpApiSpeaksForAnAgentWhoseProcessAsksIt) {
+  const auto alice = world.join_ours("Alice");
+  world.heard(alice);
+  const auto send = [&](const PeerOrigin& origin, const std::string& id, std::string_view token) {
+    const auto api = world.connect(origin);
+    world.send(api, id, "Alice", "hi", format(R"("from":"Bob","claim_token":"{}")", token));
+    const auto nack = world.heard(api, "NACK");
+    return nack.empty() ? "" : text(payload(nack.front()), "code");
+  };
+  EXPECT_EQ(send(protocol::daemon_origin(), "1", kSystemToken), "");
+  const auto heard = world.heard(alice, "DELIVER");
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(text(heard[0], "from"), "Bob");
+  EXPECT_EQ(as(heard[0]), "") << "with a peer's authority";
+  EXPECT_EQ(send(protocol::daemon_origin(), "2", ""), "NOT_OWNER") << "the user of the API is not Bob";
+  EXPECT_EQ(send(protocol::user_origin(), "3", kSystemToken), "NOT_OWNER") << "nor is another program";
+}
+
 TEST_F(Authority, TaskOfASpawnHasTheAuthorityOfWhoGivesIt) {
   const auto spawn = [&](ConnectionId by, const std::string& name, std::string_view token) {
     world.say(by, format(R"({{"v":1,"type":"SPAWN","id":"s","ts":1,"claim_token":"{}","payload":{{"name":"{}",)"

@@ -5,6 +5,8 @@
 #include "api/server.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "config/system_token.h"
+#include "daemon/http_callers.h"
 #include "daemon/prices.h"
 #include "daemon/private_file.h"
 
@@ -21,6 +23,9 @@ api::ServerOptions options_for(const DaemonOptions& options) {
   made.control_socket = config::socket_to_connect(options.home.daemon_socket);
   made.hosts_of = [home = options.home](const std::string& root) { return config::project_at(root, home).hosts; };
   made.facts = {.version = options.version,
+                .origin_of = [callers = std::make_shared<HttpCallers>(options.home)](
+                                 const net::HttpPeer& peer) { return callers->classify(peer); },
+                .system_token = [home = options.home] { return config::read_system_token(home); },
                 .prices = [path = options.home.root + "/cost-models.json"] { return load_prices(path); }};
   return made;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "host/record.h"
 #include "pty/process_table.h"
@@ -22,6 +23,19 @@ bool is_below_any(std::string_view path, std::span<const std::string> roots) {
   return std::ranges::any_of(roots, [&](const std::string& root) {
     return !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
   });
+}
+
+/// After a crash or a reboot a record may stay, and its pid may be another program's by now.
+bool is_stale(const HostRecord& record) {
+  constexpr WallMs kSlack = 60'000;  // the clock may have been set
+  if (record.started_at == 0) return false;
+  const auto process = pty::find_process(record.pid);
+  timespec wall{}, boot{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  const auto booted = (nanos(wall) - nanos(boot)) / (kNanos / 1'000);
+  const auto ticks = ::sysconf(_SC_CLK_TCK);
+  return !process || booted + static_cast<WallMs>(process->id.start) * 1'000 / ticks > record.started_at + kSlack;
 }
 
 /// The peer and its parents, nearest first; empty when the peer itself cannot be read.
@@ -45,13 +59,16 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
   if (ancestors.empty()) return {};
   for (const auto& ancestor : ancestors) {
     const auto agent = std::ranges::find(agents, ancestor.pid, &AgentProcess::pid);
-    if (agent != agents.end()) return protocol::agent_origin(agent->agent);
-    if (is_below_any(ancestor.door, door_roots)) return protocol::agent_origin(ancestor.name);
+    if (agent != agents.end()) return protocol::agent_origin(agent->agent, agent->door);
+    if (is_below_any(ancestor.door, door_roots)) return protocol::agent_origin(ancestor.name, ancestor.door);
   }
   return protocol::user_origin();
 }
 
 PeerClassifier::PeerClassifier(std::string records, std::vector<std::string> door_roots)
+    : PeerClassifier{[directories = std::vector{std::move(records)}] { return directories; }, std::move(door_roots)} {}
+
+PeerClassifier::PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots)
     : records_{std::move(records)}, door_roots_{std::move(door_roots)} {}
 
 protocol::PeerOrigin PeerClassifier::classify(pid_t peer) {
@@ -59,24 +76,35 @@ protocol::PeerOrigin PeerClassifier::classify(pid_t peer) {
   return origin_of(ancestors_of(peer), agents(), door_roots_);
 }
 
-const std::vector<AgentProcess>& PeerClassifier::agents() {
+std::vector<AgentProcess> PeerClassifier::agents() {
+  std::vector<AgentProcess> all;
+  auto known = std::exchange(recorded_, {});
+  for (const auto& directory : records_()) {
+    auto& recorded = recorded_[directory];
+    if (const auto before = known.find(directory); before != known.end()) recorded = std::move(before->second);
+    read_again(directory, recorded);
+    all.insert(all.end(), recorded.agents.begin(), recorded.agents.end());
+  }
+  return all;
+}
+
+void PeerClassifier::read_again(const std::string& directory, Recorded& recorded) {
   struct stat status{};
-  if (::stat(records_.c_str(), &status) != 0) {
-    agents_.clear();
-    read_at_ = -1;
-    return agents_;
+  if (::stat(directory.c_str(), &status) != 0) {
+    recorded = {};
+    return;
   }
   const auto changed_at = nanos(status.st_mtim);
-  if (changed_at == read_at_) return agents_;
-  agents_.clear();
-  for (auto& record : recorded_hosts(records_)) {
-    if (record.agent_pid > 1) agents_.push_back({record.agent_pid, record.name});
-    if (record.pid > 1) agents_.push_back({record.pid, std::move(record.name)});
+  if (changed_at == recorded.read_at) return;
+  recorded.agents.clear();
+  for (auto& record : recorded_hosts(directory)) {
+    if (is_stale(record)) continue;
+    if (record.agent_pid > 1) recorded.agents.push_back({record.agent_pid, record.name, record.socket});
+    if (record.pid > 1) recorded.agents.push_back({record.pid, std::move(record.name), std::move(record.socket)});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  read_at_ = nanos(now) - changed_at > kSettled ? changed_at : -1;
-  return agents_;
+  recorded.read_at = nanos(now) - changed_at > kSettled ? changed_at : -1;
 }
 
 }  // namespace relay::host

@@ -11,8 +11,11 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "protocol/peer_origin.h"
@@ -25,6 +28,7 @@ inline constexpr std::size_t kMaxAncestors = 64;
 struct AgentProcess {
   pid_t pid = 0;
   std::string agent;
+  std::string door = {};  // of its host
 };
 
 /// One process of a chain from the peer upwards, with what its environment says of an agent around it.
@@ -40,19 +44,27 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
 
 class PeerClassifier {
  public:
+  /// The directories of host records to look into (`hosts/` of a workspace); called for each classification.
+  using RecordDirectories = std::function<std::vector<std::string>()>;
+
   /// `records` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen.
   PeerClassifier(std::string records, std::vector<std::string> door_roots);
+  PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots);
 
   /// The calling process itself is the user's: the HTTP API checks its callers before it connects.
   [[nodiscard]] protocol::PeerOrigin classify(pid_t peer);
 
  private:
-  const std::vector<AgentProcess>& agents();
+  struct Recorded {
+    std::vector<AgentProcess> agents;
+    std::int64_t read_at = -1;  // modification time of the directory in nanoseconds; -1: not to be relied on
+  };
+  std::vector<AgentProcess> agents();
+  static void read_again(const std::string& directory, Recorded& recorded);
 
-  std::string records_;
+  RecordDirectories records_;
   std::vector<std::string> door_roots_;
-  std::vector<AgentProcess> agents_;
-  std::int64_t read_at_ = -1;  // modification time of `records_` in nanoseconds; -1: not to be relied on
+  std::unordered_map<std::string, Recorded> recorded_;  // by directory; only those asked for last
 };
 
 }  // namespace relay::host

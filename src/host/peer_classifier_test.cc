@@ -32,8 +32,8 @@ TEST(PeerOriginOf, NearestAgentCounts) { EXPECT_EQ(origin({{7}, {200}, {6}, {100
 
 TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
   const Ancestor orphan{.pid = 7, .door = "/home/u/.agent-relay/projects/1/hosts/a.sock", .name = "Carol"};
-  EXPECT_EQ(origin({orphan}), agent_origin("Carol"));
-  EXPECT_EQ(origin({{9}, orphan}), agent_origin("Carol"));
+  EXPECT_EQ(origin({orphan}), agent_origin("Carol", orphan.door));
+  EXPECT_EQ(origin({{9}, orphan}), agent_origin("Carol", orphan.door));
 }
 
 TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {
@@ -99,11 +99,31 @@ TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
   {
     const auto record = RecordFile::write(folder, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
     ASSERT_TRUE(record);
-    EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice"));
-    EXPECT_EQ(classifier.classify(host.below()), agent_origin("Alice"));
+    EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
+    EXPECT_EQ(classifier.classify(host.below()), agent_origin("Alice", "/s"));
     EXPECT_EQ(classifier.classify(::getppid()), user_origin());
   }
   EXPECT_EQ(classifier.classify(host.below()), user_origin()) << "the host has ended";
+}
+
+TEST_F(PeerClassifierTest, ShellWithTheNumberOfAHostOfYesterdayIsTheUsers) {
+  PeerClassifier classifier{folder, {}};
+  const WaitingChild shell;
+  const auto record = RecordFile::write(
+      folder, {.id = "a1", .name = "Alice", .pid = shell.pid(), .socket = "/s", .started_at = 1'000'000'000'000});
+  ASSERT_TRUE(record);
+  EXPECT_EQ(classifier.classify(shell.pid()), user_origin());
+}
+
+TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
+  const auto other = folder + "/other";
+  std::filesystem::create_directories(other);
+  PeerClassifier classifier{[this, other] { return std::vector{folder + "/none", folder, other}; }, {}};
+  const WaitingChild host;
+  EXPECT_EQ(classifier.classify(host.pid()), user_origin());
+  const auto record = RecordFile::write(other, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
+  ASSERT_TRUE(record);
+  EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
 }
 
 TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {

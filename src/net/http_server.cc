@@ -93,8 +93,9 @@ class HttpServer::Door {
       ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // without it answers only come later
       ::setsockopt(client.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentInKernel, sizeof kUnsentInKernel);
       auto [address, port] = written_address(from);
-      const auto uid = peer_uid(client.get());
-      core_.add(std::move(client), {std::move(address), port, uid});
+      const auto ends = ends_seen_by_peer(client.get());
+      const auto owner = ends ? socket_owner(*ends) : std::nullopt;
+      core_.add(std::move(client), {std::move(address), port, owner ? std::optional{owner->uid} : std::nullopt, ends});
     }
   }
 

@@ -21,17 +21,8 @@ namespace {
 
 constexpr unsigned kEstablished = 1, kTimeWait = 6, kListen = 10;  // of the kernel's tcp_states.h
 
-/// One end of a connection; version 4 addresses are written as version 6 ("::ffff:127.0.0.1").
-struct End {
-  in6_addr address{};
-  std::uint16_t port = 0;  // in the byte order of the network
-};
-
-/// The connection as the other side's socket sees it.
-struct Seen {
-  bool is_v4 = false;
-  End own, other;
-};
+using End = TcpEnd;
+using Seen = TcpEnds;
 
 End end_of(const sockaddr_storage& storage) {
   End end;
@@ -48,18 +39,6 @@ End end_of(const sockaddr_storage& storage) {
     end.port = v6.sin6_port;
   }
   return end;
-}
-
-std::optional<Seen> seen_from_the_other_side(int socket) {
-  sockaddr_storage ours{}, theirs{};
-  socklen_t our_size = sizeof ours, their_size = sizeof theirs;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &our_size) != 0 ||
-      ::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &their_size) != 0)
-    return std::nullopt;
-  if (theirs.ss_family != AF_INET && theirs.ss_family != AF_INET6) return std::nullopt;
-  Seen seen{.own = end_of(theirs), .other = end_of(ours)};
-  seen.is_v4 = IN6_IS_ADDR_V4MAPPED(&seen.own.address) != 0;
-  return seen;
 }
 
 bool same(const End& end, const in6_addr& address, std::uint16_t port) {
@@ -117,7 +96,7 @@ std::optional<in6_addr> read_hex_address(const char* text) {
   return read_address(words == 1 ? AF_INET : AF_INET6, out);
 }
 
-std::optional<uid_t> find_in_table(const char* path, const Seen& seen) {
+std::optional<SocketOwner> find_in_table(const char* path, const Seen& seen) {
   std::ifstream table{path};
   for (std::string line; std::getline(table, line);) {
     char own[33], other[33];
@@ -130,18 +109,19 @@ std::optional<uid_t> find_in_table(const char* path, const Seen& seen) {
     if (!own_address || !other_address || !same(seen.own, *own_address, seen.own.port) ||
         !same(seen.other, *other_address, htons(static_cast<std::uint16_t>(other_port))))
       continue;
-    if (has_an_owner(state, inode)) return uid;
+    if (has_an_owner(state, inode)) return SocketOwner{uid, inode};
   }
   return std::nullopt;
 }
 
-}  // namespace
+struct KernelAnswer {
+  bool asked = false;
+  std::optional<SocketOwner> owner = {};
+};
 
-OwnerAnswer peer_uid_by_netlink(int connected_socket) {
-  const auto seen = seen_from_the_other_side(connected_socket);
-  if (!seen) return {.asked = true};
+KernelAnswer ask_kernel(const Seen& seen) {
   const UniqueFd link{::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG)};
-  const auto question = question_about(*seen);
+  const auto question = question_about(seen);
   if (!link || ::send(link.get(), &question, sizeof question, MSG_NOSIGNAL) != sizeof question) return {};
 
   // The kernel answers within the call above; nothing is waited for.
@@ -159,24 +139,57 @@ OwnerAnswer peer_uid_by_netlink(int connected_socket) {
   inet_diag_msg found{};
   std::memcpy(&found, answer.data() + NLMSG_HDRLEN, sizeof found);
   // Without such a connection the kernel may answer with the one who listens there.
-  const bool exact = same(seen->own, read_address(found.idiag_family, found.id.idiag_src), found.id.idiag_sport) &&
-                     same(seen->other, read_address(found.idiag_family, found.id.idiag_dst), found.id.idiag_dport);
+  const bool exact = same(seen.own, read_address(found.idiag_family, found.id.idiag_src), found.id.idiag_sport) &&
+                     same(seen.other, read_address(found.idiag_family, found.id.idiag_dst), found.id.idiag_dport);
   if (!exact || !has_an_owner(found.idiag_state, found.idiag_inode)) return {.asked = true};
-  return {.asked = true, .uid = found.idiag_uid};
+  return {.asked = true, .owner = SocketOwner{found.idiag_uid, found.idiag_inode}};
+}
+
+std::optional<SocketOwner> look_in_tables(const Seen& seen) {
+  if (seen.is_v4) {
+    if (const auto owner = find_in_table("/proc/net/tcp", seen)) return owner;
+  }
+  return find_in_table("/proc/net/tcp6", seen);  // a program may speak version 4 through a socket of version 6
+}
+
+std::optional<uid_t> uid_of(const std::optional<SocketOwner>& owner) {
+  return owner ? std::optional{owner->uid} : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TcpEnds> ends_seen_by_peer(int socket) {
+  sockaddr_storage ours{}, theirs{};
+  socklen_t our_size = sizeof ours, their_size = sizeof theirs;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &our_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &their_size) != 0)
+    return std::nullopt;
+  if (theirs.ss_family != AF_INET && theirs.ss_family != AF_INET6) return std::nullopt;
+  Seen seen{.own = end_of(theirs), .other = end_of(ours)};
+  seen.is_v4 = IN6_IS_ADDR_V4MAPPED(&seen.own.address) != 0;
+  return seen;
+}
+
+std::optional<SocketOwner> socket_owner(const TcpEnds& seen) {
+  const auto answer = ask_kernel(seen);
+  return answer.asked ? answer.owner : look_in_tables(seen);
+}
+
+OwnerAnswer peer_uid_by_netlink(int connected_socket) {
+  const auto seen = ends_seen_by_peer(connected_socket);
+  if (!seen) return {.asked = true};
+  const auto answer = ask_kernel(*seen);
+  return {.asked = answer.asked, .uid = uid_of(answer.owner)};
 }
 
 std::optional<uid_t> peer_uid_by_proc(int connected_socket) {
-  const auto seen = seen_from_the_other_side(connected_socket);
-  if (!seen) return std::nullopt;
-  if (seen->is_v4) {
-    if (const auto uid = find_in_table("/proc/net/tcp", *seen)) return uid;
-  }
-  return find_in_table("/proc/net/tcp6", *seen);  // a program may speak version 4 through a socket of version 6
+  const auto seen = ends_seen_by_peer(connected_socket);
+  return seen ? uid_of(look_in_tables(*seen)) : std::nullopt;
 }
 
 std::optional<uid_t> peer_uid(int connected_socket) {
-  const auto answer = peer_uid_by_netlink(connected_socket);
-  return answer.asked ? answer.uid : peer_uid_by_proc(connected_socket);
+  const auto seen = ends_seen_by_peer(connected_socket);
+  return seen ? uid_of(socket_owner(*seen)) : std::nullopt;
 }
 
 }  // namespace relay::net

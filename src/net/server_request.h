@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "net/peer_uid.h"
+
 namespace relay::net {
 
 struct HttpHeader {
@@ -44,7 +46,8 @@ class HttpHeaders {
 struct HttpPeer {
   std::string address = {};  // "127.0.0.1"; empty when it did not come by TCP
   std::uint16_t port = 0;
-  std::optional<uid_t> uid = {};  // whose program it is, by the kernel's word; see peer_uid.h
+  std::optional<uid_t> uid = {};     // whose program it is, by the kernel's word; see peer_uid.h
+  std::optional<TcpEnds> ends = {};  // by which its socket is found again
 };
 
 struct ServerRequest {

@@ -3,7 +3,7 @@
 /// Why: every process of a user passes the kernel's check of the uid, an agent's tools too. Decisions that belong to the
 ///   user (answering permissions, speaking as the user) need more than the uid. docs/security.md states what this
 ///   classification enforces and what it does not.
-/// Invariants: `agent` is empty unless `kind` is Agent. Unknown never counts as the user.
+/// Invariants: `agent` and `door` are empty unless `kind` is Agent. Unknown never counts as the user.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ enum class OriginKind : std::uint8_t {
 struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
   std::string agent = {};  // the name of the agent, as far as it is known
+  std::string door = {};   // the socket of its host, which tells agents of the same name apart
   bool daemon = false;     // the acceptor's own process: the HTTP API, whose callers it has checked
 
   [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
@@ -30,6 +31,8 @@ struct PeerOrigin {
 
 inline PeerOrigin user_origin() { return {.kind = OriginKind::User}; }
 inline PeerOrigin daemon_origin() { return {.kind = OriginKind::User, .daemon = true}; }
-inline PeerOrigin agent_origin(std::string name) { return {.kind = OriginKind::Agent, .agent = std::move(name)}; }
+inline PeerOrigin agent_origin(std::string name, std::string door = {}) {
+  return {.kind = OriginKind::Agent, .agent = std::move(name), .door = std::move(door)};
+}
 
 }  // namespace relay::protocol

@@ -2,11 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -36,6 +40,25 @@ std::string read_file(const std::string& path, std::size_t bound) {
 
 std::optional<Process> process(std::string_view number) {
   return parse_process(read_file(format("/proc/{}/stat", number), kMaxStatBytes));
+}
+
+using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+bool is_number(std::string_view name) { return name.find_first_not_of("0123456789") == std::string_view::npos; }
+
+/// Does one of the descriptors in that folder lead to `target`? `left` looks are allowed and counted down.
+bool leads_to(const std::string& path, std::string_view target, std::size_t& left) {
+  const Folder folder{::opendir(path.c_str()), &::closedir};
+  if (!folder) return false;
+  std::array<char, 64> link{};
+  while (const auto* entry = ::readdir(folder.get())) {
+    if (entry->d_name[0] == '.') continue;
+    if (left == 0) return false;
+    --left;
+    const auto size = ::readlinkat(::dirfd(folder.get()), entry->d_name, link.data(), link.size());
+    if (size > 0 && std::string_view{link.data(), static_cast<std::size_t>(size)} == target) return true;
+  }
+  return false;
 }
 
 template <class Number>
@@ -72,12 +95,11 @@ std::optional<Process> find_process(pid_t pid) { return process(std::to_string(p
 
 std::vector<Process> all_processes() {
   std::vector<Process> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), &::closedir};
+  const Folder folder{::opendir("/proc"), &::closedir};
   if (!folder) return all;
   while (const auto* entry = ::readdir(folder.get())) {
-    const std::string_view name{entry->d_name};
-    if (name.find_first_not_of("0123456789") != std::string_view::npos) continue;
-    if (const auto found = process(name)) all.push_back(*found);
+    if (!is_number(entry->d_name)) continue;
+    if (const auto found = process(entry->d_name)) all.push_back(*found);
   }
   return all;
 }
@@ -113,6 +135,24 @@ std::vector<std::string> open_files(pid_t pid) {
       files.push_back(std::move(path));
   }
   return files;
+}
+
+std::optional<pid_t> find_socket_holder(std::uint32_t inode, uid_t user, std::size_t max_descriptors) {
+  std::vector<pid_t> pids;
+  const Folder folder{::opendir("/proc"), &::closedir};
+  if (!folder) return std::nullopt;
+  while (const auto* entry = ::readdir(folder.get()))
+    if (is_number(entry->d_name)) pids.push_back(std::atoi(entry->d_name));
+  std::ranges::sort(pids, std::greater{});
+  const auto target = format("socket:[{}]", inode);
+  for (const pid_t pid : pids) {
+    const auto place = format("/proc/{}", pid);
+    struct stat status{};
+    if (::stat(place.c_str(), &status) != 0 || status.st_uid != user) continue;
+    if (leads_to(place + "/fd", target, max_descriptors)) return pid;
+    if (max_descriptors == 0) break;
+  }
+  return std::nullopt;
 }
 
 bool send_signal(const ProcessId& id, int number) {

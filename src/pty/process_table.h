@@ -44,6 +44,10 @@ bool has_variable(pid_t pid, std::string_view entry);
 /// The absolute paths of the files the process has open; none where we may not know it.
 std::vector<std::string> open_files(pid_t pid);
 
+/// A process that has this socket open, among those of that user; the youngest numbers first, since whoever asks something
+/// was often started for it. None when no process shows it within `max_descriptors` looks (about 1 µs each).
+std::optional<pid_t> find_socket_holder(std::uint32_t inode, uid_t user, std::size_t max_descriptors);
+
 /// False when it is gone, or not ours to signal. Never hits a stranger with the same number.
 bool send_signal(const ProcessId& id, int number);
 

@@ -142,7 +142,15 @@ struct PlayedApi {
   PlayedDoors doors{later};
   SystemClock clock;
   SeededRandom random{7};
-  Api api{workspaces, doors, clock, random, {.version = "9.9"}};
+  std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; none: it is gone
+  std::size_t callers_asked = 0;
+  Api api{workspaces,
+          doors,
+          clock,
+          random,
+          {.version = "9.9",
+           .origin_of = [this](const net::HttpPeer&) { return ++callers_asked, caller; },
+           .system_token = [] { return std::string{"system"}; }}};
   Guard guard{.port = 3888, .owner = 1000};
 
   net::ServerAnswer ask(std::string method, std::string target, std::string body = {},

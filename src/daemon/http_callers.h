@@ -1,0 +1,42 @@
+/// Classifies the process at the other end of an HTTP connection: the user's own program, or a process inside an agent.
+///
+/// Why: TCP carries no credentials, and all programs of a user have the same uid. The kernel names the socket at the other
+///   end, /proc the process that has it open, and its parents tell whose it is (host/peer_classifier.h), as for Unix
+///   sockets. docs/security.md states what this stops and what it does not.
+/// Invariants: a caller is inside an agent only when that is known. One that cannot be found counts as Unknown. One that has
+///   closed its socket has no origin at all, so a process that writes a request and ends is not taken for the user.
+/// Bounded: kMaxDescriptors looks into /proc for a new connection, one question to the kernel for a known one; the last
+///   kMaxKnown connections are known.
+/// Threading: the API's loop thread.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "config/places.h"
+#include "host/peer_classifier.h"
+#include "net/server_request.h"
+
+namespace relay::daemon {
+
+class HttpCallers {
+ public:
+  static constexpr std::size_t kMaxDescriptors = 50'000;  // about 50 ms
+  static constexpr std::size_t kMaxKnown = 256;
+
+  explicit HttpCallers(const config::Home& home);
+
+  /// None: the caller has closed its end.
+  std::optional<protocol::PeerOrigin> classify(const net::HttpPeer& peer);
+
+ private:
+  struct Known {
+    std::uint32_t socket = 0;
+    protocol::PeerOrigin origin;
+  };
+
+  host::PeerClassifier classifier_;
+  std::deque<Known> known_;  // the oldest first
+};
+
+}  // namespace relay::daemon
