@@ -103,6 +103,36 @@ TEST_F(Authority, AgentThatLooksLikeTheUserDoesNotSilenceTheUser) {
   EXPECT_TRUE(world.bodies(bob).empty());
 }
 
+TEST_F(Authority, AgentCannotTypeIntoATerminal) {
+  constexpr auto kKeys = R"({"name":"Bob","data":"y\r"})";
+  const auto own = world.join_from(agent_origin("Bob"), "cli", kCommandLine);
+  const auto other = world.join_from(agent_origin("Carol"), "Carol", R"("capabilities":{"send_ack":true})");
+  const auto unknown = world.join_from(PeerOrigin{}, "cli", kCommandLine);
+  for (const auto by : {own, other, unknown}) {
+    const auto refused = world.answer(by, "SEND_INPUT", kKeys);
+    EXPECT_EQ(text(refused, "code"), "REFUSED") << json::serialize(refused);
+    EXPECT_EQ(text(refused, "name"), "Bob");
+  }
+  EXPECT_TRUE(world.asked_of_hosts<TypeIntoHost>().empty());
+  world.request(world.join_person(), "SEND_INPUT", kKeys);
+  EXPECT_EQ(world.asked_of_hosts<TypeIntoHost>().size(), 1u) << "the user types";
+}
+
+TEST_F(Authority, AgentEndsOnlyItselfAndThoseItStarted) {
+  const auto release = [&](ConnectionId by) {
+    world.request(by, "RELEASE", R"({"name":"Worker","by":"human"})");
+    const auto ends = world.asked_of_hosts<EndHost>();
+    return ends.empty() ? Release{.by = "refused"} : ends.front().release;
+  };
+  const auto inside = release(world.join_from(agent_origin("Carol"), "cli", kCommandLine));
+  EXPECT_EQ(inside.by, "Carol");
+  EXPECT_TRUE(inside.own_only);
+  EXPECT_TRUE(release(world.join_from(agent_origin("Dora"), "Dora")).own_only);
+  EXPECT_EQ(release(world.join_from(PeerOrigin{}, "cli", kCommandLine)).by, "refused");
+  EXPECT_FALSE(release(world.join_person()).own_only);
+  EXPECT_FALSE(release(bob).own_only) << "a client of the user's";
+}
+
 TEST_F(Authority, SessionIdAloneDoesNotResume) {
   const auto session = text(payload(world.heard(bob, "WELCOME").at(0)), "session_id");
   world.leave(bob);

@@ -81,8 +81,7 @@ struct StartHost {
 struct EndHost {
   QueryId id;
   std::string name;
-  std::string reason;
-  std::string by;
+  Release release;
 };
 struct TypeIntoHost {
   QueryId id;

@@ -307,7 +307,7 @@ TEST_F(Happenings, ReleaseIsToldOnceWithWhoAskedForIt) {
     const auto worker = world.join_ours("Worker");
     world.request(asker, "RELEASE", payload);
     const auto end = world.asked_of_hosts<EndHost>().at(0);
-    EXPECT_EQ(end.by, by);
+    EXPECT_EQ(end.release.by, by);
     world.request(worker, "BYE", format(R"({{"end":"released","by":"{}"}})", by));
     world.host_done(end.id, {});
     EXPECT_EQ(log("agent.released").size(), before + 1);

@@ -30,6 +30,7 @@ struct Worker {
 struct Release {
   std::string by = {};  // `human`, `api` or an agent's name
   std::string reason = {};
+  bool own_only = false;  // `by` is an agent: it ends itself and those it started
 };
 
 /// What an agent is told that asked.

@@ -334,20 +334,23 @@ void Core::on_release(Connection& connection, const protocol::Envelope& envelope
     return refuse_worker(
         connection, envelope, MessageType::ReleaseResult, wanted->name,
         {Refusal::Busy, format("'{}' is being started; release it when its SPAWN is answered", wanted->name)});
+  const auto& origin = connection.peer.origin;
+  const bool nameless = connection.query_only && origin.agent.empty();  // an agent ends itself and those it started
+  if (const auto refused = nameless ? require_user(connection, "end an agent") : std::nullopt)
+    return refuse_worker(connection, envelope, MessageType::ReleaseResult, wanted->name, *refused);
   const auto id = ask_host(connection, envelope, MessageType::ReleaseResult, wanted->name);
   if (!id) return;
   // A session is known by its name, a process inside an agent by that agent; the user's programs say who asks.
-  const auto& origin = connection.peer.origin;
   std::string by = connection.agent.value();
   if (connection.query_only && origin.is_agent() && !origin.agent.empty())
     by = origin.agent;
   else if (connection.query_only)
     by = wanted->by.empty() ? std::string{protocol::kUserName} : wanted->by;
-  asked_[*id].release = {by, wanted->reason};
+  asked_[*id].release = {std::move(by), wanted->reason, !origin.is_user()};
   AgentState* agent = find_agent(wanted->name);
   if (agent != nullptr && agent->session && agent->session->ended == 0 && !agent->releasing)
     agent->releasing = asked_[*id].release;
-  emit(EndHost{*id, std::move(wanted->name), std::move(wanted->reason), std::move(by)});
+  emit(EndHost{*id, std::move(wanted->name), asked_[*id].release});
 }
 
 void Core::on_send_input(Connection& connection, const protocol::Envelope& envelope) {
@@ -355,6 +358,8 @@ void Core::on_send_input(Connection& connection, const protocol::Envelope& envel
   if (!wanted)
     return refuse_worker(connection, envelope, MessageType::SendInputResult, {},
                          {Refusal::BadRequest, wanted.error().message()});
+  if (const auto refused = require_user(connection, "type into an agent"))
+    return refuse_worker(connection, envelope, MessageType::SendInputResult, wanted->name, *refused);
   if (const auto id = ask_host(connection, envelope, MessageType::SendInputResult, wanted->name))
     emit(TypeIntoHost{*id, std::move(wanted->name), std::move(wanted->data)});
 }

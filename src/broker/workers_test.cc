@@ -248,7 +248,7 @@ TEST(Workers, ReleaseAndInputAreAnsweredOnceWithTheOutcome) {
   const auto end = world.asked_of_hosts<EndHost>().at(0);
   const auto type = world.asked_of_hosts<TypeIntoHost>().at(0);
   EXPECT_EQ(end.name, "Worker");
-  EXPECT_EQ(end.reason, "done");
+  EXPECT_EQ(end.release.reason, "done");
   EXPECT_EQ(type.data, "\x1b[A");
   world.host_done(type.id, fail("it went away"));
   const auto typed = result(world, alice, "SEND_INPUT_RESULT");

@@ -160,6 +160,11 @@ Result<host::HostRecord> HostKeeper::find_spawned(const std::string& name) const
 void HostKeeper::release(const std::string& name, const broker::Release& release, Done done) {
   auto record = find_spawned(name);
   if (!record) return later(std::move(done), Result<void>{Failure{std::move(record).error()}});
+  if (release.own_only && record->name != release.by && record->spawner != release.by)
+    return later(std::move(done),
+                 Result<void>{fail(format("{} was started by {}, and an agent ends only itself and those "
+                                          "it started; ask your user to run `agent-relay release {}`",
+                                          name, record->spawner, name))});
   protocol::JsonWriter request;
   request.field("do", "release").optional("reason", release.reason).optional("by", release.by);
   call({.agent = record->name,

@@ -255,6 +255,20 @@ TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
   EXPECT_TRUE(outcome());
 }
 
+TEST_F(HostKeeperTest, AnAgentEndsOnlyItselfAndThoseItStarted) {
+  auto record = record_of("Worker");
+  record.spawner = "Alice";
+  FakeHost worker{network, project.hosts, record};
+  keeper->release("Worker", {.by = "Eve", .own_only = true}, remember());
+  EXPECT_NE(outcome().error().message().find("started by Alice"), std::string::npos);
+  EXPECT_TRUE(worker.asked.empty());
+  for (const auto* by : {"Alice", "Worker"}) {
+    worker.asked.clear();
+    keeper->release("Worker", {.by = by, .own_only = true}, remember());
+    ASSERT_TRUE(run_until(loop, [&] { return !worker.asked.empty(); })) << by;
+  }
+}
+
 TEST_F(HostKeeperTest, OneThatHangsUpWithoutAnAnswerIsNotGone) {
   const auto worker = host("Worker");
   worker->answer.clear();

@@ -306,8 +306,7 @@ void Workspace::carry_out(broker::StartHost& effect) {
 
 void Workspace::carry_out(broker::EndHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_done(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->release(effect.name, {.by = effect.by, .reason = effect.reason},
-                  when_told<void>(effect.id, &broker::Broker::on_host_done));
+  hosts_->release(effect.name, effect.release, when_told<void>(effect.id, &broker::Broker::on_host_done));
 }
 
 void Workspace::carry_out(broker::TypeIntoHost& effect) {

@@ -12,21 +12,21 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 64 * 1024;
 
-/// Keys and answers decide what an agent does.
+/// Keys and answers decide what an agent does, and whether it runs on.
 bool needs_user(const Wish& wish) {
   if (const auto* attach = std::get_if<Attach>(&wish)) return attach->drive;
   return std::holds_alternative<Input>(wish) || std::holds_alternative<Interrupt>(wish) ||
-         std::holds_alternative<AnswerPrompt>(wish);
+         std::holds_alternative<AnswerPrompt>(wish) || std::holds_alternative<EndAgent>(wish);
 }
 
 std::string only_the_user(const protocol::PeerOrigin& origin) {
   if (!origin.is_agent())
-    return "only the user may type here or answer, and the process that asks could not be identified; run it in a "
-           "shell "
-           "on this machine";
+    return "only the user may type here, answer or end the agent, and the process that asks could not be identified; "
+           "run "
+           "it in a shell on this machine";
   return format(
-      "only the user may type here or answer, and this request comes from a process inside {}; ask the user to "
-      "do it in a shell of their own",
+      "only the user may type here, answer or end the agent, and this request comes from a process inside {}; ask the "
+      "user to do it in a shell of their own",
       origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent));
 }
 
@@ -96,11 +96,16 @@ class Door::Visitor final : public net::StreamListener {
     if (stream_->bytes_waiting() > kMaxBehindBytes) return leave();  // asks and does not read
     auto request = parse_request(frame);
     if (!request) return send(refusal({}, {}, request.error().message()));
-    if (needs_user(request->wish) && !origin_.is_user())
+    if (needs_user(request->wish) && !origin_.is_user() && !may_end(request->wish))
       return send(refusal(request->what, request->id, only_the_user(origin_), name_of(protocol::Refusal::Refused)));
     answering_ = &*request;
     std::visit([this](const auto& wish) { carry_out(wish); }, request->wish);
     answering_ = nullptr;
+  }
+
+  [[nodiscard]] bool may_end(const Wish& wish) const {
+    return std::holds_alternative<EndAgent>(wish) && origin_.is_agent() && !origin_.agent.empty() &&
+           std::ranges::find(door_.may_end_, origin_.agent) != door_.may_end_.end();
   }
 
   void type(std::string_view bytes) {

@@ -75,6 +75,8 @@ class Door {
   /// Classifies a peer when it connects (peer_classifier.h). Without one every peer is the user's.
   using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
   void classify_by(OriginOf origin_of) { origin_of_ = std::move(origin_of); }
+  /// The agents that may end this one, beside the user: itself and the one that started it.
+  void let_end(std::vector<std::string> agents) { may_end_ = std::move(agents); }
 
   Result<void> listen(const std::string& path);
 
@@ -106,6 +108,7 @@ class Door {
   net::Network& network_;
   DoorKeeper& keeper_;
   OriginOf origin_of_;
+  std::vector<std::string> may_end_;
   std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
   std::vector<std::uint64_t> leaving_;  // gone, but perhaps still on the call stack or under iteration
   std::uint64_t last_visitor_ = 0;

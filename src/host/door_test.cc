@@ -126,6 +126,28 @@ TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
   EXPECT_EQ(shown(guest), screen_);
 }
 
+TEST_F(DoorTest, AgentIsEndedByTheUserItselfAndTheAgentThatStartedIt) {
+  door.let_end({"Bob", "Alice"});
+  door.classify_by([](const net::Peer& peer) {
+    return peer.pid == 7   ? protocol::agent_origin("Eve")
+           : peer.pid == 8 ? protocol::PeerOrigin{}
+           : peer.pid == 9 ? protocol::agent_origin("Alice")
+           : peer.pid == 6 ? protocol::agent_origin("Bob")
+                           : protocol::user_origin();
+  });
+  const auto is_refused = [&](pid_t pid) {
+    auto& visitor = come(pid);
+    say(visitor, R"({"do":"release"})");
+    const auto answers = heard(visitor);
+    return !answers.empty() && answers[0].find("REFUSED") != std::string::npos;
+  };
+  EXPECT_TRUE(is_refused(7));
+  EXPECT_TRUE(is_refused(8));
+  EXPECT_FALSE(is_refused(9));
+  EXPECT_FALSE(is_refused(6));
+  EXPECT_FALSE(is_refused(5));
+}
+
 TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
   door.classify_by([](const net::Peer& peer) {
     return peer.pid == 7   ? protocol::agent_origin("Bob")
@@ -140,7 +162,8 @@ TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
       say(inside, request);
       const auto answers = heard(inside);
       ASSERT_EQ(answers.size(), 1u) << request;
-      EXPECT_NE(answers[0].find("only the user may type here or answer"), std::string::npos) << answers[0];
+      EXPECT_NE(answers[0].find("only the user may type here, answer or end the agent"), std::string::npos)
+          << answers[0];
     }
     say(inside, R"({"do":"describe"})");
     EXPECT_NE(heard(inside).at(0).find("true"), std::string::npos) << "looking is free";

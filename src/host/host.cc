@@ -120,6 +120,7 @@ class Host::Core final : public pty::ProgramListener,
     door_.classify_by(
         [classifier = std::make_shared<PeerClassifier>(options_.places.records, std::vector{projects, doors})](
             const net::Peer& peer) { return classifier->classify(peer.pid); });
+    door_.let_end({options_.record.name, options_.record.spawner});
   }
 
   [[nodiscard]] bool has_profile() const { return options_.profile.name != profiles::kGeneric; }
