@@ -154,6 +154,16 @@ TEST_F(Authority, FlagAloneOpensNoReservedName) {
   }
 }
 
+TEST_F(Authority, ReservedNameInOtherLettersIsRefused) {
+  for (const auto* name : {"Human", "HUMAN", "System", "CLI", "dashboard", "Hurnan"}) {
+    EXPECT_TRUE(world.closed(world.join(name, R"("_isSystemComponent":true)"))) << name;
+    const auto guest = world.connect();
+    world.send(guest, "1", "Bob", "hi", format(R"("from":"{}")", name));
+    EXPECT_EQ(world.heard(guest, "NACK").size(), 1u) << name;
+  }
+  for (const auto* name : {"Humanist", "Cliff", "systemd"}) EXPECT_FALSE(world.closed(world.join(name))) << name;
+}
+
 TEST_F(Authority, PublishedDashboardJoinsFromTheUsersShellAlone) {
   constexpr auto kFlag = R"("_isSystemComponent":true)";
   EXPECT_TRUE(world.closed(world.join("Dashboard")));

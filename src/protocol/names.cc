@@ -29,6 +29,14 @@ bool is_private_use(char32_t point) { return (point >= 0xE000 && point <= 0xF8FF
 
 Failure bad_name(std::string_view why) { return fail(Errc::BadField, format("this agent name {}", why)); }
 
+/// Of ASCII, as reserved names are.
+std::string in_small_letters(std::string_view text) {
+  std::string lower{text};
+  for (char& byte : lower)
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  return lower;
+}
+
 }  // namespace
 
 Result<void> check_agent_name(std::string_view name) {
@@ -89,8 +97,12 @@ bool is_reserved_name(std::string_view name) {
 std::string_view reserved_look_alike(std::string_view name) {
   static constexpr std::string_view kTaken[] = {"human", "system", "Dashboard", "cli"};
   const auto skeleton = text::confusable_skeleton(name);
-  for (const auto taken : kTaken)
-    if (name != taken && skeleton == text::confusable_skeleton(taken)) return taken;
+  const auto small = text::confusable_skeleton(in_small_letters(name));
+  for (const auto taken : kTaken) {
+    if (name == taken) continue;
+    if (skeleton == text::confusable_skeleton(taken) || small == text::confusable_skeleton(in_small_letters(taken)))
+      return taken;
+  }
   return {};
 }
 
