@@ -117,6 +117,10 @@ void Broker::on_tick(Moment now) {
   core_->set_now(now);
   core_->tick();
 }
+void Broker::forget_unused(WallMs older_than, Moment now) {
+  core_->set_now(now);
+  core_->forget_unused(older_than);
+}
 std::optional<SteadyTime> Broker::next_tick() const { return core_->next_tick(); }
 void Broker::shut_down(Moment now) {
   core_->set_now(now);

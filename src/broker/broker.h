@@ -56,14 +56,15 @@ struct BrokerLimits {
   std::size_t max_page_bytes = 1 << 20;
   double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
   double rate_burst = 200'000;
-  std::size_t max_known_agents = 100'000;
-  std::size_t max_streams = 1'000'000;     // (topic, from → to) with a number
-  std::size_t max_topic_streams = 16'384;  // of those, with a topic and of one sender; idle ones are forgotten
-  std::size_t max_open_queries = 64;       // per connection
-  std::size_t max_starting = 64;           // agents being started for others at once
-  std::size_t max_starting_each = 16;      // of those, per connection
-  bool explain = false;                    // a debug note for every decision
-  bool break_loops = true;                 // agents that only echo each other are stopped
+  std::size_t max_known_agents = 100'000;           // the longest unused are forgotten for new ones
+  std::size_t max_description_bytes = 64ULL << 20;  // of what they tell of themselves, together; the same
+  std::size_t max_streams = 1'000'000;              // (topic, from → to) with a number
+  std::size_t max_topic_streams = 16'384;           // of those, with a topic and of one sender; idle ones are forgotten
+  std::size_t max_open_queries = 64;                // per connection
+  std::size_t max_starting = 64;                    // agents being started for others at once
+  std::size_t max_starting_each = 16;               // of those, per connection
+  bool explain = false;                             // a debug note for every decision
+  bool break_loops = true;                          // agents that only echo each other are stopped
 };
 
 /// What the broker tells about its surroundings to STATUS, HEALTH and METRICS; the probes read the machine.
@@ -153,6 +154,8 @@ class Broker {
 
   // Time.
   void on_tick(Moment now);
+  /// Forgets names that were last used before then, in several commits when they are many.
+  void forget_unused(WallMs older_than, Moment now);
   /// When `on_tick` is wanted next; empty when nothing waits for time.
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
 

@@ -167,7 +167,7 @@ std::optional<Core::Objection> Core::objection_to_join(const AgentName& member) 
   if (std::cmp_greater_equal(joined, protocol::kMaxChannelsPerAgent))
     return Objection{Refusal::BadRequest,
                      format("{} is in {} channels already; leave one first", member.value(), joined)};
-  if (find_agent(member.value()) == nullptr && agents_.size() >= limits_.max_known_agents)
+  if (find_agent(member.value()) == nullptr && !has_room_for_name())
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   return std::nullopt;
 }

@@ -66,6 +66,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     AgentState& agent = add_agent(record.name.value());
     agent.record = bounded(std::move(record));
     agent.saved = true;
+    count_description(agent);
   }
   for (const auto& counts : snapshot.counts) {
     AgentState* agent = find_agent(counts.agent.value());

@@ -4,6 +4,7 @@
 ///   commits.cc     changes gathered into one commit, and what waits for it
 ///   handshake.cc   HELLO, RESUME, names and their owners, leaving
 ///   authority.cc   what only the user may do
+///   forgetting.cc  names that nobody uses any more
 ///   routing.cc     SEND: limits, audience, commit
 ///   answering.cc   what a SEND is told, and what is remembered of it
 ///   blocking.cc    senders that wait for an answer, and which message is one
@@ -107,6 +108,9 @@ class Core {
   void host_started(QueryId id, Result<std::int32_t> pid);
   void host_done(QueryId id, Result<void> outcome);
   void hosts(QueryId id, Result<std::vector<Worker>> workers);
+
+  // --- forgetting.cc
+  void forget_unused(WallMs older_than);
 
   // --- asking.cc
   void host_answered(QueryId id, Result<void> outcome);
@@ -215,6 +219,18 @@ class Core {
   void erase_agent(const std::string& name);
   /// Why the name cannot be told from one that is reserved or in use; empty when it can.
   [[nodiscard]] std::string confusable_reason(std::string_view name);
+
+  // --- forgetting.cc
+  /// Is there room for one name more, beside `others` that are promised? The longest unused ones are forgotten for it.
+  [[nodiscard]] bool has_room_for_name(std::size_t others = 0);
+  [[nodiscard]] std::vector<std::string> unused_names(WallMs older_than, std::size_t most) const;
+  /// Not connected, not resumable, not claimed; nothing waits for it, and the user set nothing for it.
+  [[nodiscard]] bool is_unused(const AgentState& agent, WallMs older_than) const;
+  void forget_names(const std::vector<std::string>& names);
+  void see_guest(AgentState& guest);
+  [[nodiscard]] bool has_room(std::size_t others) const;
+  /// Its description has changed.
+  void count_description(AgentState& agent);
 
   // --- authority.cc
   struct Objection {
@@ -671,7 +687,9 @@ class Core {
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
   };
   std::unordered_map<std::string, AgentState, NameHash, std::equal_to<>> agents_;
-  ConfusableNames confusable_names_;  // of agents_
+  ConfusableNames confusable_names_;   // of agents_
+  std::size_t description_bytes_ = 0;  // of agents_
+  SteadyTime next_room_search_{};      // for a name to forget, after one that found none
   Streams streams_;
 
   // Who listens where. Names are kept, not pointers.

@@ -75,6 +75,10 @@ const records::OutboxMark& OutboxMarks::advance(const AgentName& sender, const s
   return mark;
 }
 
+bool OutboxMarks::used_since(WallMs when) const {
+  return std::ranges::any_of(marks_, [&](const auto& entry) { return entry.second.updated >= when; });
+}
+
 void OutboxMarks::roll_back(const std::string& epoch, std::uint64_t number) {
   const auto place = marks_.find(epoch);
   if (place == marks_.end() || place->second.high < number) return;

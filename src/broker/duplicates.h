@@ -22,6 +22,7 @@ class RecentIds {
  public:
   static constexpr std::size_t kIds = 512;
 
+  [[nodiscard]] bool empty() const { return firsts_.empty(); }
   [[nodiscard]] bool contains(std::string_view id) const { return find(id).has_value(); }
   /// The message that had it, as far as it was told.
   [[nodiscard]] std::optional<Key> find(std::string_view id) const;
@@ -63,6 +64,8 @@ class OutboxMarks {
   /// The number was answered (taken or refused for good); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,
                                      bool refused, WallMs now);
+  /// Did one of them get an answer since then?
+  [[nodiscard]] bool used_since(WallMs when) const;
   /// A commit failed: that number and everything after it is due again.
   void roll_back(const std::string& epoch, std::uint64_t number);
 

@@ -47,6 +47,7 @@ AgentState& Core::add_agent(const std::string& name) {
 
 void Core::erase_agent(const std::string& name) {
   confusable_names_.remove(name);
+  if (const AgentState* agent = find_agent(name)) description_bytes_ -= agent->described_bytes;
   agents_.erase(name);
 }
 
@@ -104,9 +105,11 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
       return refuse_hello(ErrorCode::BadRequest, reason);
   }
   if (agent == nullptr) {
-    if (agents_.size() >= limits_.max_known_agents) {
+    if (!has_room_for_name()) {
       return refuse_hello(ErrorCode::Busy,
-                          format("{} agents are known already; remove one with REMOVE_AGENT first", agents_.size()));
+                          format("{} agents are known already and in use; remove one with REMOVE_AGENT "
+                                 "first",
+                                 agents_.size()));
     }
     agent = &add_agent(hello->agent);
   }
@@ -218,6 +221,7 @@ void Core::update_record(AgentState& agent, const protocol::Hello& hello) {
   take(record.team, hello.team);
   take(record.display_name, hello.display_name);
   take(record.avatar_url, hello.avatar_url);
+  count_description(agent);
 }
 
 void Core::open_session(Connection& connection, AgentState& agent, const protocol::Hello& hello,

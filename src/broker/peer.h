@@ -84,6 +84,7 @@ inline constexpr std::size_t kMaxDone = 64;
 
 struct AgentState {
   records::Agent record;
+  std::size_t described_bytes = 0;  // of the record, as they are counted
   std::optional<records::Session> session;
   std::string resume_token;               // in clear, while it is connected
   std::vector<ConnectionId> connections;  // several only for users

@@ -47,7 +47,7 @@ std::optional<Core::Objection> Core::objection_to_guest(const Connection& connec
   if (auto reason = confusable_reason(name); !speaks_as_user(connection, name) && !reason.empty())
     return Objection{Refusal::BadRequest, std::move(reason)};
   if (known == nullptr) {
-    if (agents_.size() < limits_.max_known_agents) return std::nullopt;
+    if (has_room_for_name()) return std::nullopt;
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   }
   if (known->removing) return Objection{Refusal::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
@@ -68,6 +68,7 @@ AgentState& Core::admit_guest(std::string_view name) {
     save_eventually(records::PutAgent{guest.record});
     emit(RosterChanged{});
   }
+  see_guest(guest);
   return guest;
 }
 

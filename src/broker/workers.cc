@@ -228,7 +228,7 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
   if (starting_.size() >= limits_.max_starting || static_cast<std::size_t>(own) >= limits_.max_starting_each)
     return Objection{Refusal::Busy,
                      format("{} agents are being started already; wait for one of them", starting_.size())};
-  if (known == nullptr && agents_.size() + starting_.size() >= limits_.max_known_agents)
+  if (known == nullptr && !has_room_for_name(starting_.size()))
     return Objection{Refusal::Busy, format("{} agents are known already; remove one first", agents_.size())};
   if (starting.task.empty()) return std::nullopt;
 

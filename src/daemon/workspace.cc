@@ -399,9 +399,15 @@ void Workspace::use_retention(store::Retention retention) {
     arm_retention(kFirstRetention);
 }
 
+void Workspace::forget_unused_names(WallMs older_than) {
+  broker_.forget_unused(older_than, now());
+  settle();
+}
+
 void Workspace::arm_retention(Millis delay) {
   retention_timer_ = loop_.after(delay, [this] {
     queue_->forget(options_.retention, now().wall);
+    if (options_.retention.max_age_ms > 0) forget_unused_names(now().wall - options_.retention.max_age_ms);
     arm_retention(kRetentionEvery);
   });
 }

@@ -91,6 +91,8 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
 
   /// Holds from the next round of retention on.
   void use_retention(store::Retention retention);
+  /// Of names, as each round of retention does.
+  void forget_unused_names(WallMs older_than);
 
   [[nodiscard]] bool quiet() const { return broker_.quiet(); }
   [[nodiscard]] std::size_t connection_count() const { return connections_.size(); }

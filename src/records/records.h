@@ -158,6 +158,10 @@ struct OutboxMark {
   WallMs updated = 0;
 };
 
+/// Outbox marks keep duplicates out for ever; one that was silent this long (and past the retention age) has no
+/// outbox behind it any more.
+inline constexpr WallMs kForgetMarksAfterMs = 90LL * 24 * 3600 * 1000;
+
 struct Vote {
   AgentName voter;
   std::string choice;  // approve, reject, abstain

@@ -20,10 +20,6 @@ inline constexpr std::size_t kMaxAmbiguousIds = 16;  // named when a prefix fits
 /// How far a wall clock may have been set back and a search by time still finds everything.
 inline constexpr WallMs kClockSlackMs = 3'600'000;
 
-/// Outbox marks keep duplicates out for ever; one that was silent this long (and past the retention age) has no
-/// outbox behind it any more.
-inline constexpr WallMs kForgetMarksAfterMs = 90LL * 24 * 3600 * 1000;
-
 /// A message with several deliveries is as far as the least advanced: what still moves, then what ended badly, and
 /// only then delivered.
 constexpr int advancement(records::DeliveryState state) {

@@ -152,7 +152,7 @@ Result<void> SqliteRetention::beside(Connection& connection, const Retention& re
       {"DELETE FROM outbox_marks WHERE (sender,epoch) IN (SELECT sender,epoch FROM outbox_marks WHERE updated<?1 LIMIT "
        "?2)"
        " RETURNING 1",
-       std::min(old, now - kForgetMarksAfterMs)},
+       std::min(old, now - records::kForgetMarksAfterMs)},
       {"DELETE FROM usage WHERE (session,request) IN (SELECT session,request FROM usage INDEXED BY usage_by_time WHERE "
        "at<?1 LIMIT ?2) RETURNING 1",
        old},

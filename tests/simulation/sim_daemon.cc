@@ -159,6 +159,12 @@ void SimDaemon::die_in_commit() {
     store_->break_next_commit(before, after);
 }
 
+void SimDaemon::forget_unused_names() {
+  if (!running()) return;
+  trace_.line("the daemon forgets unused names");
+  workspace_->forget_unused_names(loop_.now().wall + 1);
+}
+
 void SimDaemon::shut_down() {
   if (!running()) return;
   trace_.line("the daemon is asked to leave");

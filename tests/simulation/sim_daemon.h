@@ -42,6 +42,8 @@ class SimDaemon {
   void shut_down();
   /// The power goes away inside the next commit (SQLite only; otherwise it dies now).
   void die_in_commit();
+  /// Forgets every name that nobody uses at this moment, however young.
+  void forget_unused_names();
   /// Programs that know themselves to be connected: whoever of them the daemon counts as here must hear a broadcast.
   void ask_who_is_ready(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
 

@@ -153,7 +153,7 @@ std::vector<std::string> World::names() const {
 
 void World::one_fault() {
   auto& program = *programs_[random_.below(programs_.size())];
-  switch (random_.below(12)) {
+  switch (random_.below(14)) {
     case 0:
     case 1:
     case 2: return daemon_->die_after(1 + random_.below(60));
@@ -175,6 +175,8 @@ void World::one_fault() {
       ledger_.clock_jumps();
       return loop_.jump_wall(by);
     }
+    case 11:
+    case 12: return daemon_->forget_unused_names();
     default: {
       std::string unclaimed;
       for (const auto& one : programs_)
