@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <limits>
 #include <utility>
 
 #include "base/beneath.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
+constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+constexpr std::int64_t kNanosPerMilli = 1'000'000;
 
 class DiskFile final : public AppendFile {
  public:
@@ -99,21 +102,41 @@ Result<UniqueFd> DiskDirectory::open_file(const std::string& name, int flags) co
   return open_file_beneath({fd_.get(), name, full(name)}, flags);
 }
 
-std::vector<std::string> DiskDirectory::files() const {
-  std::vector<std::pair<std::int64_t, std::string>> found;
+std::vector<DiskDirectory::Entry> DiskDirectory::entries(mode_t kind) const {
+  std::vector<Entry> found;
   const int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
-  if (entries == nullptr && copy >= 0) ::close(copy);
-  while (const dirent* entry = entries == nullptr ? nullptr : ::readdir(entries)) {
+  DIR* const listing = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (listing == nullptr && copy >= 0) ::close(copy);
+  while (const dirent* entry = listing == nullptr ? nullptr : ::readdir(listing)) {
+    const std::string_view name = entry->d_name;
     struct stat status{};
-    if (::fstatat(fd_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
-      found.emplace_back(status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec, entry->d_name);
+    if (name == "." || name == ".." || ::fstatat(fd_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        (status.st_mode & S_IFMT) != kind)
+      continue;
+    found.push_back({status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec, std::string{name}});
   }
-  if (entries != nullptr) ::closedir(entries);
+  if (listing != nullptr) ::closedir(listing);
   std::ranges::sort(found);
+  return found;
+}
+
+std::vector<std::string> DiskDirectory::files() const { return files_before(std::numeric_limits<WallMs>::max()); }
+
+std::vector<std::string> DiskDirectory::files_before(WallMs time) const {
   std::vector<std::string> names;
-  for (auto& [time, name] : found) names.push_back(std::move(name));
+  for (auto& entry : entries(S_IFREG))
+    if (entry.written_ns / kNanosPerMilli < time) names.push_back(std::move(entry.name));
   return names;
+}
+
+std::vector<std::string> DiskDirectory::directories() const {
+  std::vector<std::string> names;
+  for (auto& entry : entries(S_IFDIR)) names.push_back(std::move(entry.name));
+  return names;
+}
+
+bool DiskDirectory::remove_empty_directory(const std::string& name) {
+  return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
 Result<void> DiskDirectory::remove(const std::string& name) {

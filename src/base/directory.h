@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -70,6 +71,12 @@ class DiskDirectory final : public Directory {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Ordinary files, oldest first.
   [[nodiscard]] std::vector<std::string> files() const;
+  /// Of these, the ones that were last written before that time.
+  [[nodiscard]] std::vector<std::string> files_before(WallMs time) const;
+  /// Directories, without links to some.
+  [[nodiscard]] std::vector<std::string> directories() const;
+  /// True when there is none of that name afterwards. What is not empty stays.
+  bool remove_empty_directory(const std::string& name);
   /// Nothing happens when there is none.
   Result<void> remove(const std::string& name);
   /// Only when nothing is there.
@@ -90,9 +97,16 @@ class DiskDirectory final : public Directory {
   Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) override;
 
  private:
+  struct Entry {
+    std::int64_t written_ns;
+    std::string name;
+    auto operator<=>(const Entry&) const = default;
+  };
   DiskDirectory(std::string path, UniqueFd fd) : path_{std::move(path)}, fd_{std::move(fd)} {}
   static Result<std::unique_ptr<DiskDirectory>> enter(const std::string& path);
   [[nodiscard]] Result<std::unique_ptr<DiskDirectory>> open_below(const std::string& name) const;
+  /// Those of one kind (S_IFREG, S_IFDIR), oldest first.
+  [[nodiscard]] std::vector<Entry> entries(mode_t kind) const;
   [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags) const;
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 

@@ -14,6 +14,7 @@
 #include "cli/workspace.h"
 #include "config/places.h"
 #include "config/trust.h"
+#include "host/agent_folder.h"
 #include "host/friendly_name.h"
 #include "host/instructions.h"
 #include "host/spawning.h"
@@ -56,11 +57,6 @@ Result<std::string> working_directory() {
   return here;
 }
 
-struct Furnished {
-  std::string skill;   // a file that holds the instructions
-  std::string outbox;  // where the agent lays down messages
-};
-
 /// A configuration that cannot be read is no reason not to run an agent.
 host::Notice notice_wanted(const Context& context) {
   const auto settings = config::load_settings(context.home, context.environment);
@@ -71,21 +67,6 @@ host::Notice notice_wanted(const Context& context) {
     case config::TerminalNotice::Osc777: return host::Notice::Osc777;
   }
   return host::Notice::Off;
-}
-
-/// The folder of this agent inside the project; nobody should commit it.
-Result<Furnished> furnish(const config::Project& project, const std::vector<std::string>& names,
-                          const std::vector<std::string>& outgoing) {
-  const auto top = RELAY_TRY(DiskDirectory::open_inside(project.tree, {names.front()}));
-  RELAY_TRY(top->create_once(".gitignore", "*\n"));
-  const auto folder = RELAY_TRY(DiskDirectory::open_inside(project.tree, names));
-  {
-    const auto file = RELAY_TRY(folder->create("relay.md.new"));
-    RELAY_TRY(file->append(host::skill_text()));
-  }
-  RELAY_TRY(folder->replace("relay.md", "relay.md.new"));
-  const auto outbox = RELAY_TRY(DiskDirectory::open_inside(project.tree, outgoing));
-  return Furnished{folder->path() + "/relay.md", outbox->path()};
 }
 
 }  // namespace
@@ -143,9 +124,12 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   places.long_texts = places.outgoing = folder;
   places.long_texts.emplace_back("messages");
   places.outgoing.emplace_back("outbox");
-  const auto furnished = furnish(context.project, folder, places.outgoing);
-  if (!furnished && may_remark(wish))
-    remark(format("{}; the agent runs without files for long messages", furnished.error().message()));
+  auto made = host::AgentFolder::make(
+      {.root = context.project.tree, .names = folder, .keep = std::chrono::days{settings.retention_max_age_days()}});
+  if (made)
+    lodging.folder.emplace(*std::move(made));
+  else if (may_remark(wish))
+    remark(format("{}; the agent runs without files for long messages", made.error().message()));
 
   auto& command = lodging.command;
   command.streams = wish.streams;
@@ -164,7 +148,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   pty::set_variable(command.environment, "AGENT_RELAY_DOOR", places.door);  // not that of an agent we run inside
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", context.project.root);
   pty::set_variable(command.environment, "AGENT_RELAY_INBOX", team + "/inbox.md");
-  if (furnished) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", furnished->outbox);
+  if (lodging.folder) pty::set_variable(command.environment, "AGENT_RELAY_OUTBOX", lodging.folder->outbox());
   const auto facts = adapters::launch_facts(options.profile.name, command);
   record.version = facts.version;
   record.permission_mode = facts.permission_mode;
@@ -176,7 +160,8 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
                                        .instructions = skill,
                                        .attended = !wish.detached});
   }
-  if (wish.instruct) host::instruct(command, options.profile.instructions, skill, furnished ? furnished->skill : "");
+  if (wish.instruct)
+    host::instruct(command, options.profile.instructions, skill, lodging.folder ? lodging.folder->skill() : "");
   return lodging;
 }
 

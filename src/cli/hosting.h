@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/context.h"
 #include "cli/own_outbox.h"
+#include "host/agent_folder.h"
 #include "host/host.h"
 #include "profiles/shelf.h"
 
@@ -30,6 +32,7 @@ struct Lodging {
   pty::Command command;  // what the agent is run as
   OwnOutbox outbox;
   std::unique_ptr<DiskDirectory> inbox;
+  std::optional<host::AgentFolder> folder;  // last: cleared before the outbox gives the name back
 };
 
 /// The user's own profiles, in the home.

@@ -36,4 +36,9 @@ Result<std::string> LongTexts::keep(std::string_view id, std::string_view text) 
   return format("{}/{}", directory->path(), name);
 }
 
+void remove_long_texts_before(DiskDirectory& directory, WallMs time) {
+  for (const auto& name : directory.files_before(time))
+    if (name.ends_with(kEnding)) (void)directory.remove(name);
+}
+
 }  // namespace relay::host

@@ -1,7 +1,9 @@
 /// Messages too long to be typed, as files the agent can read.
 ///
 /// They lie in the project itself (`.agent-relay/agents/<name>/messages/`), because an agent may read there without
-/// asking anybody. The newest kMaxLongTexts are kept; nothing else in that directory is touched.
+/// asking anybody. The newest kMaxLongTexts are kept; nothing else in that directory is touched. They stay when the agent has
+/// ended, because a conversation that goes on later names them, for as long as the history has the message (agent_folder.h);
+/// `agent-relay read ID` shows the whole text in any case.
 /// Threading: one thread.
 #pragma once
 
@@ -9,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/result.h"
 
 namespace relay::host {
@@ -27,5 +30,8 @@ class LongTexts {
   std::string root_;
   std::vector<std::string> names_;
 };
+
+/// Removes texts of ours that were written before that time.
+void remove_long_texts_before(DiskDirectory& directory, WallMs time);
 
 }  // namespace relay::host

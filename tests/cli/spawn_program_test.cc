@@ -196,6 +196,22 @@ TEST_F(Spawned, EndWhileTheDaemonIsAwayIsToldTruthfullyWhenItIsBack) {
   EXPECT_EQ(ends, 4U) << "each is told once";
 }
 
+TEST_F(Spawned, FailedStartAndEndedAgentLeaveNoFolderInTheProject) {
+  const auto folder = [&](const std::string& name) { return box.project() + "/.agent-relay/agents/" + name; };
+  EXPECT_NE(box.run({"-n", "Mia", "no-such-program"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder("Mia")));
+  EXPECT_NE(box.run({"-n", "Mia", "--model", "x", "true"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder("Mia")));
+  EXPECT_NE(box.run({"spawn", "Mia", "no-such-program"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder("Mia")));
+
+  spawn("Bob", "wait");
+  ASSERT_TRUE(hears("Bob", "wait"));
+  EXPECT_TRUE(fs::is_directory(folder("Bob") + "/outbox"));
+  box.ok({"release", "Bob"});
+  EXPECT_TRUE(eventually([&] { return !fs::exists(folder("Bob")); }));
+}
+
 TEST_F(Spawned, ProgramWithoutAProfileIsHeardLineByLine) {
   box.ok({"chat", "--name", "Bob"});
   const auto script = box.write(box.project() + "/talk.sh",

@@ -142,6 +142,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   net::AsioLoop loop;
   host::Host host{loop, std::move(options), *lodging->outbox.outbox};
   const auto ended = host.run();
+  lodging->folder.reset();
   lodging->outbox.outbox.reset();  // the name is free before the door closes: whoever waits for that may use it
   if (!ended) {
     starter.failed(ended.error());
