@@ -82,8 +82,8 @@ std::string fresh_name(const Context& context) {
 
 Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   const auto settings = config::load_settings(context.home, context.environment).value_or(config::Settings{});
-  RELAY_TRY(config::check_trusted(context.project.root, settings, context.environment));
-  RELAY_TRY(config::check_trusted(context.project.tree, settings, context.environment));
+  RELAY_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
+  RELAY_TRY(config::check_trusted(context.project.tree, context.home, settings, context.environment));
   Lodging lodging;
   auto& options = lodging.options;
   SystemRandom random;

@@ -17,6 +17,9 @@ std::string absolute_socket(const config::Settings& settings);
 /// not answer yet.
 Result<void> while_between_daemons(const std::function<Result<void>()>& attempt);
 
+/// Says on stderr that nothing is written into the directory of this project, where that is so (config/trust.h).
+void remark_common(const Context& context);
+
 /// Afterwards this project's workspace can be reached: opened in the daemon that runs, or in one that is started and of
 /// which a person at a terminal is told. Harmless when it is open already.
 Result<void> ensure_workspace(const Context& context);

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "config/settings.h"
+#include "config/trust.h"
 #include "config/worktree.h"
 
 namespace relay::config {
@@ -73,8 +74,16 @@ SocketPlaces socket_places(std::string usual, const std::string& runtime, std::s
   return {std::move(usual), std::move(fallback)};
 }
 
+/// Everyone may put a marker there, so that none of them says anything.
+bool is_writable_by_all(const fs::path& directory) {
+  struct stat info{};
+  return ::stat(directory.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0 &&
+         (info.st_uid != ::geteuid() || (info.st_mode & S_ISVTX) != 0);
+}
+
 /// True when `directory` holds something that makes it a project root. A relay home is no such thing.
 bool has_marker(const fs::path& directory, const std::vector<std::string>& homes) {
+  if (is_writable_by_all(directory)) return false;
   for (const auto marker : kMarkers) {
     const auto candidate = directory / marker;
     std::error_code failed;
@@ -83,6 +92,13 @@ bool has_marker(const fs::path& directory, const std::vector<std::string>& homes
     if (std::find(homes.begin(), homes.end(), real) == homes.end()) return true;
   }
   return false;
+}
+
+/// Another home may be in force: the default one in the user's directory is still a home, not a marker.
+std::vector<std::string> relay_homes(const Home& home, const Environment& environment) {
+  std::vector<std::string> homes = {resolved(home.root)};
+  if (const auto user = user_directory(environment); !user.empty()) homes.push_back(resolved(user + "/.agent-relay"));
+  return homes;
 }
 
 }  // namespace
@@ -120,12 +136,14 @@ Result<Home> find_home(const Environment& environment) {
 std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment) {
   if (auto given = environment("AGENT_RELAY_PROJECT")) return resolved(*given);
   const auto start = resolved(std::string{start_directory});
-  std::vector<std::string> homes = {resolved(home.root)};
-  // Another home is in force: the default one in the user's directory is still a home, not a marker.
-  if (const auto user = user_directory(environment); !user.empty()) homes.push_back(resolved(user + "/.agent-relay"));
+  const auto homes = relay_homes(home, environment);
   for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
     if (has_marker(at, homes)) return at.string();
   return start;
+}
+
+bool is_marked(const std::string& directory, const Home& home, const Environment& environment) {
+  return directory != "/" && has_marker(directory, relay_homes(home, environment));
 }
 
 std::string project_id(std::string_view root) { return sha256_hex(root).substr(0, kProjectIdDigits); }
@@ -168,8 +186,11 @@ Result<Project> current_project(const Home& home, const Environment& environment
   const auto here = fs::current_path(failed);
   if (failed) return fail("cannot tell the current directory: " + failed.message() + "; change to one that exists");
   const auto tree = find_project_root(here.string(), home, environment);
-  auto project = project_at(workspace_root(tree, home, environment), home);
-  project.tree = tree;
+  const auto root = workspace_root(tree, home, environment);
+  auto project = usable_project(root, home, Settings{}, environment);
+  if (project.common)  // unless the user trusts it as a project
+    project = usable_project(root, home, load_settings(home, environment).value_or(Settings{}), environment);
+  if (!project.common) project.tree = tree;
   return project;
 }
 

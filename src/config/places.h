@@ -55,12 +55,16 @@ struct Project {
   std::string hosts;        // directory: one record and one socket per host
   std::string team;         // directory: one directory per agent, with its inbox.md
   std::string link;         // <root>/.agent-relay/relay.sock, where published clients look first
+  bool common = false;      // a directory of the system and no project (trust.h): nothing is written into it
 };
 
 /// The project a directory belongs to: `$AGENT_RELAY_PROJECT` if set; else the nearest ancestor with a marker; else
-/// the directory itself. Neither a relay home nor the root of the file system ever counts. A linked git worktree is a root
-/// of its own here.
+/// the directory itself. Neither a relay home nor the root of the file system ever counts. Markers in a
+/// directory where everyone may write (`/tmp`) do not count either. A linked git worktree is a root of its own here.
 std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment);
+
+/// Whether a directory is a project root by a marker in it, by the same rules.
+bool is_marked(const std::string& directory, const Home& home, const Environment& environment);
 
 /// Where the host of that id listens.
 SocketPlaces door_of(const Project& project, const Home& home, std::string_view host_id);

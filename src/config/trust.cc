@@ -26,17 +26,36 @@ bool is_allowed(const std::string& root, const Settings& settings) {
 
 }  // namespace
 
-Result<void> check_trusted(const std::string& root, const Settings& settings, const Environment& environment) {
+Standing standing_of(const std::string& root, const Home& home, const Settings& settings,
+                     const Environment& environment) {
   struct stat status{};
-  if (::stat(root.c_str(), &status) != 0) return {};
+  if (::stat(root.c_str(), &status) != 0 || is_allowed(root, settings)) return Standing::Trusted;
   const uid_t owner = status.st_uid;
-  if (owner == ::geteuid() || owner == kRoot || is_caller_of_sudo(owner, environment)) return {};
-  if (is_allowed(root, settings)) return {};
+  const bool own = owner == ::geteuid() || is_caller_of_sudo(owner, environment);
+  const bool everyones = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) != 0;
+  const bool systems = root == "/" || (owner == kRoot && !own) || (everyones && (own || owner == kRoot));
+  if (systems && !is_marked(root, home, environment)) return Standing::Common;
+  return own ? Standing::Trusted : Standing::Foreign;
+}
+
+Result<void> check_trusted(const std::string& root, const Home& home, const Settings& settings,
+                           const Environment& environment) {
+  if (standing_of(root, home, settings, environment) != Standing::Foreign) return {};
+  struct stat status{};
+  (void)::stat(root.c_str(), &status);
   return fail(
       Errc::NotTrusted,
       relay::format("the project {} belongs to another user (uid {}), who could steer the agents in it, and is not "
                     "used; if you trust it, write trusted_projects = \"{}\" into config.toml",
-                    root, owner, root));
+                    root, status.st_uid, root));
+}
+
+Project usable_project(const std::string& root, const Home& home, const Settings& settings,
+                       const Environment& environment) {
+  auto project = project_at(root, home);
+  project.common = standing_of(project.root, home, settings, environment) == Standing::Common;
+  if (project.common) project.tree = project.directory;
+  return project;
 }
 
 }  // namespace relay::config

@@ -28,7 +28,7 @@ struct AProjectOfAnotherUser : ::testing::Test {
     if (!root.empty()) fs::remove_all(root);
   }
   Result<void> check() {
-    return check_trusted(root, settings, [this](std::string_view name) -> std::optional<std::string> {
+    return check_trusted(root, Home{}, settings, [this](std::string_view name) -> std::optional<std::string> {
       const auto found = variables.find(name);
       return found == variables.end() ? std::nullopt : std::optional{found->second};
     });
@@ -59,14 +59,68 @@ TEST_F(AProjectOfAnotherUser, IsUsedByTheUserWhoCalledSudo) {
   EXPECT_FALSE(check().has_value());
 }
 
-TEST(Trust, IsNotAskedForInOnesOwnProjectsAndInThoseOfRoot) {
-  const Environment nothing = [](std::string_view) { return std::optional<std::string>{}; };
-  EXPECT_TRUE(check_trusted(fs::temp_directory_path().string(), Settings{}, nothing).has_value());
+const Environment kNothing = [](std::string_view) { return std::optional<std::string>{}; };
+
+TEST(Trust, IsNotAskedForInOnesOwnProjects) {
   std::string pattern = "/tmp/trust-XXXXXX";
   const std::string own = ::mkdtemp(pattern.data());
-  EXPECT_TRUE(check_trusted(own, Settings{}, nothing).has_value());
+  EXPECT_EQ(standing_of(own, Home{}, Settings{}, kNothing), Standing::Trusted);
   fs::remove_all(own);
-  EXPECT_TRUE(check_trusted("/nowhere/at/all", Settings{}, nothing).has_value()) << "whoever opens it says so";
+  EXPECT_TRUE(check_trusted("/nowhere/at/all", Home{}, Settings{}, kNothing).has_value()) << "whoever opens it says so";
+}
+
+TEST(Trust, DirectoriesOfTheSystemAreCommon) {
+  for (const auto* root : {"/", "/tmp"}) {
+    EXPECT_EQ(standing_of(root, Home{}, Settings{}, kNothing), Standing::Common) << root;
+    EXPECT_TRUE(check_trusted(root, Home{}, Settings{}, kNothing).has_value()) << root;
+    Settings settings;
+    ASSERT_TRUE(settings.apply_flag(Setting::TrustedProjects, root).has_value());
+    EXPECT_EQ(standing_of(root, Home{}, settings, kNothing), Standing::Trusted) << root;
+  }
+  Home home;
+  home.projects = "/home/ada/.agent-relay/projects";
+  const auto project = usable_project("/tmp", home, Settings{}, kNothing);
+  EXPECT_TRUE(project.common);
+  EXPECT_EQ(project.tree, project.directory);
+  EXPECT_EQ(project.id, project_at("/tmp", home).id);
+}
+
+/// As an ordinary user sees it.
+struct ADirectoryOfRoot : ::testing::Test {
+  std::string root;
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can make one";
+    std::string pattern = "/tmp/trust-XXXXXX";
+    root = ::mkdtemp(pattern.data());
+    fs::permissions(root, fs::perms{0755});
+  }
+  void TearDown() override {
+    if (!root.empty()) fs::remove_all(root);
+  }
+  [[nodiscard]] Standing standing() const {
+    EXPECT_EQ(::seteuid(kSomebodyElse), 0);
+    const auto found = standing_of(root, Home{}, Settings{}, kNothing);
+    EXPECT_EQ(::seteuid(0), 0);
+    return found;
+  }
+};
+
+TEST_F(ADirectoryOfRoot, IsCommonWithoutAMarkerAndForeignWithOne) {
+  EXPECT_EQ(standing(), Standing::Common);
+  fs::create_directory(root + "/.git");
+  EXPECT_EQ(standing(), Standing::Foreign);
+}
+
+TEST_F(ADirectoryOfRoot, IsNoProjectByMarkersWhereEveryoneMayWrite) {
+  fs::permissions(root, fs::perms{01777});
+  fs::create_directory(root + "/.git");
+  EXPECT_EQ(standing(), Standing::Common);
+  fs::create_directory(root + "/mine");
+  ASSERT_EQ(::chown((root + "/mine").c_str(), kSomebodyElse, kSomebodyElse), 0);
+  ASSERT_EQ(::seteuid(kSomebodyElse), 0);
+  const auto found = find_project_root(root + "/mine", Home{}, kNothing);
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_EQ(found, root + "/mine");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "config/system_token.h"
+#include "config/trust.h"
 #include "daemon/daemon.h"
 #include "daemon/prices.h"
 #include "daemon/project_files.h"
@@ -38,8 +39,8 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
     return fail(Errc::NoSuchRoot, format("cannot open the workspace {}: there is no such directory", root));
   }
   const WallMs now = around.loop.now().wall;
-  auto self =
-      std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, config::project_at(root, around.home), settings}};
+  auto project = config::usable_project(root, around.home, settings, config::process_environment());
+  auto self = std::unique_ptr<OpenWorkspace>{new OpenWorkspace{around, std::move(project), settings}};
   self->socket_ = RELAY_TRY(prepare_project(self->project_, now));
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));

@@ -72,6 +72,7 @@ Result<void> exclude_from_git(const std::string& root) {
 
 /// Everything in the root is opened beneath it: whoever wrote the project may have put links and pipes there.
 Result<void> link_in_root(const config::Project& project, const std::string& socket) {
+  if (project.common) return {};
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project.root, {std::string{kLinkDirectory}}));
   RELAY_TRY(place_link(*directory, std::string{kLinkName}, socket));
   return exclude_from_git(project.root);

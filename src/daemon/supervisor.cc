@@ -93,7 +93,7 @@ Result<OpenWorkspace*> Supervisor::open(const std::string& wanted, const std::st
     RELAY_TRY(found->second->listen_also(socket));
     return found->second.get();
   }
-  RELAY_TRY(config::check_trusted(root, settings_, config::process_environment()));
+  RELAY_TRY(config::check_trusted(root, options_.home, settings_, config::process_environment()));
   const Surroundings around{options_.home, options_.version, loop_,         network_,
                             random_,       launcher_,        system_token_, started_};
   auto opened = RELAY_TRY(OpenWorkspace::open(around, settings_, root));

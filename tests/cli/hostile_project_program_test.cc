@@ -67,6 +67,41 @@ TEST(AProjectOfAnotherUser, IsRefusedByARunningDaemonToo) {
   EXPECT_NE(refused.err.find("belongs to another user"), std::string::npos) << refused.err;
 }
 
+TEST(ADirectoryOfTheSystem, GetsNothingWrittenIntoItByAnOrdinaryUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  const auto nothing_there = [](const std::string& directory) { return !fs::exists(directory + "/.agent-relay"); };
+  for (const bool everyones : {true, false}) {
+    Sandbox box;
+    const auto common = box.home() + "-common";
+    fs::create_directory(common);
+    fs::permissions(common, fs::perms{everyones ? 01777U : 0755U});
+    if (everyones) fs::create_directory(common + "/.git");  // anybody may have put it there
+    box.become(kSomebodyElse, common);
+    const auto up = box.run({"up", "--no-http"});
+    EXPECT_EQ(up.code, 0) << up.err;
+    EXPECT_EQ(up.err.find("agent-relay: " + common + " is a directory of the system and no project"), 0U) << up.err;
+    const auto ran = box.run({"-n", "Alice", "sh", "-c", "echo $AGENT_RELAY_OUTBOX"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out.find(box.workspace_directory() + "/.agent-relay/agents/Alice/outbox"), 0U) << ran.out;
+    EXPECT_EQ(box.run({"send", "Alice", "see there", "--attach", "/etc/hostname"}).code, 0);
+    EXPECT_TRUE(nothing_there(common));
+    EXPECT_NE(box.ok({"log"}).find("see there"), std::string::npos);
+  }
+}
+
+TEST(AProjectOfRoot, IsRefusedForAnOrdinaryUserUntilItIsTrusted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  Sandbox box;
+  const auto project = box.home() + "-roots";
+  fs::create_directories(project + "/.git");
+  box.become(kSomebodyElse, project);
+  const auto refused = box.run({"up", "--no-http"});
+  EXPECT_EQ(refused.code, 5) << refused.err;
+  EXPECT_NE(refused.err.find("belongs to another user (uid 0)"), std::string::npos) << refused.err;
+  box.set("AGENT_RELAY_TRUSTED_PROJECTS", project);
+  box.ok({"up", "--no-http"});
+}
+
 TEST(AListenerOfAnotherUser, HearsNoMessage) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
   Sandbox box;

@@ -1,6 +1,7 @@
 #include "cli/sandbox.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -120,6 +121,12 @@ void Sandbox::enter_project(const std::string& name) {
   fs::create_directories(project_ + "/.git");
 }
 
+void Sandbox::become(uid_t user, const std::string& directory) {
+  user_ = user;
+  project_ = directory;
+  EXPECT_EQ(::chown(top_.c_str(), user, user), 0);
+}
+
 pid_t Sandbox::spawn(const std::vector<std::string>& words, int input, const std::string& out,
                      const std::string& err) const {
   std::vector<std::string> command = {program()};
@@ -153,6 +160,7 @@ pid_t Sandbox::spawn_program(std::vector<std::string> command, int input, const 
   ::dup2(output(out), STDOUT_FILENO);
   ::dup2(output(err), STDERR_FILENO);
   ::close_range(3, ~0U, 0);
+  if (user_ != 0 && (::setgroups(0, nullptr) != 0 || ::setgid(user_) != 0 || ::setuid(user_) != 0)) ::_exit(125);
   ::execve(argv[0], argv.data(), envp.data());
   ::_exit(127);
 }

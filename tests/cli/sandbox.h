@@ -78,6 +78,8 @@ class Sandbox {
   /// Another directory with a marker; later runs happen there.
   void enter_project(const std::string& name);
   void set(const std::string& variable, const std::string& value) { variables_[variable] = value; }
+  /// Later runs happen as this user, who gets the sandbox, and in this directory, which is left as it is.
+  void become(uid_t user, const std::string& directory);
 
   [[nodiscard]] pid_t daemon_pid() const;
   void kill_daemon() const;
@@ -91,6 +93,7 @@ class Sandbox {
                       const std::string& err) const;
 
   std::string top_, home_, project_;
+  uid_t user_ = 0;  // 0: whoever runs the test
   std::map<std::string, std::string> variables_;
   int runs_ = 0;
 };

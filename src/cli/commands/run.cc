@@ -118,6 +118,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     starter.failed(wish.error());
     return complain(wish.error().message(), ExitCode::Usage);
   }
+  if (!wish->detached && ::isatty(STDERR_FILENO) == 1) remark_common(context);
   if (!wish->detached && context.may_start && !invocation.has("--no-start"))
     if (const auto ready = ensure_workspace(context); !ready && ::isatty(STDERR_FILENO) == 1)
       remark(relay::format("the daemon does not start: {}", ready.error().message()));  // the agent runs all the same

@@ -116,8 +116,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
                     loaded.error().message());
     return loaded;
   }());
-  if (!invocation.has("--ready-fd"))  // said before a daemon is started in vain
-    RELAY_CLI_TRY(config::check_trusted(context.project.root, settings, context.environment));
+  if (!invocation.has("--ready-fd")) {  // said before a daemon is started in vain
+    RELAY_CLI_TRY(config::check_trusted(context.project.root, context.home, settings, context.environment));
+    remark_common(context);
+  }
   if (invocation.has("--foreground")) return run_in_foreground(invocation, context, std::move(settings));
   RELAY_CLI_TRY(while_between_daemons([&] { return open_or_start(invocation, context, settings); }));
   return ExitCode::Yes;
