@@ -29,6 +29,10 @@ constexpr std::size_t kSyncStreamBytes = 128;
 constexpr std::string_view kReplaced = "another session began under its name";
 constexpr std::string_view kLost = "the connection was lost and did not return";
 
+/// After a loss, until the record of the session's end is looked for. Connections of that host which still wait to be
+/// accepted come first: one of them may resume the session and say BYE itself.
+constexpr Millis kRecordDelay{2'000};
+
 constexpr std::size_t kTokenBytes = 24;
 constexpr std::size_t kSessionIdBytes = 8;
 
@@ -463,6 +467,7 @@ void Core::end_session(AgentState& agent, Ending ending) {
   agent.session->ended =
       ending.at == 0 ? now_.wall : std::clamp(ending.at, std::min(agent.session->started, now_.wall), now_.wall);
   if (ending.at != 0) agent.record.last_seen = std::max(agent.record.last_seen, agent.session->ended);
+  if (!ending.lost) agent.session->last_seen = agent.session->ended;
   if (!ending.lost) agent.record.claim_hash.clear();  // a session that says goodbye gives the name back
   save_eventually(records::PutSession{*agent.session});
   save_eventually(records::PutAgent{agent.record});
@@ -476,14 +481,20 @@ void Core::arm_grace(AgentState& agent, Millis grace) {
   const SteadyTime due = now_.steady + grace;
   const bool armed = agent.grace_due.has_value();
   agent.grace_due = due;
-  if (!armed) timers_.arm(due, {.kind = TimerKind::SessionGrace, .name = agent.name().value()});
+  const SteadyTime first = std::min(due, now_.steady + kRecordDelay);
+  if (!armed) timers_.arm(first, {.kind = TimerKind::SessionGrace, .name = agent.name().value()});
 }
 
-/// The timer of an earlier loss may fire during a later one: it is armed again for the rest of that grace.
+/// The first call is early, for the record that its host may have left. The timer of an earlier loss may fire during a later
+/// one. Both times it is armed again for the rest of the grace.
 void Core::end_lost_session(AgentState& agent) {
   const auto due = std::exchange(agent.grace_due, {});
   if (!due || agent.connected() || agent.removing || !agent.session || agent.session->ended != 0) return;
-  if (*due > now_.steady) return arm_grace(agent, std::chrono::ceil<Millis>(*due - now_.steady));
+  if (*due > now_.steady) {
+    agent.grace_due = due;
+    timers_.arm(*due, {.kind = TimerKind::SessionGrace, .name = agent.name().value()});
+    return find_ended_sessions();
+  }
   grace_over_.push_back(agent.name().value());
   find_ended_sessions();
 }
@@ -543,6 +554,7 @@ void Core::detach(Connection& connection) {
   agent->unchecked.clear();
   agent->lost_at = now_.steady;
   agent->record.last_seen = now_.wall;
+  if (agent->session) agent->session->last_seen = now_.wall;
   arm_grace(*agent, Millis{limits_.session_grace_ms});
   if (connection.phase == Phase::Active) {
     save_eventually(records::PutAgent{agent->record});

@@ -96,6 +96,26 @@ TEST_F(Happenings, ASessionBeginsAndEnds) {
   EXPECT_EQ(number(*object_member(ended, "summary"), "duration"), 2'000);
 }
 
+TEST_F(Happenings, SessionWasLastSeenWhenItWasLostOrEnded) {
+  const auto bob = world.join_ours("Bob"), asker = world.join_ours("Ada");
+  const auto session = text(log("session.started").front(), "_sessionId");
+  const auto seen = [&] {
+    return number(world.answer(asker, "SESSION_QUERY", format(R"({{"id":"{}"}})", session)), "lastSeen");
+  };
+  world.pass(2s);
+  EXPECT_EQ(seen(), world.now().wall) << "it is connected";
+  world.leave(bob);
+  const auto lost = world.now().wall;
+  world.pass(2s);
+  EXPECT_EQ(seen(), lost);
+  for (int n = 0; n < 20; ++n) {
+    world.pass(4s);
+    world.say(asker, R"({"v":1,"type":"PONG","id":"p","ts":1,"payload":{"nonce":"x"}})");
+  }
+  EXPECT_EQ(text(last("session.ended"), "reason"), "crashed");
+  EXPECT_EQ(seen(), lost) << "it ended later, after the grace";
+}
+
 TEST_F(Happenings, OneThatNeverSaidGoodbyeHasEndedWhenTheNextBegins) {
   world.leave(world.join_ours("Bob"));
   EXPECT_EQ(text(last("agent.status"), "state"), "offline");
@@ -143,8 +163,9 @@ TEST_F(Happenings, SessionThatEndedWhileTheDaemonWasAwayIsToldTruthfully) {
     auto bye = end.bye;
     bye.ended_at = world.now().wall;
     world.ended_sessions().push_back(left_by_host(session, bye));
-    world.pass(20s);
     const auto before = log("session.ended").size();
+    world.now().steady += 20s;  // nobody is there
+    world.now().wall += 20'000;
     world.restart();
     world.settle();
     const auto ended = last("session.ended");
@@ -191,6 +212,15 @@ TEST_F(Happenings, RecordIsReadBeforeALostSessionEndsOrIsReplaced) {
   EXPECT_EQ(text(last("session.ended"), "reason"), "released");
   EXPECT_EQ(world.heard(next, "WELCOME").size(), 1U);
   EXPECT_EQ(log("session.ended").size(), 2U);
+}
+
+TEST_F(Happenings, RecordOfALostSessionIsReadSoon) {
+  world.leave(world.join_ours("Bob"));
+  const auto ended_at = world.now().wall;
+  world.ended_sessions().push_back(left_by_host(text(last("session.started"), "_sessionId"), {.ended_at = ended_at}));
+  world.pass(5s);
+  EXPECT_EQ(text(last("session.ended"), "reason"), "completed");
+  EXPECT_EQ(number(last("session.ended"), "endedAt"), ended_at);
 }
 
 TEST_F(Happenings, RecordOfALivingOrAnotherSessionEndsNothing) {

@@ -205,9 +205,10 @@ void Core::session(QueryId id, Result<records::SessionRow> row) {
   const AgentState* agent = find_agent(session.agent.value());
   const bool current = agent != nullptr && agent->session && agent->session->id == session.id;
   payload.field("id", session.id.value()).field("agent", session.agent.value()).field("started", session.started);
-  payload.field("lastSeen", session.last_seen);
+  const bool connected = current && agent->connected();
+  payload.field("lastSeen", connected ? now_.wall : current ? agent->session->last_seen : session.last_seen);
   if (session.ended != 0) payload.field("ended", session.ended);
-  payload.field("connected", current && agent->connected());
+  payload.field("connected", connected);
   payload.field("itemCount", row->work.items).field("commandsRun", row->work.commands);
   payload.begin_array("filesModified");
   for (const auto& file : row->work.files) {
