@@ -43,6 +43,10 @@ void Broker::on_commit_failed(records::Ticket from, records::Ticket to, std::str
   core_->set_now(now);
   core_->commit_failed(from, to, why);
 }
+void Broker::on_damage(const StoreDamage& damage, Moment now) {
+  core_->set_now(now);
+  core_->damaged(damage);
+}
 void Broker::on_backlog(records::BacklogPage page, Moment now) {
   core_->set_now(now);
   core_->backlog(std::move(page));

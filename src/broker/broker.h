@@ -81,13 +81,23 @@ struct ServerInfo {
   std::string version;
   std::string storage_driver;
   bool persistent = false;
-  std::string damage = {};          // of the store, found when it was opened: a sentence; empty: none
-  std::uint64_t lost_messages = 0;  // by that, at most
-  std::string durability = {};      // what an accepted message survives: `power` or `process`; empty: neither
+  std::string damage = {};            // of the store: a sentence; empty: none was found
+  std::uint64_t lost_messages = 0;    // by that, at most
+  std::uint64_t refused_changes = 0;  // acknowledged ones that the store refuses and keeps for its next opening
+  std::string durability = {};        // what an accepted message survives: `power` or `process`; empty: neither
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
   std::string system_token = {};           // shown by the daemon's own programs; empty: nobody can
   std::optional<SteadyTime> started = {};  // of the daemon; without it the broker's own start counts
+};
+
+/// Damage of the store that was found after its opening.
+struct StoreDamage {
+  std::string finding;                  // which file, what is wrong, the next step
+  std::string reason;                   // the same with what is lost, where that is known
+  std::uint64_t lost_messages = 0;      // at most
+  std::uint64_t refused_changes = 0;    // in all
+  std::vector<std::string> files = {};  // that were set aside
 };
 
 /// One row of the roster (agents.json, LIST_AGENTS).
@@ -125,6 +135,7 @@ class Broker {
   /// There are events up to this number, of what was committed earlier.
   void on_newest_event(records::EventNumber newest, Moment now);
   void on_commit_failed(records::Ticket from, records::Ticket to, std::string_view why, Moment now);
+  void on_damage(const StoreDamage& damage, Moment now);
   void on_backlog(records::BacklogPage page, Moment now);
   void on_backlog_failed(const records::BacklogRequest& asked, std::string_view why, Moment now);
   void on_expired(records::ExpireResult result, Moment now);

@@ -74,6 +74,7 @@ class Core {
   void committed(records::Ticket up_to, records::EventNumber newest);
   void see_events(records::EventNumber newest);
   void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
+  void damaged(const StoreDamage& damage);
   void tick();
   void shut_down();
   Effects take_effects(Broker::Gathering gathering);
@@ -677,6 +678,7 @@ class Core {
   bool released_ = false;         // something that was uncommitted, since those were looked at
   std::vector<Waiting> unsaved_;  // nobody asks for it again, and its commit failed; with what waits for that, in order
   StoreState store_ = StoreState::Works;
+  bool damaged_at_work_ = false;
   std::string store_trouble_;  // why the last commit failed; empty: it succeeded
   bool shutting_down_ = false;
 

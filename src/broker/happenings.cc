@@ -47,6 +47,19 @@ void Core::record(const Event& event, const AgentState& agent) {
   record(event, agent.name(), agent.session ? agent.session->id : SessionId{});
 }
 
+/// Told in STATUS and HEALTH from now on, and as an event.
+void Core::damaged(const StoreDamage& damage) {
+  if (info_.damage.find(damage.finding) == std::string::npos)
+    info_.damage += (info_.damage.empty() ? "" : "; ") + damage.finding;
+  info_.lost_messages += damage.lost_messages;
+  info_.refused_changes = std::max(info_.refused_changes, damage.refused_changes);
+  damaged_at_work_ = true;
+  record(events::RelayDamaged{.reason = damage.reason,
+                              .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
+                              .files = damage.files},
+         AgentName{}, SessionId{});
+}
+
 events::AgentStatus Core::activity_event(const protocol::SessionStateChange& told) {
   return {.state = told.state.empty() ? "online" : told.state,
           .reason = told.reason.empty() ? std::optional<std::string>{} : std::optional{told.reason}};

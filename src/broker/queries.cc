@@ -252,6 +252,7 @@ void Core::stats(QueryId id, Result<records::StoreStats> stats) {
   payload.field("persistent", info_.persistent).field("driver", info_.storage_driver);
   payload.optional("durability", info_.durability);
   if (!info_.damage.empty()) payload.field("damage", info_.damage).field("lostMessages", info_.lost_messages);
+  if (info_.refused_changes > 0) payload.field("refusedChanges", info_.refused_changes);
   payload.field("canWrite", store_trouble_.empty()).field("canRead", stats.has_value());
   if (stats) payload.field("messages", stats->messages).field("bytes", stats->bytes);
   if (!store_trouble_.empty())
@@ -300,7 +301,12 @@ void Core::on_health(Connection& connection, const protocol::Envelope& envelope)
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   std::vector<std::string> issues;
   if (store_ != StoreState::Works) issues.emplace_back("messages cannot be stored at the moment");
-  if (info_.lost_messages > 0) issues.push_back(info_.damage);
+  if (info_.lost_messages > 0 || damaged_at_work_) issues.push_back(info_.damage);
+  if (info_.refused_changes > 0)
+    issues.push_back(
+        format("the message store refuses {} acknowledged changes; they are kept and tried again at each "
+               "start of the daemon",
+               info_.refused_changes));
   std::size_t connected = 0;
   for (const auto& [name, agent] : agents_) {
     if (agent.connected()) ++connected;

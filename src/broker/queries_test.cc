@@ -12,6 +12,34 @@ using testing::text;
 using testing::World;
 using Texts = std::vector<std::string>;
 
+TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
+  World world;
+  const auto alice = world.join("Alice");
+  const auto answer = [&](const std::string& question) {
+    world.request(alice, question, "{}");
+    return payload(world.heard(alice, question + "_RESPONSE").at(0));
+  };
+  EXPECT_FALSE(answer("STATUS").at("storage").as_object().contains("damage"));
+  const StoreDamage damage{.finding = "page 7 is damaged; restart the daemon",
+                           .reason = "page 7 is damaged; restart the daemon; 1 message is lost",
+                           .lost_messages = 1,
+                           .refused_changes = 2};
+  world.find_damage(damage);
+  world.find_damage(damage);
+  const auto status = answer("STATUS");
+  const auto& storage = status.at("storage").as_object();
+  EXPECT_EQ(text(storage, "damage"), damage.finding) << "said once";
+  EXPECT_EQ(integer_member(storage, "lostMessages"), 2);
+  EXPECT_EQ(integer_member(storage, "refusedChanges"), 2);
+  EXPECT_NE(text(answer("HEALTH"), "summary").find("page 7"), std::string::npos);
+  records::EventQuery query;
+  query.limit = 100;
+  std::size_t told = 0;
+  for (const auto& event : world.store().events(query)->events)
+    told += event.type == "relay.damaged" && event.json.find(damage.reason) != std::string::npos ? 1u : 0u;
+  EXPECT_EQ(told, 2u);
+}
+
 TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
   World world;
   const auto alice = world.join("Alice", R"("cli":"claude")");

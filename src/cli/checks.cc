@@ -171,6 +171,11 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
   if (const auto* storage = object_member(*status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
       findings.push_back(problem("damage", *damage, "look at the disk; the files are kept beside the store"));
+  if (const auto* storage = object_member(*status, "storage"))
+    if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
+      findings.push_back(problem("refused", relay::format("the message store refuses {} acknowledged changes", refused),
+                                 "they are tried again at each start of the daemon; to give them up, end it and remove "
+                                 "the file that ends in -refused beside the store"));
   if (const auto newest = newest_messages(*connection, protocol::MessageType::MessagesQuery, {}, 1);
       newest && !newest->empty())
     if (newest->front().timestamp > context.now() + kClockTolerance)

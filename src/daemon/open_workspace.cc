@@ -61,6 +61,7 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   options.info.system_token = around.system_token;
   options.info.damage = self->warning_;
   options.info.lost_messages = opened.damage.lost_messages;
+  options.info.refused_changes = opened.refused_changes;
   self->storage_ = options.info.storage_driver;
   // Answers may still be on their way when the workspace they are for has ended.
   const auto post = [&loop = around.loop, alive = self->alive_](net::Task task) {

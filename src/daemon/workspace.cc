@@ -144,6 +144,17 @@ void Workspace::on_answer(store::QueryId id, Result<store::Answer> answer) {
   settle();
 }
 
+void Workspace::on_damage(const store::Damage& damage) {
+  log::error("the message store is damaged", {{"damage", damage.sentence()}});
+  broker_.on_damage({.finding = damage.joined_findings(),
+                     .reason = damage.sentence(),
+                     .lost_messages = damage.lost_messages,
+                     .refused_changes = damage.refused,
+                     .files = damage.kept},
+                    now());
+  settle();
+}
+
 /// The answer is of the kind that was asked for; the broker's own number goes back with it.
 template <typename Wanted, typename Tell>
 void Workspace::ask(broker::QueryId id, store::Query query, Tell tell) {

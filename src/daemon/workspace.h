@@ -112,6 +112,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
   void on_answer(store::QueryId id, Result<store::Answer> answer) override;
+  void on_damage(const store::Damage& damage) override;
 
   void see_event(records::EventNumber newest);
   void settle();

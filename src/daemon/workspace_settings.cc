@@ -42,11 +42,14 @@ store::Damage find_missing_store(const std::string& path, const std::string& dir
   return {.findings = {format("the message store {} is missing and a new one was begun beside the event log in {}",
                               path, directory)},
           .lost_messages = messages,
+          .counted = true,
+          .refused = 0,
           .kept = {}};
 }
 
-/// The event of it, in the store that was recovered.
-Result<void> store_event(store::MessageStore& store, const store::Damage& damage, WallMs now) {
+}  // namespace
+
+Result<void> record_damage(store::MessageStore& store, const store::Damage& damage, WallMs now) {
   const events::RelayDamaged event{.reason = damage.sentence(),
                                    .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
                                    .files = damage.kept};
@@ -58,8 +61,6 @@ Result<void> store_event(store::MessageStore& store, const store::Damage& damage
                                            .body = json::serialize(events::members_of(event))}}));
   return store.commit();
 }
-
-}  // namespace
 
 store::Retention retention_of(const config::Settings& settings) {
   return {.max_age_ms = settings.retention_max_age_days() * kDayMs,
@@ -112,7 +113,8 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
       opened.journal = RELAY_TRY(store::recover_journal(*sqlite, options));
       opened.damage.add(sqlite->damage());
       opened.damage.add(opened.journal->damage());
-      if (opened.damage.found()) RELAY_TRY(store_event(*sqlite, opened.damage, now));
+      if (opened.damage.found()) RELAY_TRY(record_damage(*sqlite, opened.damage, now));
+      opened.refused_changes = sqlite->refused();
       opened.store = std::move(sqlite);
       break;
     }

@@ -23,9 +23,12 @@ struct OpenedStore {
   std::unique_ptr<store::MessageStore> store;
   std::unique_ptr<store::Journal> journal;  // before the store; none for the memory store
   store::Durability durability = store::Durability::Power;
-  std::string path;      // of the database; empty for the memory store
-  store::Damage damage;  // found at the opening
+  std::string path;                   // of the database; empty for the memory store
+  store::Damage damage;               // found at the opening
+  std::uint64_t refused_changes = 0;  // by the store, in this opening or an earlier one
 };
+/// The event of what was found at an opening, in the store that was recovered.
+Result<void> record_damage(store::MessageStore& store, const store::Damage& damage, WallMs now);
 Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now);
 
 }  // namespace relay::daemon

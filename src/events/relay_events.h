@@ -101,10 +101,11 @@ inline constexpr auto kObject<events::LoopTripped> =
 
 template <>
 inline constexpr auto kObject<events::RelayDamaged> =
-    object("RelayDamaged", "A file of the message store was damaged when the workspace was opened.",
-           member<&events::RelayDamaged::reason>("reason", "which files, what was wrong, in a sentence"),
+    object("RelayDamaged", "A file of the message store is damaged, or the store refuses what was acknowledged.",
+           member<&events::RelayDamaged::reason>("reason", "which files, what is wrong, the next step, in a sentence"),
            member<&events::RelayDamaged::lost_messages>("lostMessages",
-                                                        "acknowledged messages that are gone: at most so many"),
+                                                        "acknowledged messages that are gone: at most so many; of "
+                                                        "damage found at work they are counted at the next start"),
            member<&events::RelayDamaged::files>("files", "the damaged files, under the names they are kept by"));
 
 }  // namespace relay::schema

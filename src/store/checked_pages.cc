@@ -19,6 +19,8 @@ namespace relay::store {
 namespace {
 
 constexpr std::size_t kHeaderRead = 100;          // of a database
+constexpr std::size_t kHeaderPagesAt = 28;        // where it says how many pages there are
+constexpr std::size_t kHeaderLargestRootAt = 52;  // not 0: every page has an entry in a map of pages
 constexpr std::uint64_t kLockByte = 0x4000'0000;  // SQLite never uses the page it is in
 constexpr std::size_t kVerifyBytes = std::size_t{1} << 20;
 
@@ -157,6 +159,12 @@ PageLayout page_layout(std::string_view header) {
   return {size == 1 ? 65'536 : size, byte(20) == static_cast<std::uint32_t>(kPageCheckBytes)};
 }
 
+std::uint32_t header_number(std::string_view header, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t byte = 0; byte < 4; ++byte) value = value << 8 | static_cast<unsigned char>(header[at + byte]);
+  return value;
+}
+
 bool is_intact_page(std::string_view page, std::uint64_t number) {
   return page.size() >= 512 && is_intact(page.data(), page.size(), number);
 }
@@ -225,6 +233,52 @@ Result<Verified> verify_pages(const std::string& path, const std::string& vfs, s
     }
   }
   return verified;
+}
+
+PageVerifier::PageVerifier(std::unique_ptr<VfsFile> file) : file_{std::move(file)} {}
+PageVerifier::~PageVerifier() = default;
+
+Result<std::unique_ptr<PageVerifier>> PageVerifier::open(const std::string& path, const std::string& vfs) {
+  return std::unique_ptr<PageVerifier>{new PageVerifier{RELAY_TRY(VfsFile::open(path, vfs, VfsFile::Mode::Read))}};
+}
+
+Result<bool> PageVerifier::step(std::size_t max_bytes) {
+  std::string header(kHeaderRead, '\0');
+  header.resize(RELAY_TRY(file_->read(0, header)));
+  if (header.empty()) return false;  // nothing was folded in yet
+  const auto layout = page_layout(header);
+  if (layout.page_bytes < 512) return fail(Errc::Damaged, format("the header of {} is damaged", file_->path()));
+  if (!layout.checked) return false;
+  const std::uint64_t pages = header_number(header, kHeaderPagesAt);
+  if (verified_ >= pages) return false;  // the file became smaller
+  const auto count =
+      std::min<std::uint64_t>(std::max<std::uint64_t>(max_bytes / layout.page_bytes, 1), pages - verified_);
+  std::string part(count * layout.page_bytes, '\0');
+  if (RELAY_TRY(file_->read(verified_ * layout.page_bytes, part)) != part.size())
+    return fail(Errc::Damaged, format("{} cannot be read to its end", file_->path()));
+  for (std::size_t at = 0; at < part.size(); at += layout.page_bytes) {
+    const auto number = verified_ + at / layout.page_bytes + 1;
+    const auto page = std::string_view{part}.substr(at, layout.page_bytes);
+    if (number == kLockByte / layout.page_bytes + 1 || is_intact_page(page, number)) continue;
+    const bool is_zero = page.find_first_not_of('\0') == std::string_view::npos;
+    if (is_zero && RELAY_TRY(is_free(number, layout, header))) continue;
+    return fail(Errc::Damaged, format("page {} of {} is damaged", number, file_->path()));
+  }
+  verified_ += count;
+  return verified_ < pages;
+}
+
+Result<bool> PageVerifier::is_free(std::uint64_t number, const PageLayout& layout, std::string_view header) const {
+  if (header_number(header, kHeaderLargestRootAt) == 0) return true;  // no map: the page may be free
+  constexpr std::size_t kEntryBytes = 5;
+  constexpr char kFreePage = 2;
+  const auto per_map = (layout.page_bytes - kPageCheckBytes) / kEntryBytes + 1;  // pages of one map, itself included
+  auto map = (number - 2) / per_map * per_map + 2;
+  if (map == kLockByte / layout.page_bytes + 1) ++map;
+  if (number <= map) return false;
+  std::string page(layout.page_bytes, '\0');
+  const auto count = RELAY_TRY(file_->read((map - 1) * layout.page_bytes, page));
+  return count == page.size() && is_intact_page(page, map) && page[(number - map - 1) * kEntryBytes] == kFreePage;
 }
 
 }  // namespace relay::store

@@ -10,10 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "store/vfs_file.h"
 
 namespace relay::store {
 
@@ -28,6 +30,8 @@ struct PageLayout {
   bool checked = false;
 };
 PageLayout page_layout(std::string_view header);
+/// One of the header's numbers of four bytes.
+std::uint32_t header_number(std::string_view header, std::size_t at);
 
 [[nodiscard]] bool is_intact_page(std::string_view page, std::uint64_t number);
 /// Puts the checksum where it belongs. Pages are numbered from 1.
@@ -41,5 +45,29 @@ struct Verified {
 /// Compares all pages of a database with their checksums, and its size with their number; Damaged names the first that
 /// differs. Nobody may write meanwhile, and the log must be empty.
 Result<Verified> verify_pages(const std::string& path, const std::string& vfs, std::uint64_t pages);
+
+/// The same comparison in bounded steps, while the database is in use.
+///
+/// Invariants: the thread that takes a step is the only writer of the database file, so no page changes under it. The file
+///   may be behind SQLite's log, and a page that the log holds may stand half written in the file after a crash: Damaged is
+///   final only when the log is folded in and the same step fails again.
+/// Ownership: owns its handle of the file. Threading: the writer's thread.
+class PageVerifier {
+ public:
+  static Result<std::unique_ptr<PageVerifier>> open(const std::string& path, const std::string& vfs);
+  ~PageVerifier();
+
+  /// Compares the next pages, at most that many bytes (one page at least). True: more remain. A step that failed is
+  /// taken again by the next call.
+  Result<bool> step(std::size_t max_bytes);
+
+ private:
+  explicit PageVerifier(std::unique_ptr<VfsFile> file);
+  /// SQLite does not write every free page: its map of pages says which are free.
+  Result<bool> is_free(std::uint64_t number, const PageLayout& layout, std::string_view header) const;
+
+  std::unique_ptr<VfsFile> file_;
+  std::uint64_t verified_ = 0;  // pages, from the first
+};
 
 }  // namespace relay::store

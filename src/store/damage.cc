@@ -8,17 +8,30 @@
 namespace relay::store {
 
 void Damage::add(Damage other) {
-  std::ranges::move(other.findings, std::back_inserter(findings));
+  for (auto& finding : other.findings)
+    if (std::ranges::find(findings, finding) == findings.end()) findings.push_back(std::move(finding));
   std::ranges::move(other.kept, std::back_inserter(kept));
   lost_messages += other.lost_messages;
+  counted = counted && other.counted;
+  refused = std::max(refused, other.refused);
+}
+
+std::string Damage::joined_findings() const {
+  std::string text;
+  for (const auto& finding : findings) text += (text.empty() ? "" : "; ") + finding;
+  return text;
 }
 
 std::string Damage::sentence() const {
-  std::string text;
-  for (const auto& finding : findings) text += (text.empty() ? "" : "; ") + finding;
+  const auto text = joined_findings();
   if (text.empty()) return text;
+  if (lost_messages == 0 && !counted) return text;
   if (lost_messages == 0) return text + "; no acknowledged message is lost";
   return text + format("; at most {} acknowledged message{} lost", lost_messages, lost_messages == 1 ? " is" : "s are");
+}
+
+Damage found_at_work(const Error& error) {
+  return {.findings = {error.message()}, .lost_messages = 0, .counted = false, .refused = 0, .kept = {}};
 }
 
 }  // namespace relay::store

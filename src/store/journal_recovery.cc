@@ -15,7 +15,7 @@ constexpr std::size_t kGroupCommits = 1'000;
 class Recovery {
  public:
   /// Commits up to `had` are in the store, or were: their events are not told twice.
-  Recovery(MessageStore& store, CommitNumber had) : store_{store}, had_{had} {}
+  Recovery(SqliteStore& store, CommitNumber had) : store_{store}, had_{had} {}
 
   Result<void> add(JournalReach place, records::Changes changes) {
     const bool again = place.commits <= had_;
@@ -34,7 +34,8 @@ class Recovery {
   Result<void> finish() {
     while (!waiting_.empty()) {
       std::get<PersistRequest>(waiting_.back()).promise = Promise::Kept;
-      const auto outcome = carry_out(store_, waiting_);
+      auto outcome = carry_out(store_, waiting_);
+      store_.add_damage(std::move(outcome.damage));
       if (!outcome.failed) break;
       if (!is(outcome.failed->why, Errc::BadChange)) return Failure{outcome.failed->why};
       log::warn("a commit of the journal contradicts the message store: its changes are applied one by one",
@@ -49,7 +50,7 @@ class Recovery {
   }
 
  private:
-  MessageStore& store_;
+  SqliteStore& store_;
   CommitNumber had_;
   std::vector<BatchRequest> waiting_;
 };
@@ -83,6 +84,7 @@ Result<std::unique_ptr<Journal>> recover_journal(SqliteStore& store, const Sqlit
   if (journal->found_files() || journal->newest() > place.applied.commits)
     RELAY_TRY(recovery.add(journal->reach(), {}));
   RELAY_TRY(recovery.finish());
+  RELAY_TRY(store.retry_refused());
   RELAY_TRY(store.finish_recovery(journal->reach().messages));
   return journal;
 }

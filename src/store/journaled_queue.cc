@@ -202,9 +202,13 @@ Result<void> JournaledStoreQueue::give_again() {
     ++next;
     return {};
   });
-  if (read && next != unapplied_.end()) read = fail(Errc::Damaged, "the journal of the message store is damaged");
+  if (read && next != unapplied_.end())
+    read = fail(Errc::Damaged,
+                "the journal of the message store is damaged; restart the daemon to recover what can be read: "
+                "agent-relay down --all, agent-relay up");
   if (!read) {
     stuck_ = true;
+    tell_damage(read.error());
     return read;
   }
   behind_->apply(std::move(again));
@@ -350,6 +354,16 @@ void JournaledStoreQueue::on_answer(QueryId id, Result<Answer> answer) {
   const auto asked = questions_.extract(id);
   early_.push_back({id, asked.empty() ? 0 : asked.mapped(), std::move(answer)});
   tell_answers();
+}
+
+void JournaledStoreQueue::on_damage(const Damage& damage) {
+  if (!ended_) listener_.on_damage(damage);
+}
+
+/// Later: the caller of give_again may be in the middle of its work.
+void JournaledStoreQueue::tell_damage(const Error& error) {
+  if (!is(error, Errc::Damaged) || std::exchange(damage_told_, true)) return;
+  post_([this, damage = found_at_work(error)] { on_damage(damage); });
 }
 
 /// An answer is good once the store is known to have had all that was told before the question.

@@ -99,6 +99,8 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) override;
   void on_expired(Result<records::ExpireResult> result) override;
   void on_answer(QueryId id, Result<Answer> answer) override;
+  void on_damage(const Damage& damage) override;
+  void tell_damage(const Error& error);
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   StoreListener& listener_;
@@ -127,7 +129,8 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::optional<records::Ticket> untold_;  // safe
   bool unmarked_ = false;                  // and the journal could not mark it: until then nothing is told
   std::optional<Refused> refused_;
-  bool stuck_ = false;   // the store could not take what is in the journal
+  bool damage_told_ = false;  // of the journal itself
+  bool stuck_ = false;        // the store could not take what is in the journal
   bool unsure_ = false;  // the store refused a commit, and a crash may show it all the same, until another is over it
   std::optional<Error> trouble_;                         // why, until it takes something again
   std::unordered_map<QueryId, CommitNumber> questions_;  // what each must see

@@ -75,6 +75,17 @@ class JournaledQueue : public testing::Test, public StoreListener {
     heard.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
   }
 
+  void on_damage(const Damage& damage) override {
+    heard.push_back(format("damage: {} refused, {} lost", damage.refused, damage.lost_messages));
+  }
+  /// Changes the database while no queue has it.
+  void change_alone(const Changes& changes) {
+    queue.reset();
+    auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+    ASSERT_TRUE(store) << store.error().message();
+    ASSERT_TRUE(commit(**store, changes));
+  }
+
   SimDisk disk;
   std::vector<LoopInbox::Task> waiting;  // for a time
   LoopInbox loop, behind;                // the turns of the loop, and those of the queue behind the journal
@@ -202,6 +213,76 @@ TEST_F(JournaledQueue, CommitPastTheJournalIsToldOnlyOnceItIsMarked) {
     die();
     if (told) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
   }
+}
+
+TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsTheStoreIsKeptToldAndAppliedLater) {
+  auto mallory = direct(5, "Mallory", "Bob", "under the same key");
+  mallory.push_back(change(6, DeliveryState::Delivered));
+  change_alone(mallory);
+  open();
+  persist(1, 5);
+  run();
+  ASSERT_EQ(heard.front(), "committed 1") << "the journal has it";
+  ASSERT_FALSE(waiting.empty());
+  waiting.back()();
+  run();
+  EXPECT_NE(std::ranges::find(heard, "damage: 2 refused, 1 lost"), heard.end());
+  queue->persist(Ticket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
+  persist(3, 11);
+  run();
+  queue.reset();
+  heard.clear();
+
+  open();  // and it is refused again
+  queue->query(QueryId{1}, MessageQuery{});
+  run();
+  EXPECT_EQ(heard, Heard{"answer 1 2"}) << "told once";
+  ASSERT_TRUE(disk.read("db-refused"));
+
+  change_alone({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
+  open();
+  queue.reset();
+  EXPECT_FALSE(disk.read("db-refused")) << "nothing waits any more";
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  const auto trace = (*store)->trace(short_id(Key{5}));
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ(trace->message.from, AgentName{"Alice"});
+  ASSERT_EQ(trace->deliveries.size(), 1u);
+  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "what was told of it was kept with it";
+}
+
+TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
+  persist(1, 5);
+  loop.run_all();
+  ASSERT_EQ(heard, Heard{"committed 1"});
+  die();
+  // The journal has it, the database has another message under its key.
+  std::map<std::string, std::string> journal;
+  for (const auto& name : {"db-commits0", "db-reached"}) journal[name] = disk.read(name).value();
+  for (const auto& [name, bytes] : journal) delete_file(name, disk.vfs());
+  change_alone(direct(5, "Mallory", "Bob", "under the same key"));
+  for (const auto& [name, bytes] : journal) disk.put(name, bytes);
+  const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+  auto store = SqliteStore::open(options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(recover_journal(**store, options));
+  EXPECT_EQ((*store)->refused(), 2u);
+  EXPECT_EQ((*store)->damage().lost_messages, 1u);
+  EXPECT_NE((*store)->warning().find("db-refused"), std::string::npos) << (*store)->warning();
+}
+
+TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {
+  persist(1, 5);
+  loop.run_all();
+  die();
+  change_alone(direct(5, "Alice", "Bob", "a", 1));
+  const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
+  auto store = SqliteStore::open(options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(recover_journal(**store, options));
+  EXPECT_EQ((*store)->refused(), 0u);
+  EXPECT_EQ((*store)->warning(), "");
 }
 
 TEST_F(JournaledQueue, LeavesNoJournalBehindWhenItEndsInPeace) {

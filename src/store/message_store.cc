@@ -22,4 +22,11 @@ std::uint32_t messages_in(const records::Changes& changes) {
       changes, [](const records::Change& change) { return std::holds_alternative<records::AddMessage>(change); }));
 }
 
+Result<Damage> MessageStore::keep_refused(const records::Change& change) {
+  Damage damage;
+  damage.findings.emplace_back("acknowledged changes contradict the message store and are lost");
+  damage.lost_messages = messages_in({change});
+  return damage;
+}
+
 }  // namespace relay::store

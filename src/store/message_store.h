@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "records/changes.h"
 #include "records/queries.h"
+#include "store/damage.h"
 
 namespace relay::store {
 
@@ -88,6 +89,14 @@ class MessageStore : public MessageReader {
   /// A bounded step of background work (full-text index, retention), in its own commit; true while more remains.
   virtual Result<bool> index_some(std::size_t max_rows) = 0;
   virtual Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) = 0;
+
+  /// Compares the next part of the store with its checksums, unless that was done when it was opened; true while more
+  /// remains. Damaged says what was found and the next step; the check is over then.
+  virtual Result<bool> check_some(std::size_t) { return false; }
+
+  /// The store refuses this change, which was acknowledged: it is kept beside the store, where it can, and tried again when
+  /// the store is opened. Returns what is to be told. Outside a group.
+  virtual Result<Damage> keep_refused(const records::Change& change);
 
   /// A second door for long reads on another thread; empty when the store has none (then reads go to the writer).
   virtual Result<std::unique_ptr<MessageReader>> open_reader() = 0;

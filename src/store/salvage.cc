@@ -172,12 +172,6 @@ void put_be32(std::string& page, std::size_t at, std::uint64_t value) {
   for (std::size_t byte = 0; byte < 4; ++byte) page[at + byte] = static_cast<char>(value >> (24 - 8 * byte));
 }
 
-std::uint32_t be32(std::string_view page, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t byte = 0; byte < 4; ++byte) value = value << 8 | static_cast<unsigned char>(page[at + byte]);
-  return value;
-}
-
 /// The first page holds the header and where the tables begin. When it is damaged, that of a new database stands in for
 /// it: tables made by the same steps begin on the same pages.
 Result<void> make_readable(const std::string& copy, const std::string& vfs, Connection& into) {
@@ -194,7 +188,7 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Conn
   const bool is_whole = RELAY_TRY(file->read(0, page)) == page.size() && is_intact_page(page, 1);
   if (is_whole) {
     // SQLite opens no file that is shorter than its header says; pages of zeros it can tell from others.
-    const auto size = std::uint64_t{be32(page, kPages)} * layout.page_bytes;
+    const auto size = std::uint64_t{header_number(page, kPages)} * layout.page_bytes;
     return size > file->size() ? file->write(size - 1, std::string_view{"\0", 1}) : Result<void>{};
   }
   if (file->size() < page.size()) return {};

@@ -11,7 +11,7 @@
 namespace relay::store {
 namespace {
 
-constexpr std::int64_t kSparePages = 256;  // free pages left for the next messages (1 MiB)
+constexpr std::int64_t kSparePages = 256;  // free pages left for the next messages (2 MiB)
 constexpr std::int64_t kShrinkStepPages = 256;
 constexpr std::int64_t kRowOverheadBytes = 400;  // what a message occupies besides its payload: row, delivery, indexes
 

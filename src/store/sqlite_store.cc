@@ -1,8 +1,11 @@
 #include "store/sqlite_store.h"
 
+#include <set>
+
 #include "base/format.h"
 #include "base/log.h"
 #include "store/checked_pages.h"
+#include "store/refused_changes.h"
 #include "store/salvage.h"
 #include "store/sqlite_files.h"
 #include "store/sqlite_handle.h"
@@ -12,6 +15,7 @@
 #include "store/sqlite_snapshot.h"
 #include "store/sqlite_text.h"
 #include "store/sqlite_writer.h"
+#include "store/store_batch.h"
 #include "store/store_identity.h"
 
 namespace relay::store {
@@ -22,10 +26,6 @@ namespace {
 
 // After a crash the structure of a file this small is checked (some milliseconds).
 constexpr std::uint64_t kCheckedAfterCrashBytes = 4 << 20;
-// All pages of a file are compared with their checksums when it is opened: some ten milliseconds up to the first size,
-// half a second up to the second, which only a crash is worth. Of a larger file each page is compared when it is read.
-constexpr std::uint64_t kVerifiedBytes = 32 << 20;
-constexpr std::uint64_t kVerifiedAfterCrashBytes = 256 << 20;
 
 constexpr std::int64_t kKeysGivenUp = 1 << 20;  // after a loss: more than were given out by the commits that are gone
 
@@ -72,7 +72,18 @@ Result<void> verify(Connection& connection, const SqliteOptions& options, bool c
   return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
 }
 
-Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
+/// A page that the log holds may stand half written in the file. False: a reader keeps the log from being folded in.
+Result<bool> fold_log(Connection& connection) {
+  auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
+  return RELAY_TRY(fold.step()) && fold.integer(1) == fold.integer(2);
+}
+
+struct Checked {
+  std::unique_ptr<Connection> connection;
+  bool verified = false;  // every page
+};
+
+Result<Checked> open_checked(const SqliteOptions& options) {
   if (!looks_like_database(options.path, options.vfs)) {
     return fail(Errc::Damaged, format("{} is not a message store of Agent Relay", options.path));
   }
@@ -83,15 +94,15 @@ Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
   keep_private(options.path, options.vfs);
   auto connection = RELAY_TRY(Connection::open(options.path, options.vfs, Access::ReadWrite));
   auto done = prepare(*connection, options, suspect || (crashed && small));
-  if (done && bytes > 0 && bytes <= (crashed || suspect ? kVerifiedAfterCrashBytes : kVerifiedBytes))
-    done = verify(*connection, options, crashed);
+  const bool verified = suspect || bytes <= (crashed ? options.verified_after_crash_bytes : options.verified_bytes);
+  if (done && bytes > 0 && verified) done = verify(*connection, options, crashed);
   if (done) done = migrate(*connection);
   if (!done) {
     if (crashed || is(done.error(), Errc::Damaged)) connection->leave_log_alone();
     return Failure{done.error()};
   }
   clear_suspect(options.path, options.vfs);
-  return connection;
+  return Checked{std::move(connection), verified};
 }
 
 }  // namespace
@@ -99,8 +110,12 @@ Result<std::unique_ptr<Connection>> open_checked(const SqliteOptions& options) {
 /// What the store is made of; the connection is declared first, so it dies last.
 class SqliteStore::Parts {
  public:
-  Parts(SqliteOptions how, std::unique_ptr<Connection> opened)
-      : options{std::move(how)}, connection{std::move(opened)}, writer{*connection} {}
+  Parts(SqliteOptions how, Checked opened)
+      : options{std::move(how)},
+        connection{std::move(opened.connection)},
+        writer{*connection},
+        verified{opened.verified},
+        refused{options.path, options.vfs} {}
 
   /// Background work may be lost in a power cut (it is only done again), so it never waits for the disk.
   Result<void> sync_commits(bool wait) {
@@ -158,28 +173,33 @@ class SqliteStore::Parts {
   bool full_sync = true;      // SQLite's own default
   Promise promise{};          // of the group
   std::optional<Error> lost;  // why the group was rolled back although nobody asked to
+  bool verified;              // every page, or the check is over
+  std::unique_ptr<PageVerifier> verifier;
+  RefusedChanges refused;
+  std::set<Key> refused_messages;  // counted as lost
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options) {
   Damage damage;
   std::optional<Salvaged> salvaged;
-  auto connection = open_checked(options);
-  if (!connection && is(connection.error(), Errc::Damaged)) {
-    const auto reason = connection.error().message();
+  auto opened = open_checked(options);
+  if (!opened && is(opened.error(), Errc::Damaged)) {
+    const auto reason = opened.error().message();
     const auto name = RELAY_TRY(set_aside(options.path, options.vfs, options.now));
     clear_suspect(options.path, options.vfs);
-    connection = open_checked(options);
-    if (!connection) return Failure{connection.error()};
-    auto rows = salvage(name, options.vfs, **connection);
+    opened = open_checked(options);
+    if (!opened) return Failure{opened.error()};
+    auto rows = salvage(name, options.vfs, *opened->connection);
     if (rows && rows->rows > 0) salvaged = *std::move(rows);
     damage.findings.push_back(format("{}: it was set aside as {} and {}", reason, name,
                                      salvaged ? "what could be read was recovered" : "a new store was begun"));
     damage.kept.push_back(name);
   }
-  if (!connection) return Failure{connection.error()};
-  auto parts = std::make_unique<Parts>(options, std::move(*connection));
+  if (!opened) return Failure{opened.error()};
+  auto parts = std::make_unique<Parts>(options, *std::move(opened));
   parts->damage = std::move(damage);
   parts->salvaged = std::move(salvaged);
+  RELAY_TRY(parts->refused.load());
   return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(parts)}};
 }
 
@@ -188,6 +208,42 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_{std::move(parts)
 SqliteStore::~SqliteStore() { parts_->rollback(); }
 
 const Damage& SqliteStore::damage() const { return parts_->damage; }
+
+void SqliteStore::add_damage(Damage damage) { parts_->damage.add(std::move(damage)); }
+
+std::size_t SqliteStore::refused() const { return parts_->refused.size(); }
+
+Result<Damage> SqliteStore::keep_refused(const Change& change) {
+  auto& refused = parts_->refused;
+  const auto kept = RELAY_TRY(refused.keep(change));
+  Damage damage;  // also of what was kept before: the process may have died before it was told
+  const auto* message = std::get_if<AddMessage>(&change);
+  const auto* delivery = std::get_if<AddDelivery>(&change);
+  if (message != nullptr && parts_->refused_messages.insert(message->message.key).second) ++damage.lost_messages;
+  if (delivery != nullptr && parts_->refused_messages.insert(delivery->delivery.message).second) ++damage.lost_messages;
+  damage.refused = refused.size();
+  if (kept != RefusedChanges::Kept::NoRoom) {
+    damage.findings.push_back(
+        format("acknowledged changes contradict the message store: they are kept in {} and tried "
+               "again at each start of the daemon",
+               refused.path()));
+  } else {
+    damage.findings.push_back(
+        format("acknowledged changes contradict the message store and are lost, because {} is full", refused.path()));
+  }
+  return damage;
+}
+
+Result<void> SqliteStore::retry_refused() {
+  const auto applied = RELAY_TRY(parts_->refused.retry([this](const Change& change) {
+    std::string refusal;
+    return apply_alone(*this, change, refusal);
+  }));
+  if (applied > 0)
+    log::warn("changes that the message store refused earlier are applied now",
+              {{"changes", format("{}", applied)}, {"still refused", format("{}", refused())}});
+  return {};
+}
 
 Result<Snapshot> SqliteStore::load() {
   RELAY_TRY(parts_->connection->execute("PRAGMA synchronous=FULL"));  // who we are must outlive a power cut
@@ -228,6 +284,14 @@ Result<void> SqliteStore::begin(Promise promise) {
 
 Result<void> SqliteStore::apply(const Change& change) {
   if (parts_->lost) return Failure{*parts_->lost};
+  if (parts_->refused.is_base_of(change)) {
+    if (std::holds_alternative<AddDelivery>(change))
+      return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
+    const auto kept = parts_->refused.keep(change);
+    if (kept) return {};
+    rollback();
+    return Failure{kept.error()};
+  }
   auto done = parts_->writer.apply(change);
   if (!done) rollback();
   return done;
@@ -263,6 +327,30 @@ Result<ExpireResult> SqliteStore::expire(const ExpireRequest& request) {
 
 Result<bool> SqliteStore::index_some(std::size_t max_rows) {
   return parts_->in_background([&] { return index_next(*parts_->connection, max_rows); });
+}
+
+Result<bool> SqliteStore::check_some(std::size_t max_bytes) {
+  auto& parts = *parts_;
+  if (parts.verified) return false;
+  const auto step = [&]() -> Result<bool> {
+    const auto& [path, vfs] = std::tie(parts.options.path, parts.options.vfs);
+    if (parts.verifier == nullptr) parts.verifier = RELAY_TRY(PageVerifier::open(path, vfs));
+    auto more = parts.verifier->step(max_bytes);
+    if (more || !is(more.error(), Errc::Damaged)) return more;
+    if (!RELAY_TRY(fold_log(*parts.connection))) return true;
+    more = parts.verifier->step(max_bytes);
+    if (more || !is(more.error(), Errc::Damaged)) return more;
+    mark_suspect(path, vfs);
+    return fail(Errc::Damaged, format("{}; restart the daemon to recover what can be read: "
+                                      "agent-relay down --all, agent-relay up",
+                                      more.error().message()));
+  };
+  auto more = step();
+  if (!more || !*more) {
+    parts.verified = true;
+    parts.verifier.reset();
+  }
+  return more;
 }
 
 Result<bool> SqliteStore::forget_some(const Retention& retention, WallMs now, std::size_t max_rows) {

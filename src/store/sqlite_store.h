@@ -31,6 +31,10 @@ struct SqliteOptions {
   WallMs now = 0;              // names a damaged file that must be set aside
   std::int64_t first_key = 0;  // a new store begins after this key, so that ids of two stores are not mistaken
   std::string boot_id = {};    // of the machine; another one than last time means that unsynced commits may be gone
+  /// Up to this size all pages are compared with their checksums before the store is used: some ten milliseconds, or half a
+  /// second after a crash. The pages of a larger database are compared by check_some, while the store is in use.
+  std::uint64_t verified_bytes = 32 << 20;
+  std::uint64_t verified_after_crash_bytes = 256 << 20;
 };
 
 /// What a journal must know of the store behind it.
@@ -49,6 +53,8 @@ class SqliteStore final : public MessageStore {
 
   /// What was found damaged at the opening, and lost by it.
   [[nodiscard]] const Damage& damage() const;
+  /// Found while the journal was applied to it.
+  void add_damage(Damage damage);
   /// The same as one sentence; empty when all was well.
   [[nodiscard]] std::string warning() const { return damage().sentence(); }
 
@@ -59,6 +65,10 @@ class SqliteStore final : public MessageStore {
   /// After the journal was applied to a store whose rows were recovered from a damaged one: what is missing for good is
   /// counted. `known`: messages the store ever had, at most.
   Result<void> finish_recovery(std::uint64_t known);
+  /// Tries the changes again that the store refused in earlier lives, after all else is recovered.
+  Result<void> retry_refused();
+  /// How many it still refuses.
+  [[nodiscard]] std::size_t refused() const;
   /// Acknowledged commits are gone: positions of clients and keys that were given out must not come again.
   Result<void> renew_identity();
 
@@ -73,6 +83,8 @@ class SqliteStore final : public MessageStore {
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
 
   Result<bool> index_some(std::size_t max_rows) override;
+  Result<bool> check_some(std::size_t max_bytes) override;
+  Result<Damage> keep_refused(const records::Change& change) override;
   Result<bool> forget_some(const Retention& retention, WallMs now, std::size_t max_rows) override;
 
   Result<std::vector<records::MessageRow>> messages(const records::MessageQuery& query) override;

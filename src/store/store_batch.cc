@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
 
 #include "base/log.h"
+#include "records/short_id.h"
 #include "store/message_rows.h"
 
 namespace relay::store {
@@ -42,6 +44,7 @@ Reply tell_expired(Result<ExpireResult> result) {
 struct Done {
   Replies answers;
   EventNumber newest_event = 0;
+  Damage damage = {};
 };
 
 /// One transaction over all of them; the answers it prepared, or why it was rolled back.
@@ -63,24 +66,43 @@ Result<Done> run_group(MessageStore& store, Requests requests) {
   if (const auto reached = reached_by(requests); reached.commits > 0) RELAY_TRY(store.reach(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
-  return Done{std::move(answers), newest_event};
+  return Done{.answers = std::move(answers), .newest_event = newest_event};
 }
 
-/// Each change in a group of its own; one that contradicts the store is left out, and said.
-Result<Done> run_piecewise(MessageStore& store, const PersistRequest& request) {
-  const auto run_one = [&](Changes changes, JournalReach place, Promise promise) {
-    const BatchRequest one = PersistRequest{
-        .ticket = request.ticket, .changes = std::move(changes), .journalled = place, .promise = promise};
-    return run_group(store, {&one, 1});
-  };
-  for (const auto& change : request.changes) {
-    const auto done = run_one({change}, {}, Promise::ElseKept);
-    if (done) continue;
-    store.rollback();
-    if (!is(done.error(), Errc::BadChange)) return Failure{done.error()};
-    log::info("a change contradicts the message store and is left out", {{"reason", done.error().message()}});
+/// Is the same row there already? After a crash a commit may be applied a second time; after a recovery names may differ.
+bool is_there(MessageStore& store, const Change& change) {
+  if (const auto* add = std::get_if<AddMessage>(&change)) {
+    const auto found = store.trace(short_id(add->message.key));
+    return found && found->message.key == add->message.key && found->message.id == add->message.id &&
+           found->message.payload == add->message.payload;
   }
-  return run_one({}, request.journalled, request.promise);
+  const auto* add = std::get_if<AddDelivery>(&change);
+  if (add == nullptr) return false;
+  DeadQuery query;
+  query.deliveries = {add->delivery.key};
+  const auto found = store.dead(query);
+  return found && !found->empty() && found->front().delivery.message == add->delivery.message;
+}
+
+/// Each change in a group of its own. One that contradicts the store is kept aside before the store is said to have come
+/// this far in the journal, which forgets it then.
+Result<Done> run_piecewise(MessageStore& store, const PersistRequest& request) {
+  Damage damage;
+  std::set<Key> refused;  // messages: another may have the key, and their deliveries are not for that one
+  for (const auto& change : request.changes) {
+    std::string refusal = "its message was refused";
+    const auto* delivery = std::get_if<AddDelivery>(&change);
+    const bool is_orphan = delivery != nullptr && refused.contains(delivery->delivery.message);
+    if (!is_orphan && RELAY_TRY(apply_alone(store, change, refusal))) continue;
+    if (const auto* add = std::get_if<AddMessage>(&change)) refused.insert(add->message.key);
+    log::error("an acknowledged change contradicts the message store and is kept aside", {{"reason", refusal}});
+    damage.add(RELAY_TRY(store.keep_refused(change)));
+  }
+  const BatchRequest place = PersistRequest{
+      .ticket = request.ticket, .changes = {}, .journalled = request.journalled, .promise = request.promise};
+  auto done = RELAY_TRY(run_group(store, {&place, 1}));
+  done.damage = std::move(damage);
+  return done;
 }
 
 void add_success(Replies& replies, Requests requests, Done done) {
@@ -90,6 +112,8 @@ void add_success(Replies& replies, Requests requests, Done done) {
     });
   }
   std::move(done.answers.begin(), done.answers.end(), std::back_inserter(replies));
+  if (done.damage.found())
+    replies.emplace_back([damage = std::move(done.damage)](StoreListener& listener) { listener.on_damage(damage); });
 }
 
 /// One by one, until a change fails; after that only what changes no message is still done.
@@ -103,6 +127,7 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
     const auto* persist = std::get_if<PersistRequest>(&one.front());
     auto done = persist != nullptr && persist->piecewise ? run_piecewise(store, *persist) : run_group(store, one);
     if (done) {
+      outcome.damage.add(done->damage);
       add_success(replies, one, *std::move(done));
       continue;
     }
@@ -118,6 +143,16 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 }
 
 }  // namespace
+
+Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal) {
+  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = Promise::ElseKept};
+  const auto done = run_group(store, {&one, 1});
+  if (done) return true;
+  store.rollback();
+  if (!is(done.error(), Errc::BadChange)) return Failure{done.error()};
+  refusal = done.error().message();
+  return is_there(store, change);
+}
 
 void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
   for (const auto& request : requests) {

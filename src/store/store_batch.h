@@ -32,6 +32,7 @@ struct BatchOutcome {
   Replies before;
   std::optional<Failed> failed;
   Replies after;
+  Damage damage = {};  // what piecewise requests had refused; told among the replies
 };
 
 /// What they are worth as one group.
@@ -41,6 +42,10 @@ Promise promise_of(std::span<const BatchRequest> requests);
 JournalReach reached_by(std::span<const BatchRequest> requests);
 
 BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& requests);
+
+/// One change in a group of its own. True: the store has it, also when it had it before. False: the store refuses it, and
+/// `refusal` says why.
+Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal);
 
 /// Answers for the pages and expiries among them: there are none, and why.
 void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);

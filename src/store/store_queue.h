@@ -16,6 +16,7 @@
 
 #include "records/changes.h"
 #include "records/queries.h"
+#include "store/damage.h"
 #include "store/message_store.h"
 
 namespace relay::store {
@@ -47,6 +48,8 @@ class StoreListener {
   virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& asked) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;
   virtual void on_answer(QueryId id, Result<Answer> answer) = 0;
+  /// Damage that was found after the store was opened.
+  virtual void on_damage(const Damage&) {}
 };
 
 struct PersistRequest {
@@ -54,7 +57,7 @@ struct PersistRequest {
   records::Changes changes;
   JournalReach journalled = {};  // its place in the journal, which has it; 0: none has
   Promise promise = Promise::Kept;
-  bool piecewise = false;  // what contradicts the store is left out, change by change, instead of refusing it all
+  bool piecewise = false;  // change by change; one that contradicts the store is kept aside instead of refusing it all
 };
 
 class StoreQueue {

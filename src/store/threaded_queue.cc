@@ -113,6 +113,14 @@ void ThreadedStoreQueue::run() {
       lock.unlock();
       background_step();
       lock.lock();
+    } else if (checking_) {
+      lock.unlock();
+      check_step();
+      lock.lock();
+      if (!checking_) continue;
+      const bool was_called = shared.changed.wait_for(lock, pacing_.check_pause, called);
+      idle_for_ = was_called ? idle_for_.zero() : idle_for_ + pacing_.check_pause;
+      if (idle_for_ >= pacing_.quiet) quiet_ = true;
     } else if (background_waits()) {
       quiet_ = !shared.changed.wait_for(lock, pacing_.quiet, called);
     } else {
@@ -152,6 +160,7 @@ void ThreadedStoreQueue::serve(Asked asked, bool behind_a_hole) {
 }
 
 void ThreadedStoreQueue::post_failure(BatchOutcome outcome) {
+  tell_damage(outcome.failed->why);
   last_failure_ = outcome.failed->why;
   {
     const std::lock_guard lock{shared_->mutex};
@@ -218,13 +227,15 @@ void ThreadedStoreQueue::answer_queries(std::vector<std::pair<QueryId, Query>> q
 }
 
 void ThreadedStoreQueue::tell(QueryId id, Result<Answer> answer) {
+  if (!answer) tell_damage(answer.error());
   post_(
       [id, answer = std::move(answer), &listener = listener_]() mutable { listener.on_answer(id, std::move(answer)); });
 }
 
 void ThreadedStoreQueue::background_step() {
-  const auto warn = [](const Error& why) {
+  const auto warn = [this](const Error& why) {
     log::warn("background work on the store stopped for now", {{"reason", why.message()}});
+    tell_damage(why);
   };
   if (forgetting_) {
     const auto more = store_->forget_some(forgetting_->retention, forgetting_->now, pacing_.forget_step_rows);
@@ -237,6 +248,20 @@ void ThreadedStoreQueue::background_step() {
   // After a failure the next message asks again; there is no point in trying before something has changed.
   index_behind_ = more && *more;
   if (!index_behind_) unindexed_ = 0;
+}
+
+void ThreadedStoreQueue::check_step() {
+  const auto more = store_->check_some(pacing_.check_step_bytes);
+  checking_ = more && *more;
+  if (more) return;
+  if (!is(more.error(), Errc::Damaged))
+    log::warn("the check of the message store stopped", {{"reason", more.error().message()}});
+  tell_damage(more.error());
+}
+
+void ThreadedStoreQueue::tell_damage(const Error& error) {
+  if (!is(error, Errc::Damaged) || damage_told_.exchange(true)) return;
+  post_([damage = found_at_work(error), &listener = listener_] { listener.on_damage(damage); });
 }
 
 }  // namespace relay::store

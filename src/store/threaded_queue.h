@@ -2,7 +2,7 @@
 ///
 /// Why no timer: while one commit syncs, the next requests gather; the disk itself sets the size of the batches. Only what
 ///   nobody waits for is kept back a moment, so that it costs no commit of its own.
-/// Background work (full-text index, retention) runs in bounded steps only while nothing waits, and indexing only
+/// Background work (full-text index, retention, the check of a large database) runs in bounded steps only while nothing waits, and indexing only
 ///   after a moment of quiet, so that a conversation does not pay for it between its messages. Idle means asleep.
 /// When a commit fails the writer waits until the loop thread has heard of it; what was persisted meanwhile fails in
 ///   the same breath, so that nothing is stored behind a hole the loop does not know yet.
@@ -29,13 +29,15 @@ namespace relay::store {
 
 /// When background work may run.
 struct QueuePacing {
-  bool behind_a_journal = false;  // which others wait for: then the writer lets them go first
+  bool behind_a_journal = false;            // which others wait for: then the writer lets them go first
   std::chrono::milliseconds company{5};     // for which what nobody waits for is kept back
   std::size_t company_bytes = 1 << 20;      // and no longer once there is so much of it
   std::chrono::milliseconds quiet{250};     // without requests, before the index is brought up to date
   std::size_t index_without_quiet = 4'096;  // new messages after which any pause, however short, will do
   std::size_t index_step_rows = 256;
   std::size_t forget_step_rows = 256;
+  std::size_t check_step_bytes = 512 << 10;   // of a large database, compared with its checksums after the start,
+  std::chrono::milliseconds check_pause{50};  // at 10 MB a second at most
 };
 
 class ThreadedStoreQueue final : public ApplyingQueue {
@@ -95,6 +97,8 @@ class ThreadedStoreQueue final : public ApplyingQueue {
   [[nodiscard]] bool background_waits() const { return index_behind_ || forgetting_.has_value(); }
   [[nodiscard]] bool background_may_run() const;
   void background_step();
+  void check_step();
+  void tell_damage(const Error& error);
   void tell(QueryId id, Result<Answer> answer);
 
   std::unique_ptr<MessageStore> store_;  // writer thread only, like all without another word
@@ -109,6 +113,9 @@ class ThreadedStoreQueue final : public ApplyingQueue {
   bool quiet_ = false;
   std::optional<Error> last_failure_;
   std::optional<Forgetting> forgetting_;
+  std::chrono::milliseconds idle_for_{};  // during the check
+  bool checking_ = true;                  // the store may have pages that were not compared when it was opened
+  std::atomic<bool> damage_told_{false};  // once in a life; the reader's thread meets damage too
   bool reader_tried_ = false;
   std::unique_ptr<QueryThread> reader_;  // from the first question on, where the store has a second door
 

@@ -40,6 +40,7 @@ class Listener final : public StoreListener {
     }
     heard.push_back(answer ? format("answer {} {}", id.value(), rows) : format("no answer {}", id.value()));
   }
+  void on_damage(const Damage& damage) override { heard.push_back("damage: " + damage.sentence()); }
   std::vector<std::string> heard;
 };
 
@@ -77,7 +78,10 @@ class Gated final : public MessageStore {
   Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
 
   std::atomic<int> groups{0};
+  Result<bool> check_some(std::size_t bytes) override { return ++check_steps, store_->check_some(bytes); }
+
   std::atomic<int> index_steps{0};
+  std::atomic<int> check_steps{0};
   std::atomic<bool> forgotten{false};
 
  private:
@@ -253,6 +257,99 @@ TEST(ThreadedQueuePacing, IndexesAfterAMomentOfQuiet) {
   queue.persist(Ticket{1}, direct(1, "Alice", "Bob", "a"));
   inbox.wait_one();
   while (gate->index_steps == 0) std::this_thread::yield();
+}
+
+/// A database that is too large to be checked when it is opened.
+class LargeDatabase : public testing::Test {
+ protected:
+  static constexpr std::size_t kPageBytes = 8192;
+
+  void SetUp() override {
+    auto store = open();
+    for (std::int64_t key = 1; key < 200; key += 2)
+      ASSERT_TRUE(
+          commit(*store, direct(key, "Alice", "Bob", std::string(2'000, 'x'), static_cast<std::uint64_t>(key))));
+  }
+  std::unique_ptr<SqliteStore> open() {
+    auto store = SqliteStore::open({.path = "db",
+                                    .vfs = disk_.vfs(),
+                                    .sharing = Sharing::Exclusive,
+                                    .verified_bytes = 0,
+                                    .verified_after_crash_bytes = 0});
+    RELAY_ASSERT(store);
+    return *std::move(store);
+  }
+  std::unique_ptr<Gated> gated() {
+    auto gate = std::make_unique<Gated>(open());
+    gate->open_gate();
+    return gate;
+  }
+  /// A page in the middle, which nothing reads at the start.
+  void damage() {
+    auto bytes = disk_.read("db").value();
+    bytes[bytes.size() / kPageBytes / 2 * kPageBytes + 4'000] ^= 1;
+    disk_.put("db", bytes);
+  }
+  SimDisk disk_;
+  LoopInbox inbox_;
+  Listener listener_;
+};
+
+TEST_F(LargeDatabase, DamageIsFoundInTheBackgroundToldAndRecoveredAtTheNextStart) {
+  damage();
+  EXPECT_EQ(open()->warning(), "") << "nothing is known at the start";
+  {
+    ThreadedStoreQueue queue{gated(), inbox_.post(), listener_,
+                             QueuePacing{.check_pause = std::chrono::milliseconds{0}}};
+    inbox_.wait_one();
+  }
+  ASSERT_EQ(listener_.heard.size(), 1u);
+  EXPECT_NE(listener_.heard[0].find("of db is damaged; restart the daemon"), std::string::npos) << listener_.heard[0];
+  EXPECT_EQ(listener_.heard[0].find("no acknowledged message is lost"), std::string::npos) << "nobody knows yet";
+  const auto store = open();
+  EXPECT_NE(store->warning().find("set aside"), std::string::npos) << store->warning();
+}
+
+TEST_F(LargeDatabase, SoundDatabaseIsCheckedToItsEndAndNothingIsTold) {
+  auto gate = gated();
+  auto* const store = gate.get();
+  const auto pages = static_cast<int>(disk_.read("db")->size() / kPageBytes);
+  ThreadedStoreQueue queue{std::move(gate), inbox_.post(), listener_,
+                           QueuePacing{.check_step_bytes = kPageBytes, .check_pause = std::chrono::milliseconds{0}}};
+  queue.persist(Ticket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
+  while (store->check_steps < pages) std::this_thread::yield();
+  queue.stop();
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard, Heard{"committed 1"});
+}
+
+TEST_F(LargeDatabase, StopsInTheMiddleOfTheCheck) {
+  damage();
+  auto gate = gated();
+  auto* const store = gate.get();
+  {
+    ThreadedStoreQueue queue{std::move(gate), inbox_.post(), listener_,
+                             QueuePacing{.check_step_bytes = kPageBytes, .check_pause = std::chrono::hours{1}}};
+    while (store->check_steps == 0) std::this_thread::yield();
+    queue.persist(Ticket{1}, direct(1'001, "Alice", "Bob", "meanwhile", 1));
+  }
+  inbox_.run_all();
+  EXPECT_EQ(listener_.heard, Heard{"committed 1"}) << "what was asked is carried out, the damage is not reached";
+  EXPECT_EQ(open()->warning(), "") << "the next start begins the check again";
+}
+
+TEST_F(LargeDatabase, PageThatTheLogHoldsIsNoDamage) {
+  auto store = open();
+  ASSERT_TRUE(commit(*store, direct(1'001, "Alice", "Bob", "in the log", 1)));
+  auto bytes = disk_.read("db").value();
+  bytes[2 * kPageBytes - 100] ^= 1;  // of the second page, which every growth changes: torn by a crash
+  disk_.kill();
+  store.reset();
+  disk_.put("db", bytes);
+  store = open();
+  Result<bool> more = true;
+  while (more && *more) more = store->check_some(kPageBytes);
+  EXPECT_TRUE(more) << more.error().message();
 }
 
 /// Real files: a reader beside the writer.

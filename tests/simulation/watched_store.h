@@ -59,6 +59,8 @@ class WatchedStore final : public store::MessageStore {
   }
   Result<records::ExpireResult> expire(const records::ExpireRequest& request) override;
   Result<bool> index_some(std::size_t rows) override { return real_->index_some(rows); }
+  Result<bool> check_some(std::size_t bytes) override { return real_->check_some(bytes); }
+  Result<store::Damage> keep_refused(const records::Change& change) override { return real_->keep_refused(change); }
   Result<bool> forget_some(const store::Retention& retention, WallMs now, std::size_t rows) override {
     return real_->forget_some(retention, now, rows);
   }

@@ -194,6 +194,10 @@ class World {
 
   Broker& broker() { return *broker_; }
   store::MemoryStore& store() { return store_; }
+  void find_damage(const StoreDamage& damage) {
+    broker_->on_damage(damage, now_);
+    settle();
+  }
   Moment& now() { return now_; }
 
   void settle() {

@@ -80,6 +80,12 @@ void add_troubles(Columns& columns, const json::object& status, const Paint& pai
   if (const auto* storage = object_member(status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
       columns.add({"damage", paint(Colour::Red, sanitised(*damage, Lines::Join))});
+  if (const auto* storage = object_member(status, "storage"))
+    if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
+      columns.add(
+          {"refused", relay::format("{} acknowledged changes contradict the store; they are tried again at each "
+                                    "start; see: agent-relay doctor",
+                                    paint(Colour::Red, relay::format("{}", refused)))});
   if (const auto dead = integer_member(status, "dead").value_or(0); dead > 0)
     columns.add({"dead", relay::format("{} not delivered; see: agent-relay dead",
                                        paint(Colour::Red, messages_in_words(dead)))});
