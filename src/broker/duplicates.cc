@@ -50,7 +50,7 @@ void OutboxMarks::restore(records::OutboxMark mark) {
 
 Numbered OutboxMarks::look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor) const {
   const auto place = marks_.find(epoch);
-  const std::uint64_t high = place == marks_.end() ? floor : place->second.high;
+  const std::uint64_t high = std::max(floor, place == marks_.end() ? 0 : place->second.high);
   if (number == high + 1) return Numbered::Next;
   if (number > high) return Numbered::TooEarly;
   if (place == marks_.end()) return Numbered::Seen;

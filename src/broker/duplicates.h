@@ -59,7 +59,8 @@ class OutboxMarks {
 
   void restore(records::OutboxMark mark);
 
-  /// `floor` is where an epoch that is not known (any more) is taken to stand.
+  /// `floor` is the number before the first of the connection: an outbox sends its oldest unanswered message first, so
+  /// everything up to there was answered. A mark below it, or none, was lost with a damaged store or with its age.
   [[nodiscard]] Numbered look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor = 0) const;
   /// The number was answered (taken or refused for good); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,

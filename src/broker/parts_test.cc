@@ -97,6 +97,14 @@ TEST(OutboxMarks, KnowsTheNextTheSeenAndTheTooEarly) {
   EXPECT_EQ(marks.look_up("e", 3), Numbered::Next);
 }
 
+TEST(OutboxMarks, MarkThatWentBackWithADamagedStoreDoesNotStopItsOutbox) {
+  OutboxMarks marks;
+  marks.advance(AgentName{"A"}, "e", 3, false, 1);  // and up to 7 before the damage
+  EXPECT_EQ(marks.look_up("e", 8, 7), Numbered::Next) << "the first of the connection";
+  EXPECT_EQ(marks.look_up("e", 9, 7), Numbered::TooEarly);
+  EXPECT_EQ(marks.look_up("e", 3, 2), Numbered::Seen) << "the mark is ahead: its answer was lost";
+}
+
 TEST(OutboxMarks, ExpectsEverythingAgainAfterAFailedCommit) {
   OutboxMarks marks;
   for (std::uint64_t n = 1; n <= 5; ++n) marks.advance(AgentName{"A"}, "e", n, n == 4, 1);

@@ -269,6 +269,8 @@ Result<void> MemoryStore::on(const LeaveChannel& change) {
 }
 
 Result<void> MemoryStore::on(const SetOutboxMark& change) {
+  const auto known = tables_.marks.find({change.mark.sender.value(), change.mark.epoch});
+  if (known != tables_.marks.end() && known->second.high > change.mark.high) return {};
   put(tables_.marks, {change.mark.sender.value(), change.mark.epoch}, change.mark);
   return {};
 }

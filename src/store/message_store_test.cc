@@ -272,6 +272,13 @@ TEST_P(MessageStoreSuite, ForgetsEndedSessionsAndSilentOutboxes) {
   EXPECT_EQ(snapshot.marks[0].epoch, "new");
 }
 
+TEST_P(MessageStoreSuite, OutboxMarkNeverGoesBack) {
+  commit({SetOutboxMark{{AgentName{"A"}, "e", 5, {}, kStart}}, SetOutboxMark{{AgentName{"A"}, "e", 4, {}, kStart}}});
+  commit({SetOutboxMark{{AgentName{"A"}, "e", 3, {}, kStart + 1}}});
+  ASSERT_EQ(load().marks.size(), 1u);
+  EXPECT_EQ(load().marks[0].high, 5u) << "an earlier commit that is applied again is not the newest";
+}
+
 namespace {
 
 /// A store together with the disk it stands on.

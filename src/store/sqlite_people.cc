@@ -67,7 +67,8 @@ Result<void> SqliteWriter::on(const LeaveChannel& change) {
 }
 
 Result<void> SqliteWriter::on(const SetOutboxMark& change) {
-  marks_.insert_or_assign({change.mark.sender.value(), change.mark.epoch}, change.mark);
+  const auto [known, added] = marks_.try_emplace({change.mark.sender.value(), change.mark.epoch}, change.mark);
+  if (!added && known->second.high <= change.mark.high) known->second = change.mark;
   return {};
 }
 
@@ -75,7 +76,7 @@ Result<void> SqliteWriter::write(const OutboxMark& mark) {
   const auto refused = mark.refused.empty() ? std::string{} : to_json(mark.refused);
   const auto set = RELAY_TRY(connection_.use(
       "INSERT INTO outbox_marks(sender,epoch,high,refused,updated) VALUES(?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET"
-      " high=excluded.high, refused=excluded.refused, updated=excluded.updated"));
+      " high=excluded.high, refused=excluded.refused, updated=excluded.updated WHERE excluded.high>=high"));
   set->bind(std::string_view{mark.sender.value()}, std::string_view{mark.epoch}, static_cast<std::int64_t>(mark.high),
             OrNull{refused}, mark.updated);
   return set->run();
