@@ -178,7 +178,7 @@ Result<void> Journal::replay_all(std::vector<Found>& found, const Replay& replay
 
   std::vector<Found*> damaged;
   for (auto& one : found) {
-    const bool broken = one.scanned.broken_at > 0 && one.scanned.broken_at <= safe;
+    const bool broken = one.scanned.broken_at > 0 && (one.scanned.broken_at <= safe || one.scanned.displaced);
     const bool unreadable =
         lost_commits > 0 && !one.bytes.empty() && (!one.header || one.header->format != kJournalFormat);
     if (broken || unreadable) damaged.push_back(&one);

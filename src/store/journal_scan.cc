@@ -47,7 +47,10 @@ ScannedSegment scan_segment(const SegmentHeader& header, std::string_view file) 
       ++at;
       continue;
     }
-    if (found.broken_at == 0 && (at != end || record->frame.first != next)) found.broken_at = next;
+    if (found.broken_at == 0 && (at != end || record->frame.first != next)) {
+      found.broken_at = next;
+      found.displaced = record->frame.first == next;
+    }
     next = record->last() + 1;
     at = end = at + sizeof(RecordFrame) + record->body.size();
     found.records.push_back(*record);

@@ -26,6 +26,7 @@ struct ScannedRecord {
 struct ScannedSegment {
   std::vector<ScannedRecord> records;  // numbers grow; bodies point into the scanned bytes
   CommitNumber broken_at = 0;          // the commit that should stand where bytes between two of them are no record
+  bool displaced = false;              // and it stands behind those bytes, which no crash leaves
 };
 
 /// Either copy that is whole; nothing when none is.

@@ -285,6 +285,24 @@ TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
   EXPECT_EQ(told, Told{"2 #B"}) << "what was given up does not come back behind what took its place";
 }
 
+TEST_F(JournalTest, RecordBehindForeignBytesIsDamageToldOnce) {
+  open();
+  ASSERT_TRUE(append({"#a"}));
+  ASSERT_TRUE(journal->sync());
+  const auto safe = disk->read("db-commits0")->size();
+  ASSERT_TRUE(append({"#b"}));  // never acknowledged
+  journal.reset();
+  auto bytes = *disk->read("db-commits0");
+  bytes.insert(safe, "foreign");
+  disk->put("db-commits0", bytes);
+  open();
+  EXPECT_EQ(told, (Told{"1 #a", "2 #b"}));
+  EXPECT_TRUE(journal->damage().found());
+  EXPECT_EQ(journal->damage().lost_messages, 0u);
+  open(2);
+  EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
+}
+
 TEST_F(JournalTest, AnyBytesInItsFilesAreReadOrPassedOver) {
   SeededRandom random{1};
   open();
