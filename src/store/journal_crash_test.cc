@@ -93,26 +93,12 @@ class JournalLives final : public StoreListener {
     disk_.fail_next_writes(0);
     disk_.fail_next_syncs(0);
     damaged_ = world_.damages && random_.below(2) == 0;
-    if (damaged_) damage();
+    if (damaged_) damage_ = disk_.damage(random_);
     ever_damaged_ = ever_damaged_ || damaged_;
     auto opened = open();
     ASSERT_TRUE(opened);
     check(*opened->store);
     damaged_ = false;
-  }
-
-  /// A byte, or some, in one of the files.
-  void damage() {
-    auto names = disk_.files();
-    std::erase_if(names, [](const auto& name) { return name.find("damaged") != name.npos; });
-    const auto& name = names.at(random_.below(names.size()));
-    auto bytes = *disk_.read(name);
-    if (bytes.empty()) return;
-    const auto at = random_.below(bytes.size());
-    const auto count = random_.below(3) > 0 ? 1 : std::min<std::uint64_t>(1 + random_.below(5'000), bytes.size() - at);
-    for (std::size_t byte = at; byte < at + count; ++byte) bytes[byte] ^= static_cast<char>(1 + random_.below(255));
-    damage_ = format("{} bytes of {} at {}", count, name, at);
-    disk_.put(name, std::move(bytes));
   }
 
   void step(JournaledStoreQueue& queue, bool large) {
@@ -251,7 +237,8 @@ TEST(JournalCrash, ProcessModeLosesNothingThatWasToldWhenTheProcessDies) {
 TEST(JournalCrash, DamageAfterAKillCostsNoMoreThanIsCounted) { run_worlds({Durability::Process, false, true, true}); }
 
 TEST(JournalCrash, DamageAfterAKillInPowerModeCostsNoMoreThanIsCounted) {
-  run_worlds({Durability::Power, false, true, true}); }
+  run_worlds({Durability::Power, false, true, true});
+}
 
 TEST(JournalCrash, ProcessModeLosesOnlyTheLastWhenThePowerGoes) { run_worlds({Durability::Process, true, false}); }
 

@@ -58,8 +58,12 @@ void Ledger::violate(const std::string& what) {
   if (!violation_) violation_ = what;
 }
 
+void Ledger::violate_unless_damaged(const std::string& what) {
+  if (!damaged_) violate(what);
+}
+
 void Ledger::judge(const std::optional<std::string>& verdict) {
-  if (verdict) violate(*verdict);
+  if (verdict) violate_unless_damaged(*verdict);
 }
 
 void Ledger::open(std::int64_t key) {
@@ -99,13 +103,14 @@ void Ledger::acknowledged(const std::string& id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) {
     // A message whose program was told that its disk failed may have reached that disk all the same.
-    if (!nameless_) violate(format("an acknowledgement for {}, which nobody said", id));
+    if (!nameless_) violate_unless_damaged(format("an acknowledgement for {}, which nobody said", id));
     return;
   }
   const auto number = found->second;
   auto& fate = sayings_[number - 1].fate;
-  if (!stored_as_wished(number)) violate(format("m{} ({}) was acknowledged and is not stored", number, id));
-  if (fate == Fate::Refused) violate(format("m{} ({}) was refused and is now acknowledged", number, id));
+  if (!stored_as_wished(number))
+    violate_unless_damaged(format("m{} ({}) was acknowledged and is not stored", number, id));
+  if (fate == Fate::Refused) violate_unless_damaged(format("m{} ({}) was refused and is now acknowledged", number, id));
   if (fate == Fate::Said) --unanswered_;
   fate = Fate::Acknowledged;
   ++acknowledged_;
@@ -114,13 +119,15 @@ void Ledger::acknowledged(const std::string& id) {
 void Ledger::refused(const std::string& id, const std::string& code) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) {
-    if (!nameless_) violate(format("a refusal of {}, which nobody said", id));
+    if (!nameless_) violate_unless_damaged(format("a refusal of {}, which nobody said", id));
     return;
   }
   const auto number = found->second;
   auto& fate = sayings_[number - 1].fate;
-  if (fate == Fate::Acknowledged) violate(format("m{} ({}) was acknowledged and is now refused", number, id));
-  if (stored_.contains(number)) violate(format("m{} ({}) is stored and was refused with {}", number, id, code));
+  if (fate == Fate::Acknowledged)
+    violate_unless_damaged(format("m{} ({}) was acknowledged and is now refused", number, id));
+  if (stored_.contains(number))
+    violate_unless_damaged(format("m{} ({}) is stored and was refused with {}", number, id, code));
   if (fate == Fate::Said) --unanswered_;
   fate = Fate::Refused;
 }
@@ -132,16 +139,20 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   auto& lived = lives_[{program, life}];
   auto& seq = lived.seqs[{place.topic, place.from, place.lane}];
   if (place.seq <= seq)
-    violate(format("{} got number {} of the stream from {} after {}", program, place.seq, place.from, seq));
+    violate_unless_damaged(
+        format("{} got number {} of the stream from {} after {}", program, place.seq, place.from, seq));
   seq = place.seq;
-  if (number == 0 || number > sayings_.size()) return;  // not said by one of our programs
+  if (number > sayings_.size()) return violate(format("m{} reached {} and nobody said it", number, program));
+  if (number == 0) return;  // not said by one of our programs
+  got_.insert({number, program});
   const auto& saying = sayings_[number - 1];
   if (saying.from != place.from)
-    violate(format("m{} of {} reached {} as if from {}", number, saying.from, program, place.from));
-  if (!stored_.contains(number)) violate(format("m{} reached {} and is not stored", number, program));
+    violate_unless_damaged(format("m{} of {} reached {} as if from {}", number, saying.from, program, place.from));
+  if (!stored_.contains(number)) violate_unless_damaged(format("m{} reached {} and is not stored", number, program));
   const auto key = records::key_of_delivery_id(place.id);
   const Row* const row = key ? book_.find(*key) : nullptr;
-  if (row == nullptr) return violate(format("m{} reached {} as {}, which is not stored", number, program, place.id));
+  if (row == nullptr)
+    return violate_unless_damaged(format("m{} reached {} as {}, which is not stored", number, program, place.id));
   // It comes again when it was given back, or when a person had it delivered anew under another id.
   const auto comes_again = [&](std::string& before) {
     const bool anew = before != place.id ? row->again : words_[place.id].given_back;
@@ -151,11 +162,11 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
   const auto [earlier, first] = lived.numbers.try_emplace(number, place.id);
   const auto [ever, first_ever] = ever_[program].try_emplace(number, place.id);
   const bool put_back = ever->second == place.id && row->put_back > 0;  // perhaps while nobody had it in hand
-  if (!first && !comes_again(earlier->second)) violate(format("m{} reached {} twice in one life", number, program));
+  if (!first && !comes_again(earlier->second))
+    violate_unless_damaged(format("m{} reached {} twice in one life", number, program));
   if (!first_ever && !comes_again(ever->second) && !put_back && keeps == Keeps::Positions)
-    violate(format("m{} reached {} again after its restart", number, program));
+    violate_unless_damaged(format("m{} reached {} again after its restart", number, program));
   words_[place.id].given_back = false;
-  got_.insert({number, program});
   // One that was put back comes after those that were said later.
   if (!saying.ordered || row->put_back > 0 || row->again || row->held) return;
   // After a program forgot its positions it may hear again, in order, what it had not acknowledged.
@@ -164,7 +175,8 @@ void Ledger::handed_up(const std::string& program, int life, Keeps keeps, const 
 
 void Ledger::check_order(const std::string& reader, const client::Place& place, std::uint64_t number) {
   auto& last = last_said_[{reader, place.topic, place.from, place.lane}];
-  if (number < last) violate(format("m{} reached {} after m{}, which {} said later", number, reader, last, place.from));
+  if (number < last)
+    violate_unless_damaged(format("m{} reached {} after m{}, which {} said later", number, reader, last, place.from));
   last = std::max(last, number);
 }
 
@@ -177,14 +189,15 @@ void Ledger::surfaced(const std::string& program, const client::Place& place) {
   const auto key = records::key_of_delivery_id(place.id);
   const Row* const row = key ? book_.find(*key) : nullptr;
   trace_.line("{} puts {} before its agent", program, place.id);
-  if (row == nullptr) return violate(format("{} has {} before its agent, which is not stored", program, place.id));
+  if (row == nullptr)
+    return violate_unless_damaged(format("{} has {} before its agent, which is not stored", program, place.id));
   if (!surfaced_.insert(place.id).second)
-    violate(format("m{} ({}) came before the agent of {} twice", row->number, place.id, program));
+    violate_unless_damaged(format("m{} ({}) came before the agent of {} twice", row->number, place.id, program));
   if (row->again) return;
   for (const auto& [other, its] : book_.rows())
     if (other != row->delivery.key && its.number == row->number && row->number != 0 && !its.again &&
         its.delivery.to == row->delivery.to && surfaced_.contains(records::delivery_id(other)))
-      violate(format("m{} came before the agent of {} under two ids", row->number, program));
+      violate_unless_damaged(format("m{} came before the agent of {} under two ids", row->number, program));
 }
 
 void Ledger::reports(const client::Place& place, const protocol::Receipt& receipt) {
@@ -219,7 +232,7 @@ void Ledger::loses_session(const std::string& program, const std::set<std::strin
 
 void Ledger::look_for_untouched(const std::vector<broker::RosterEntry>& roster) {
   ++looks_;
-  if (const auto found = alarm_.look(roster, loop_.now())) violate("ALARM: " + *found);
+  if (const auto found = alarm_.look(roster, loop_.now())) violate_unless_damaged("ALARM: " + *found);
 }
 
 std::string Ledger::some_delivery(std::uint64_t draw, bool final) const {
@@ -229,7 +242,10 @@ std::string Ledger::some_delivery(std::uint64_t draw, bool final) const {
   return keys.empty() ? std::string{} : records::delivery_id(keys[draw % keys.size()]);
 }
 
-void Ledger::daemon_starts() { alarm_.daemon_started(loop_.now()); }
+void Ledger::daemon_starts() {
+  ++daemon_lives_;
+  alarm_.daemon_started(loop_.now());
+}
 
 void Ledger::daemon_saves(const records::Changes& changes) {
   for (const auto& change : changes)
@@ -239,7 +255,8 @@ void Ledger::daemon_saves(const records::Changes& changes) {
 void Ledger::check_receipt(const protocol::Receipt& receipt) {
   const auto key = records::key_of_delivery_id(receipt.delivery_id);
   Row* const row = key ? book_.find(*key) : nullptr;
-  if (row == nullptr) return violate(format("a receipt tells of {}, which is not stored", receipt.delivery_id));
+  if (row == nullptr)
+    return violate_unless_damaged(format("a receipt tells of {}, which is not stored", receipt.delivery_id));
   for (auto at = row->told; at < row->history.size(); ++at) {
     if (!says(receipt, row->history[at])) continue;
     row->told = at + 1;
@@ -249,23 +266,24 @@ void Ledger::check_receipt(const protocol::Receipt& receipt) {
   const bool late =
       row->late && (receipt.status == ReceiptStatus::Accepted || receipt.status == ReceiptStatus::Deferred);
   if (late) return;
-  violate(format("a receipt tells that {} is {} ({} {}), and the store does not", receipt.delivery_id,
-                 name_of(receipt.status), receipt.proof, receipt.reason));
+  violate_unless_damaged(format("a receipt tells that {} is {} ({} {}), and the store does not", receipt.delivery_id,
+                                name_of(receipt.status), receipt.proof, receipt.reason));
 }
 
 void Ledger::daemon_says(broker::ConnectionId to, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
-  if (!envelope) return violate("the daemon says a frame that cannot be read: " + envelope.error().message());
+  if (!envelope)
+    return violate_unless_damaged("the daemon says a frame that cannot be read: " + envelope.error().message());
   if (envelope->type == MessageType::Ack) {
     const auto ack = protocol::parse_ack(envelope->payload);
     if (!ack || !ack->correlation_id.empty()) return;
     const auto found = by_id_.find(ack->ack_id);
     if (found != by_id_.end() && !stored_as_wished(found->second))
-      violate(format("the daemon acknowledges m{} before it is stored", found->second));
+      violate_unless_damaged(format("the daemon acknowledges m{} before it is stored", found->second));
   } else if (envelope->type == MessageType::Deliver || envelope->type == MessageType::ChannelMessage) {
     const auto number = number_in(envelope->payload);
     if (number != 0 && !stored_.contains(number))
-      violate(format("the daemon delivers m{} before it is stored", number));
+      violate_unless_damaged(format("the daemon delivers m{} before it is stored", number));
     const auto block = protocol::parse_delivery(envelope->delivery);
     const auto key = records::key_of_delivery_id(envelope->id);
     if (block && key) alarm_.sent(*key, to, Seq{block->seq});
@@ -289,12 +307,12 @@ void Ledger::on_durable(const Deeds& group) {
       const auto number = number_in(message->message.payload);
       if (number == 0) continue;
       by_key_[message->message.key.value()] = number;
-      if (!stored_.insert(number).second) violate(format("m{} is stored twice", number));
+      if (!stored_.insert(number).second) violate_unless_damaged(format("m{} is stored twice", number));
       trace_.line("store: m{} is durable", number);
       const auto& saying = sayings_[number - 1];
       if (saying.wish.empty()) continue;
       auto& same = wishes_[{saying.from, saying.wish}];
-      if (!same.empty()) violate(format("m{} is stored though m{} had its wish", number, *same.begin()));
+      if (!same.empty()) violate_unless_damaged(format("m{} is stored though m{} had its wish", number, *same.begin()));
       same.insert(number);
     } else if (const auto* added = std::get_if<records::AddDelivery>(&change)) {
       newest_ = std::max(newest_, added->delivery.key);
@@ -304,6 +322,7 @@ void Ledger::on_durable(const Deeds& group) {
       deliveries_[added->delivery.key.value()] = {number, added->delivery.to.value()};
       if (!records::is_final(added->delivery.state)) open(added->delivery.key.value());
     } else if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
+      if (damaged_ && records::is_final(changed->state)) close(changed->key.value());
       Row* const row = book_.find(changed->key);
       if (row == nullptr) continue;
       const auto lines = row->history.size();
@@ -333,23 +352,24 @@ void Ledger::judge_end(const Row& row, const records::ChangeDelivery& change) {
   switch (change.state) {
     case DeliveryState::Delivered:
       if (!got_.contains({row.number, to}))
-        violate(format("m{} is recorded as delivered to {}, which never got it", row.number, to));
+        violate_unless_damaged(format("m{} is recorded as delivered to {}, which never got it", row.number, to));
       if (host && (!surfaced_.contains(id) || change.proof < Proof::Submitted))
-        violate(format("m{} ({}) is recorded as delivered to the agent of {} without evidence", row.number, id, to));
+        violate_unless_damaged(
+            format("m{} ({}) is recorded as delivered to the agent of {} without evidence", row.number, id, to));
       if (change.proof > std::max(said.proof, Proof::Accepted))
-        violate(format("m{} ({}) is recorded as {} by {}, which never was told", row.number, id, name_of(change.proof),
-                       to));
+        violate_unless_damaged(format("m{} ({}) is recorded as {} by {}, which never was told", row.number, id,
+                                      name_of(change.proof), to));
       break;
     case DeliveryState::Failed:
-      if (!said.failed) violate(format("m{} ({}) failed and {} never said so", row.number, id, to));
+      if (!said.failed) violate_unless_damaged(format("m{} ({}) failed and {} never said so", row.number, id, to));
       break;
     case DeliveryState::InDoubt:
       if (!said.doubted && change.at < row.delivery.expires_at)
-        violate(format("m{} ({}) is in doubt and {} has none", row.number, id, to));
+        violate_unless_damaged(format("m{} ({}) is in doubt and {} has none", row.number, id, to));
       break;
     case DeliveryState::Cancelled:
       if (!cancel_wanted_.contains(id) && !change.reason.starts_with("redelivered as"))
-        violate(format("m{} ({}) was cancelled by nobody", row.number, id));
+        violate_unless_damaged(format("m{} ({}) was cancelled by nobody", row.number, id));
       break;
     case DeliveryState::Queued:
     case DeliveryState::Accepted:
@@ -365,7 +385,8 @@ void Ledger::on_expired(const records::ExpireResult& result) {
     if (found == deliveries_.end()) continue;
     const auto number = found->second.number;
     trace_.line("store: the delivery of m{} to {} expired", number, found->second.to);
-    if (number != 0 && !sayings_[number - 1].short_ttl) violate(format("m{} expired long before its time", number));
+    if (number != 0 && !sayings_[number - 1].short_ttl)
+      violate_unless_damaged(format("m{} expired long before its time", number));
     judge(book_.expire(gone));
     close(gone.delivery.value());
   }
@@ -373,7 +394,7 @@ void Ledger::on_expired(const records::ExpireResult& result) {
 
 /// Is the commit there that the power went away in?
 bool Ledger::happened(store::MessageStore& store, Key newest) const {
-  Key made;
+  Key made, delivery;
   const records::ChangeDelivery* last = nullptr;
   Key expired;
   for (const auto& deed : doubtful_) {
@@ -383,13 +404,22 @@ bool Ledger::happened(store::MessageStore& store, Key newest) const {
     }
     const auto& change = std::get<records::Change>(deed);
     if (const auto* message = std::get_if<records::AddMessage>(&change)) made = std::max(made, message->message.key);
-    if (const auto* added = std::get_if<records::AddDelivery>(&change)) made = std::max(made, added->delivery.key);
+    if (const auto* added = std::get_if<records::AddDelivery>(&change)) {
+      delivery = added->delivery.key;
+      made = std::max(made, delivery);
+    }
     if (const auto* back = std::get_if<records::RequeueDelivery>(&change)) made = std::max(made, back->rank);
     if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
       const auto row = book_.rows().find(changed->key);
       const bool counts = row == book_.rows().end() || !records::is_final(row->second.delivery.state);
       if (counts) last = changed;
     }
+  }
+  if (damaged_ && delivery != Key{}) {  // keys go on further after a loss
+    records::DeadQuery asked;
+    asked.deliveries = {delivery};
+    const auto row = store.dead(asked);
+    return row && !row->empty();
   }
   if (made != Key{}) return newest >= made;
   if (last == nullptr && expired == Key{}) return true;  // nothing that the book would know
@@ -402,17 +432,15 @@ bool Ledger::happened(store::MessageStore& store, Key newest) const {
   return line.state == last->state && line.proof == last->proof && line.reason == last->reason && line.at == last->at;
 }
 
-void Ledger::check_store(store::MessageStore& store) {
-  auto snapshot = store.load();
-  if (!snapshot) return violate("the store cannot be loaded: " + snapshot.error().message());
-  std::set<std::int64_t> shown;
-  for (const auto& backlog : snapshot->backlogs) {
+Ledger::Shown Ledger::pending_in(store::MessageStore& store, const records::Snapshot& snapshot) {
+  Shown shown;
+  for (const auto& backlog : snapshot.backlogs) {
     Key after;
     for (bool more = true; more;) {
       const auto page = store.backlog({backlog.to, backlog.lane, backlog.from, after, 64, 1 << 20});
-      if (!page) return violate("the store cannot show what is pending: " + page.error().message());
+      if (!page) return violate("the store cannot show what is pending: " + page.error().message()), shown;
       for (const auto& item : page->items) {
-        shown.insert(item.delivery.key.value());
+        shown[item.delivery.key.value()] = item.delivery;
         after = item.delivery.rank;
       }
       more = page->more && !page->items.empty();
@@ -422,14 +450,21 @@ void Ledger::check_store(store::MessageStore& store) {
     asked.to = backlog.to;
     for (bool more = true; more;) {
       const auto page = store.held(asked);
-      if (!page) return violate("the store cannot show what is held: " + page.error().message());
+      if (!page) return violate("the store cannot show what is held: " + page.error().message()), shown;
       for (const auto& item : page->items) {
-        shown.insert(item.delivery.key.value());
+        shown[item.delivery.key.value()] = item.delivery;
         asked.after = item.delivery.key;
       }
       more = page->more;
     }
   }
+  return shown;
+}
+
+void Ledger::check_store(store::MessageStore& store) {
+  auto snapshot = store.load();
+  if (!snapshot) return violate("the store cannot be loaded: " + snapshot.error().message());
+  const auto shown = pending_in(store, *snapshot);
   if (!doubtful_.empty()) {
     const bool there = happened(store, snapshot->newest);
     trace_.line("store: the commit that was cut short {}", there ? "is there" : "is not there");
@@ -437,15 +472,53 @@ void Ledger::check_store(store::MessageStore& store) {
     if (there) on_durable(group);
   }
   for (const auto& agent : snapshot->agents) alarm_.agent_saved(agent);
-  if (shown == open_) return;
+  if (damaged_) return reconcile(store, shown);
   for (const auto key : open_)
     if (!shown.contains(key))
-      violate(format("the delivery of m{} to {} is neither made nor pending", deliveries_[key].number,
-                     deliveries_[key].to));
-  for (const auto key : shown)
+      violate_unless_damaged(format("the delivery of m{} to {} is neither made nor pending", deliveries_[key].number,
+                                    deliveries_[key].to));
+  for (const auto& [key, delivery] : shown)
     if (!open_.contains(key))
-      violate(format("the delivery of m{} to {} is pending though it was finished", deliveries_[key].number,
-                     deliveries_[key].to));
+      violate_unless_damaged(format("the delivery of m{} to {} is pending though it was finished",
+                                    deliveries_[key].number, deliveries_[key].to));
+}
+
+void Ledger::store_damaged(const store::Damage& damage) {
+  trace_.line("store: {}", damage.sentence());
+  lost_told_ += damage.lost_messages;
+  damaged_life_ = daemon_lives_ + 1;
+}
+
+/// From the first damage on the store says what is pending. What it does not have any more must be counted as lost.
+void Ledger::reconcile(store::MessageStore& store, const Shown& shown) {
+  for (const auto key : std::set{open_}) {
+    const auto& [number, to] = deliveries_[key];
+    const auto found = shown.find(key);
+    if (found != shown.end() && found->second.to.value() == to) continue;
+    close(key);
+    records::DeadQuery asked;
+    asked.deliveries = {Key{key}};
+    const auto row = store.dead(asked);
+    const bool is_over = row && !row->empty() && records::is_final(row->front().delivery.state);
+    const Row* const known = book_.find(Key{key});
+    if (is_over || number == 0 || (known != nullptr && known->again)) continue;
+    trace_.line("store: m{} to {} is gone", number, to);
+    lost_.insert(number);
+  }
+  for (const auto& [key, delivery] : shown) {
+    const auto message = by_key_.find(delivery.message.value());
+    deliveries_.try_emplace(key, Delivery{message == by_key_.end() ? 0 : message->second, delivery.to.value()});
+    if (deliveries_[key].to == delivery.to.value()) open(key);
+  }
+  if (lost_.size() > lost_told_)
+    violate(format("{} acknowledged messages are gone and {} are told", lost_.size(), lost_told_));
+}
+
+void Ledger::hears_status(std::uint64_t asked_in, std::string_view payload) {
+  if (asked_in != daemon_lives_ || damaged_life_ != daemon_lives_) return;
+  const auto status = parse_json_object(payload);
+  const auto* storage = status ? object_member(*status, "storage") : nullptr;
+  if (storage == nullptr || !string_member(*storage, "damage")) violate("STATUS does not tell the damage");
 }
 
 std::string Ledger::unsettled() const {

@@ -6,6 +6,8 @@
 /// No state that lies: Delivered ⇒ put before the agent, and shown by its host, or taken by a session that is the agent;
 ///   Seen ⇒ seen; failed, in doubt or cancelled ⇒ somebody said so; what a RECEIPT tells is a stored line, in order.
 /// Exactly one surface: what a host puts before its agent never comes there again, but by a person's wish.
+/// Where the disk damages files between two lives of the daemon, the promise is a smaller one: what was acknowledged
+///   arrives, ends visibly, or is counted as lost and told.
 /// And at every start of the daemon and at the end: stored and not final ⇒ visibly pending, and nothing else is; at the
 ///   end the store's history is the book's, line by line, and so is the log of events, numbered without a gap. The book checks each step, the alarm that there is a next one.
 #pragma once
@@ -47,6 +49,8 @@ class Ledger final : public StoreWitness {
 
   [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
   void violate(const std::string& what);
+  /// For what damage to the store's files may break: it takes back what was told, so a message may come again.
+  void violate_unless_damaged(const std::string& what);
 
   /// Only deliveries to these are waited for; bad clients get mail too and never say so.
   enum class Name { Claimed, Free };  // whoever takes a free name gets its mail
@@ -90,6 +94,19 @@ class Ledger final : public StoreWitness {
   /// Some delivery that is not final (or the other way round), drawn by the number; empty when there is none.
   [[nodiscard]] std::string some_delivery(std::uint64_t draw, bool final) const;
 
+  /// The disk damages a file. From then on each acknowledged message arrives, ends visibly, or is counted.
+  void disk_damages(const std::string& what) {
+    trace_.line("disk: {}", what);
+    damaged_ = true;
+  }
+  /// The store was opened and found damaged.
+  void store_damaged(const store::Damage& damage);
+  [[nodiscard]] bool damaged() const { return damaged_; }
+  [[nodiscard]] std::uint64_t lost_count() const { return lost_.size(); }
+  [[nodiscard]] std::uint64_t daemon_lives() const { return daemon_lives_; }
+  /// The answer to a STATUS that was asked in that life of the daemon.
+  void hears_status(std::uint64_t asked_in, std::string_view payload);
+
   /// Compares what the store shows as pending with what it must.
   void check_store(store::MessageStore& store);
 
@@ -121,11 +138,15 @@ class Ledger final : public StoreWitness {
     records::Proof proof = records::Proof::Stored;  // the strongest
     bool failed = false, doubted = false, given_back = false;
   };
+  using Shown = std::map<std::int64_t, records::Delivery>;
+  Shown pending_in(store::MessageStore& store, const records::Snapshot& snapshot);
+  void reconcile(store::MessageStore& store, const Shown& shown);
   void on_expired(const records::ExpireResult& result);
   void judge(const std::optional<std::string>& verdict);
   void judge_end(const Row& row, const records::ChangeDelivery& change);
   void check_receipt(const protocol::Receipt& receipt);
   void check_order(const std::string& reader, const client::Place& place, std::uint64_t number);
+  [[nodiscard]] bool ended_in(store::MessageStore& store, std::uint64_t number, const std::string& to) const;
   void check_history(store::MessageStore& store);
   void check_events(store::MessageStore& store);
   [[nodiscard]] bool stored_as_wished(std::uint64_t number) const;
@@ -166,6 +187,10 @@ class Ledger final : public StoreWitness {
   std::uint64_t handed_up_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t looks_ = 0;
+  bool damaged_ = false;          // ever
+  std::set<std::uint64_t> lost_;  // by damage
+  std::uint64_t lost_told_ = 0;
+  std::uint64_t daemon_lives_ = 0, damaged_life_ = 0;
 };
 
 }  // namespace relay::simulation

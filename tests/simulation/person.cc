@@ -35,6 +35,14 @@ void Person::ask(const std::string& request) {
   });
 }
 
+void Person::ask_status() {
+  if (!ledger_.damaged()) return;
+  link_.ask(protocol::MessageType::Status, "{}",
+            [this, life = ledger_.daemon_lives()](Result<const protocol::Envelope*> answer) {
+              if (answer) ledger_.hears_status(life, (*answer)->payload);
+            });
+}
+
 void Person::act(const std::vector<std::string>& agents) {
   const auto& agent = agents[random_.below(agents.size())];
   const auto& other = agents[random_.below(agents.size())];

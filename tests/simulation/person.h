@@ -27,8 +27,10 @@ class Person final : private client::LinkListener {
 
  private:
   void ask(const std::string& request);
+  /// Only where the disk was damaged.
+  void ask_status();
 
-  void on_ready(const client::Session&) override {}
+  void on_ready(const client::Session&) override { ask_status(); }
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override { ledger_.violate("the person was stopped: " + why.message()); }
   client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Now; }

@@ -67,6 +67,7 @@ void Program::start() {
   options.hello.resume_token = plan_.durable ? kept_token_ : "";
   options.patience = client::Patience::never_give_up();
   if (keeps_positions()) options.positions = kept_positions_.all();
+  if (keeps_positions()) options.store_id = kept_store_;
   client::LinkListener& listener = *this;
   life->link = std::make_unique<client::Link>(loop_, network_, random_, *life->outbox, std::move(options), listener);
   life_ = life;
@@ -145,6 +146,8 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
 void Program::on_ready(const client::Session& session) {
   trace_.line("{} is ready ({}{})", plan_.name, session.id, session.resumed ? ", resumed" : "");
   kept_token_ = session.resume_token;
+  if (!kept_store_.empty() && kept_store_ != session.store_id) kept_positions_ = client::StreamPositions{};
+  kept_store_ = session.store_id;
   ledger_.has_session(plan_.name, session.id);
   life_->paused = false;  // told next if it is so
   life_->counted = 0;
@@ -161,7 +164,7 @@ void Program::on_lost(const std::string& reason, Millis retry_in) {
 void Program::on_stopped(const Error& why) {
   trace_.line("{} was stopped: {}", plan_.name, why.message());
   if (plan_.claims_name)
-    return ledger_.violate(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
+    return ledger_.violate_unless_damaged(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
   loop_.post([this, weak = std::weak_ptr{life_}] {
     if (weak.lock() == life_) crash(Death::Killed);
   });
@@ -185,8 +188,8 @@ client::Taken Program::on_incoming(const client::Incoming& incoming) {
   // earlier connection that has not come again on this one.
   const bool counts = incoming.envelope.payload_meta.empty();
   if (counts && ++life_->counted > plan_.max_inflight)
-    ledger_.violate(format("{} has {} deliveries in hand and asked for at most {}", plan_.name, life_->counted,
-                           plan_.max_inflight));
+    ledger_.violate_unless_damaged(format("{} has {} deliveries in hand and asked for at most {}", plan_.name,
+                                          life_->counted, plan_.max_inflight));
   const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestHesitation.count()))};
   loop_.call_after(delay, [this, weak = std::weak_ptr{life_}, place, counts, connection = life_->connection] {
     const auto life = weak.lock();

@@ -129,6 +129,7 @@ class Program final : private client::LinkListener {
   client::testing::MemoryDirectory disk_;
   client::StreamPositions kept_positions_;
   std::string kept_token_;
+  std::string kept_store_;           // whose numbers the positions are
   std::vector<std::string> wishes_;  // idempotency keys it used
 
   int lives_ = 0;

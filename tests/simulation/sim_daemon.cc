@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "daemon/workspace_settings.h"
 #include "store/journal_recovery.h"
 #include "tests/simulation/program.h"
 
@@ -41,12 +42,29 @@ void SimDaemon::open_store() {
                                      .now = loop_.now().wall};
   auto opened = store::SqliteStore::open(options);
   if (!opened) return ledger_.violate("the store cannot be opened: " + opened.error().message());
-  if (!(*opened)->warning().empty()) ledger_.violate("the store was set aside: " + (*opened)->warning());
   auto journal = store::recover_journal(**opened, options);
   if (!journal) return ledger_.violate("the journal cannot be opened: " + journal.error().message());
-  if ((*journal)->damage().found()) ledger_.violate("the journal was damaged: " + (*journal)->damage().sentence());
+  auto damage = (*opened)->damage();
+  damage.add((*journal)->damage());
+  plan_.options.info.damage = damage.sentence();
+  plan_.options.info.lost_messages = damage.lost_messages;
+  plan_.options.info.refused_changes = (*opened)->refused();
+  if (damage.found()) tell_damage(**opened, damage);
   journal_ = *std::move(journal);
   store_ = std::make_unique<WatchedStore>(std::move(*opened), ledger_);
+}
+
+/// As the daemon does it: what was found is an event, and in STATUS.
+void SimDaemon::tell_damage(store::MessageStore& store, const store::Damage& damage) {
+  if (!may_be_damaged_) return ledger_.violate("nothing was damaged and it is told: " + damage.sentence());
+  ledger_.store_damaged(damage);
+  if (const auto done = daemon::record_damage(store, damage, loop_.now().wall); !done)
+    return ledger_.violate("the damage cannot be recorded: " + done.error().message());
+  records::EventQuery query;
+  query.after = store.newest_event().value() - 1;
+  const auto page = store.events(query);
+  if (!page || page->events.empty() || page->events.back().type != "relay.damaged")
+    ledger_.violate("there is no event of the damage");
 }
 
 std::unique_ptr<store::StoreQueue> SimDaemon::make_queue(store::StoreListener& listener) {
@@ -133,7 +151,7 @@ void SimDaemon::check_broadcasts(const records::Changes& changes) {
       if (entry.connected) here.insert(entry.agent.name.value());
     for (const auto& name : ready_())
       if (name != added->message.from.value() && here.contains(name) && !audience.contains(name))
-        ledger_.violate(
+        ledger_.violate_unless_damaged(
             format("{} is here and a broadcast of {} does not go there", name, added->message.from.value()));
   }
 }
@@ -190,11 +208,17 @@ void SimDaemon::bury_and_restart() {
   workspace_.reset();
   door_.reset();
   if (plan_.store == StoreKind::Sqlite) {
-    if (plan_.durability == store::Durability::Power)
+    // After a power cut the mark of the journal may be behind: damage to its last commits looks like a torn write then.
+    may_be_damaged_ = plan_.damages && random_.below(2) == 0;
+    if (plan_.durability == store::Durability::Power && !may_be_damaged_)
       disk_.crash(random_);
     else
       disk_.kill();
     store_.reset();
+    if (may_be_damaged_) {
+      ledger_.disk_damages(disk_.damage(random_));
+      ++damages_;
+    }
   }
   const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kLongestRestart.count()) + 1)};
   loop_.call_after(delay, [this] { start(); });

@@ -27,6 +27,7 @@ struct DaemonPlan {
   daemon::WorkspaceOptions options;
   StoreKind store = StoreKind::Memory;
   store::Durability durability = store::Durability::Power;
+  bool damages = false;  // now and then the disk damages a file while the daemon is down
 };
 
 class SimDaemon {
@@ -55,9 +56,11 @@ class SimDaemon {
   [[nodiscard]] std::size_t max_waiting_bytes() const { return plan_.options.limits.max_waiting_bytes; }
   [[nodiscard]] store::MessageStore& store() { return *store_; }
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
+  [[nodiscard]] std::uint64_t damages() const { return damages_; }
 
  private:
   void open_store();
+  void tell_damage(store::MessageStore& store, const store::Damage& damage);
   std::unique_ptr<store::StoreQueue> make_queue(store::StoreListener& listener);
   void on_effect(const broker::Effect& effect);
   void check_broadcasts(const records::Changes& changes);
@@ -78,6 +81,8 @@ class SimDaemon {
   DeathFlag dead_ = std::make_shared<bool>(true);
   std::uint64_t dies_after_ = 0;  // effects; 0: not planned
   std::uint64_t deaths_ = 0;
+  std::uint64_t damages_ = 0;    // of files
+  bool may_be_damaged_ = false;  // the files, since the last opening
   std::function<std::vector<std::string>()> ready_;
   std::unique_ptr<store::Journal> journal_;          // until the workspace has it
   SimStoreQueue* queue_ = nullptr;                   // the workspace's

@@ -1,5 +1,6 @@
 // simulation_test --seeds N [--first S] [--size K] [--store memory|sqlite]   runs many worlds
 // simulation_test --seed S [--trace]                                        replays one
+// --damage: all of them on the durable store, whose disk damages files
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
@@ -30,15 +31,15 @@ struct Flags {
   std::uint64_t first = 1, seeds = 200, size = 1;
   std::optional<std::uint64_t> only;
   std::optional<StoreKind> store;
-  bool trace = false;
+  bool trace = false, damage = false;
 };
 
 std::optional<Flags> parse(int argc, char** argv) {
   Flags flags;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--trace") {
-      flags.trace = true;
+    if (name == "--trace" || name == "--damage") {
+      (name == "--trace" ? flags.trace : flags.damage) = true;
       continue;
     }
     if (i + 1 >= argc) return std::nullopt;
@@ -64,7 +65,7 @@ std::optional<Flags> parse(int argc, char** argv) {
 
 Outcome run(std::uint64_t seed, const Flags& flags, Trace::Mode mode) {
   current_seed = seed;
-  World world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store}};
+  World world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store, .damage = flags.damage}};
   return world.run();
 }
 
@@ -81,8 +82,8 @@ int main(int argc, char** argv) {
   const auto flags = parse(argc, argv);
   if (!flags) {
     std::fprintf(stderr,
-                 "usage: simulation_test [--seeds N] [--first S] [--size K] [--store memory|sqlite]\n"
-                 "       simulation_test --seed S [--trace] [--size K] [--store memory|sqlite]\n");
+                 "usage: simulation_test [--seeds N] [--first S] [--size K] [--store memory|sqlite] [--damage]\n"
+                 "       simulation_test --seed S [--trace] [--size K] [--store memory|sqlite] [--damage]\n");
     return 2;
   }
   std::signal(SIGABRT, on_abort);
@@ -111,6 +112,8 @@ int main(int argc, char** argv) {
     sum.surfaced += outcome.surfaced;
     sum.looks += outcome.looks;
     for (std::size_t i = 0; i < sum.ends.size(); ++i) sum.ends[i] += outcome.ends[i];
+    sum.damages += outcome.damages;
+    sum.lost += outcome.lost;
   }
   std::printf(
       "%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
@@ -124,6 +127,7 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < sum.ends.size(); ++i)
     std::printf(" %s %llu", std::string{name_of(static_cast<relay::records::DeliveryState>(i))}.c_str(),
                 static_cast<unsigned long long>(sum.ends[i]));
-  std::printf("\n");
+  std::printf("\n%llu damages of files, %llu messages lost by them and counted\n",
+              static_cast<unsigned long long>(sum.damages), static_cast<unsigned long long>(sum.lost));
   return failed == 0 ? 0 : 1;
 }

@@ -78,6 +78,8 @@ DaemonPlan World::draw_daemon(const WorldOptions& options) {
   max_output_bytes_ = plan.options.max_output_bytes;
   plan.store = options.store.value_or(chance(5) ? StoreKind::Sqlite : StoreKind::Memory);
   plan.durability = chance(70) ? store::Durability::Power : store::Durability::Process;
+  if (options.damage) plan.store = StoreKind::Sqlite;
+  plan.damages = plan.store == StoreKind::Sqlite && (options.damage || chance(30));
   return plan;
 }
 
@@ -279,6 +281,8 @@ Outcome World::run() {
                   program_deaths_,
                   ledger_.surfaced_count(),
                   ledger_.looks()};
+  outcome.damages = daemon_->damages();
+  outcome.lost = ledger_.lost_count();
   for (const auto& [key, row] : ledger_.book().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
   return outcome;
 }

@@ -27,6 +27,8 @@ struct Outcome {
   std::uint64_t surfaced = 0;           // by hosts, to their agents
   std::uint64_t looks = 0;              // for something that sits untouched
   std::array<std::uint64_t, 9> ends{};  // deliveries by their state at the end
+  std::uint64_t damages = 0;            // of files of the daemon
+  std::uint64_t lost = 0;               // messages, by those
 };
 
 struct WorldOptions {
@@ -34,6 +36,7 @@ struct WorldOptions {
   Trace::Mode trace = Trace::Mode::Off;
   std::uint64_t size = 1;               // times as many messages and faults
   std::optional<StoreKind> store = {};  // instead of what the seed draws
+  bool damage = false;                  // on the durable store, whose disk damages files
 };
 
 class World {

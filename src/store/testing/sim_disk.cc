@@ -342,6 +342,39 @@ void SimDisk::put(const std::string& path, std::string bytes) {
   files_->named[path] = std::make_shared<File>(File{bytes, bytes, {}});
 }
 
+std::string SimDisk::damage(Random& random) {
+  constexpr std::uint64_t kMostBytes = 5'000;
+  auto names = files();
+  std::erase_if(names, [&](const auto& name) { return name.find("damaged") != name.npos || read(name)->empty(); });
+  if (names.empty()) return {};
+  const auto& name = names[random.below(names.size())];
+  auto bytes = *read(name);
+  const auto size = bytes.size();
+  const auto at = random.below(size);
+  const auto count = std::min<std::uint64_t>(1 + random.below(kMostBytes), size - at);
+  std::string what;
+  switch (random.below(6)) {
+    case 0:
+      for (auto byte = at; byte < at + count; ++byte) bytes[byte] ^= static_cast<char>(1 + random.below(255));
+      what = format("{} bytes of {} at {} are others", count, name, at);
+      break;
+    case 1:
+      bytes.resize(size - count);
+      what = format("{} bytes are cut from the end of {}", count, name);
+      break;
+    case 2:
+      std::fill_n(bytes.begin(), std::min<std::uint64_t>(count, size), '\0');
+      what = format("the first {} bytes of {} are zeros", count, name);
+      break;
+    default:
+      bytes[at] ^= static_cast<char>(1 << random.below(8));
+      what = format("a bit of {} at {} is flipped", name, at);
+      break;
+  }
+  put(name, std::move(bytes));
+  return what;
+}
+
 std::uint64_t SimDisk::syncs() const {
   const std::lock_guard lock{files_->mutex};
   return files_->syncs;

@@ -52,6 +52,10 @@ class SimDisk {
   /// Puts a file there, synced.
   void put(const std::string& path, std::string bytes);
 
+  /// Damages one file that is not empty: a bit, some bytes, its end or its beginning. Says what it did; empty: there is
+  /// none. Files that were set aside as damaged are left alone. No handle may be open.
+  std::string damage(Random& random);
+
   [[nodiscard]] std::uint64_t syncs() const;
 
   class Files;
