@@ -258,9 +258,11 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     const auto to_all = incoming.delivery.original_to.empty()
                             ? ""
                             : relay::format(" (to {})", sanitised(incoming.delivery.original_to, Lines::Join));
-    print(relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
-                        context_.paint.name(sanitised(envelope.from, Lines::Join)), to_all,
-                        with_margin(sanitised(message.text, Lines::Keep))));
+    const auto said =
+        relay::format("{}  {}{}: {}\n", context_.paint(Colour::Dim, short_time(envelope.ts, context_.now())),
+                      context_.paint.name(sanitised(envelope.from, Lines::Join)), to_all,
+                      with_margin(sanitised(message.text, Lines::Keep)));
+    print(folded(said, terminal_columns(STDOUT_FILENO), kMarginColumns));
     for (const auto& file : message.attachments) {
       const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(file.bytes, 0));
       const auto line = speech::attached_line({.name = file.name, .path = file.path, .bytes = bytes});

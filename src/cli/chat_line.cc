@@ -30,7 +30,7 @@ std::string with_margin(std::string_view text) {
   std::string marked;
   for (const char c : text) {
     marked += c;
-    if (c == '\n') marked += "          | ";
+    if (c == '\n') marked += std::string(kMarginColumns, ' ') + "| ";
   }
   return marked;
 }

@@ -1,6 +1,7 @@
 /// A line of a chat: what is typed, taken apart, and what is shown, kept apart from what others say.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ std::string_view without_leading_controls(std::string_view line);
 /// `/quit` → quit: a line for the chat itself. None for what is to be said, such as a path (`/usr/bin is full`).
 std::optional<std::string_view> slash_word(std::string_view line);
 
+inline constexpr std::size_t kMarginColumns = 10;
 /// Lines after the first carry a mark, so that no body can pass for somebody else's line.
 std::string with_margin(std::string_view text);
 

@@ -1,20 +1,11 @@
 #include "cli/context.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 namespace relay::cli {
 namespace {
-
-constexpr std::size_t kLeastColumns = 40;
-
-std::size_t terminal_columns() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return std::max<std::size_t>(size.ws_col, kLeastColumns);
-}
 
 /// Only a locale that says otherwise takes the lines away: where none is told, terminals of today draw them.
 bool draws_unicode(const config::Environment& environment) {
@@ -44,7 +35,7 @@ Result<Context> make_context() {
   context.to_terminal = ::isatty(STDOUT_FILENO) == 1;
   const auto term = context.environment("TERM");
   context.paint = Paint{context.to_terminal && !context.environment("NO_COLOR") && term != "dumb"};
-  if (context.to_terminal) context.columns = terminal_columns();
+  if (context.to_terminal) context.columns = terminal_columns(STDOUT_FILENO);
   context.unicode = draws_unicode(context.environment);
   if (!context.unicode) use_marks(kAsciiMarks);
   return context;

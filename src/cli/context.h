@@ -28,6 +28,9 @@ struct Context {
 
   /// Of the terminal that stdout is; 0 when it is none, and nothing needs to fit.
   [[nodiscard]] std::size_t width() const { return to_terminal ? columns : 0; }
+  /// Whether a table of several columns has no room.
+  [[nodiscard]] bool is_narrow() const { return to_terminal && columns < kTableColumns; }
+  static constexpr std::size_t kTableColumns = 60;
   [[nodiscard]] WallMs now() const { return SystemClock{}.now().wall; }
   /// Who the person at this shell is: $AGENT_RELAY_NAME, else $USER, else "human".
   [[nodiscard]] std::string own_name() const;

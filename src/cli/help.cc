@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "cli/global_options.h"
+#include "cli/text.h"
 #include "config/settings.h"
 
 namespace relay::cli {
@@ -19,6 +20,13 @@ std::string shown(const Option& option) {
 std::string describe(const Option& option) {
   if (option.choices.empty()) return std::string{option.description};
   return relay::format("{} ({})", option.description, option.choices);
+}
+
+/// A paragraph for a terminal, which breaks it by its own width.
+std::string one_line(std::string_view paragraph) {
+  std::string text{paragraph};
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 /// A bar would end a table's cell.
@@ -51,7 +59,8 @@ std::vector<Line> lines_of(const Command& command) {
   return lines;
 }
 
-std::string overview() {
+std::string overview(std::size_t columns) {
+  const bool narrow = columns > 0 && columns < kHelpColumns;
   std::string text =
       "usage: agent-relay [-C DIR] [--no-start] <command> [options]; <command> --help\n"
       "Let the command-line agents on this machine talk to each other.\n\n";
@@ -69,6 +78,11 @@ std::string overview() {
     text += relay::format("{}\n", title_of(group));
     for (const auto* command : command_table()) {
       if (command->group != group) continue;
+      if (narrow) {
+        text += relay::format("  {}\n", command->usage);
+        text += folded(relay::format("      {}\n", command->summary), columns, 0);
+        continue;
+      }
       text += relay::format("  {:<{}}  {}", command->usage, usage, command->summary);
       if (!command->hint.empty())
         text += relay::format("{:<{}}  {}", "", summary - command->summary.size(), command->hint);
@@ -77,21 +91,22 @@ std::string overview() {
   }
   text += relay::format("example: {}, then elsewhere: agent-relay send Bob hello\nexit codes: {}\n",
                         command_named("run")->example, kExitCodes);
-  return text;
+  return folded(text, columns);
 }
 
-std::string help_of(const Command& command) {
+std::string help_of(const Command& command, std::size_t columns) {
   auto text = relay::format("usage: agent-relay {}{}\n\n{}\n", command.usage,
                             std::ranges::all_of(command.options, &Option::hidden) ? "" : " [options]",
                             sentence(command.summary));
-  if (!command.details.empty()) text += relay::format("{}\n", command.details);
+  if (!command.details.empty())
+    text += relay::format("{}\n", columns == 0 ? command.details : one_line(command.details));
+  text = folded(text, columns, 0);
   const auto lines = lines_of(command);
-  std::size_t width = 0;
-  for (const auto& line : lines) width = std::max(width, line.left.size());
   if (!lines.empty()) text += "\n";
-  for (const auto& line : lines) text += relay::format("  {:<{}}  {}\n", line.left, width, line.right);
-  text += relay::format("\nexample: {}\n", command.example);
-  return text;
+  Columns table{{}};
+  for (const auto& line : lines) table.add({"  " + line.left, line.right});
+  text += table.text(Paint{false}, columns);
+  return text + folded(relay::format("\nexample: {}\n", command.example), columns);
 }
 
 std::string manual_markdown() {

@@ -1,6 +1,7 @@
 /// Help for people, made from the table.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace relay::cli {
 
-inline constexpr int kHelpColumns = 80;
+inline constexpr std::size_t kHelpColumns = 80;
 inline constexpr int kHelpLines = 40;
 
 inline constexpr std::string_view kExitCodes = "0 yes, 1 no or failed, 2 usage, 3 no daemon, 4 timed out, 5 refused";
@@ -17,9 +18,9 @@ inline constexpr std::string_view kOutputRule =
     "Results go to stdout, talk to stderr. A failure is one sentence on stderr; with --json it is also one object on\n"
     "stdout: {\"error\": {\"code\": \"NO_DAEMON\", \"message\": \"…\"}}.";
 
-/// One screen, grouped by intent.
-std::string overview();
-std::string help_of(const Command& command);
+/// One screen, grouped by intent. `columns` is the terminal's width; 0: no limit.
+std::string overview(std::size_t columns = 0);
+std::string help_of(const Command& command, std::size_t columns = 0);
 
 /// docs/cli.md: the same, as a page.
 std::string manual_markdown();

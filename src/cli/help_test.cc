@@ -16,7 +16,7 @@ TEST(Help, FitsOneScreen) {
   std::istringstream lines{overview()};
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    EXPECT_LE(display_width(line), static_cast<std::size_t>(kHelpColumns)) << line;
+    EXPECT_LE(display_width(line), kHelpColumns) << line;
     const auto hint = line.find("[--");
     EXPECT_TRUE(hint == std::string::npos || line[hint - 1] == ' ') << line;
   }
@@ -51,6 +51,18 @@ TEST(Help, OfACommandShowsItsOptionsAndAnExample) {
     std::istringstream lines{text};
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 120U) << line;
   }
+}
+
+TEST(Help, FitsANarrowTerminalWithoutBreakingWords) {
+  std::vector<std::string> texts = {overview(40)};
+  for (const auto* command : command_table()) texts.push_back(help_of(*command, 40));
+  for (const auto& text : texts) {
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 40U) << line;
+  }
+  EXPECT_TRUE(overview(40).contains("  send TO TEXT\n      say TEXT to TO, or to everyone\n      with '*'\n"))
+      << overview(40);
+  EXPECT_EQ(overview(80), overview());
 }
 
 TEST(Manual, HasASectionForEveryCommand) {

@@ -1,8 +1,10 @@
 #include "cli/output.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <utility>
@@ -14,6 +16,8 @@
 
 namespace relay::cli {
 namespace {
+
+constexpr std::size_t kUsualColumns = 80, kNarrowestColumns = 40;
 
 bool json_wanted = false;  // the command line's, for the life of the process
 TerminalWriter terminal_writer;
@@ -55,9 +59,18 @@ void print(std::string_view text) {
   std::_Exit(static_cast<int>(ExitCode::No));
 }
 
+void print_sentence(std::string_view text) { print(folded(text, terminal_columns(STDOUT_FILENO))); }
+
 void remark(std::string_view sentence) {
   const auto line = relay::format("agent-relay: {}\n", sanitised(sentence, Lines::Join));
-  (void)write_all(STDERR_FILENO, line);  // there is nobody left to tell
+  (void)write_all(STDERR_FILENO, folded(line, terminal_columns(STDERR_FILENO)));  // there is nobody left to tell
+}
+
+std::size_t terminal_columns(int fd) {
+  if (::isatty(fd) != 1) return 0;
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  return std::max<std::size_t>(size.ws_col, kNarrowestColumns);
 }
 
 void talk(std::string_view text) { (void)write_all(STDERR_FILENO, text); }

@@ -5,6 +5,7 @@
 /// on stdout, so that a program that reads stdout always reads JSON.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 
@@ -15,8 +16,14 @@ namespace relay::cli {
 /// To stdout. A reader that went away (`| head`) ends the program quietly.
 void print(std::string_view text);
 
-/// Talk: one sentence to stderr that changes nothing about how the command ends.
+/// The same for sentences of ours: on a terminal they are broken at blanks.
+void print_sentence(std::string_view text);
+
+/// Talk: one sentence to stderr that changes nothing about how the command ends. On a terminal it is broken at blanks.
 void remark(std::string_view sentence);
+
+/// How wide the terminal at that descriptor is; 0 when it is none.
+std::size_t terminal_columns(int fd);
 
 /// The same without a line of its own, for what is written over: to stderr as it is.
 void talk(std::string_view text);

@@ -1,5 +1,7 @@
 #include "cli/program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -24,7 +26,8 @@ namespace relay::cli {
 namespace {
 
 ExitCode carry_out(const WantsHelp& wish, bool) {
-  print(wish.command == nullptr ? overview() : help_of(*wish.command));
+  const auto columns = terminal_columns(STDOUT_FILENO);
+  print(wish.command == nullptr ? overview(columns) : help_of(*wish.command, columns));
   return ExitCode::Yes;
 }
 

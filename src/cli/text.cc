@@ -74,6 +74,13 @@ std::size_t width_of(char32_t point) {
   return is_in(kWide, point) ? 2 : 1;
 }
 
+/// Where a colour of ours ends that begins at `at`; `at` when none does. Words of others have no ESC (sanitised).
+std::size_t behind_paint(std::string_view text, std::size_t at) {
+  if (!text.substr(at).starts_with("\x1b[")) return at;
+  const auto end = text.find('m', at);
+  return end == std::string_view::npos ? at : end + 1;
+}
+
 void append_visible(std::string& out, char32_t point, std::string_view raw, Lines lines) {
   if (point == '\n' || point == '\t') {
     out += lines == Lines::Join ? ' ' : static_cast<char>(point);
@@ -94,14 +101,26 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
 
 Marks current_marks;  // written once, before anything is shown
 
-constexpr std::size_t kLeastWrapped = 16;  // columns; less is not worth reading
+constexpr std::size_t kLeastWrapped = 20;  // columns; less is not worth reading
 constexpr std::string_view kIndent = "    ";
 
-/// One cell below the other, the later ones indented.
-std::string narrow_row(const std::vector<std::string>& row, std::size_t columns) {
+std::string in_small_letters(std::string_view text) {
+  std::string small{text};
+  for (auto& letter : small)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + 32);
+  return small;
+}
+
+/// The first cell, and below it, indented, the others that say something, each with the name of its column.
+std::string narrow_row(const std::vector<std::string>& header, const std::vector<std::string>& row,
+                       std::size_t columns) {
   std::string rest;
-  for (std::size_t i = 1; i < row.size(); ++i)
-    if (!row[i].empty()) rest += (rest.empty() ? "" : "  ") + row[i];
+  for (std::size_t i = 1; i < row.size(); ++i) {
+    if (row[i].empty() || row[i] == "-") continue;
+    const bool named = i < header.size() && !header[i].empty();
+    if (!rest.empty()) rest += header.empty() ? "  " : ", ";
+    rest += named ? relay::format("{} {}", in_small_letters(header[i]), row[i]) : row[i];
+  }
   auto out = row.front() + "\n";
   if (row.front().empty()) out.clear();
   for (const auto& line : wrapped(rest, columns - kIndent.size()))
@@ -145,7 +164,12 @@ void use_marks(const Marks& wanted) { current_marks = wanted; }
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
-  for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));
+  for (std::size_t at = 0; at < text.size();) {
+    if (const auto behind = behind_paint(text, at); behind > at)
+      at = behind;
+    else
+      width += width_of(next_code_point(text, at));
+  }
   return width;
 }
 
@@ -181,15 +205,60 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
       lines.back() += ' ';
       ++width;
     }
+    std::size_t joint = 0;  // in this line, where a word that is too long is best broken
     for (std::size_t letter = 0; letter < word.size();) {
       const auto begin = letter;
-      const auto wide = width_of(next_code_point(word, letter));
-      if (width > 0 && width + wide > columns) next_line();
+      letter = behind_paint(word, begin);
+      const auto wide = letter > begin ? 0 : width_of(next_code_point(word, letter));
+      if (width > 0 && width + wide > columns) {
+        const auto rest = joint > 0 ? lines.back().substr(joint) : std::string{};
+        lines.back().erase(lines.back().size() - rest.size());
+        next_line();
+        lines.back() = rest;
+        width = display_width(rest);
+        joint = 0;
+      }
+      if (begin > 0 && (word[begin - 1] == '|' || word[begin - 1] == '/') && !lines.back().empty())
+        joint = lines.back().size();
       lines.back() += word.substr(begin, letter - begin);
       width += wide;
     }
   }
   return lines;
+}
+
+std::string folded(std::string_view text, std::size_t columns, std::size_t indent) {
+  if (columns == 0) return std::string{text};
+  std::string out;
+  std::size_t margin = 0, width = 0;  // of this line
+  bool begun = false;                 // it has a word
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      out += text[at++];
+      width = 0;
+      begun = false;
+      continue;
+    }
+    const auto word = std::min(text.find_first_not_of(' ', at), text.size());
+    auto end = std::min(text.find_first_of(" \n|", word), text.size());
+    if (end < text.size() && text[end] == '|') ++end;  // between choices a line may end, too
+    const auto blanks = word - at, length = display_width(text.substr(word, end - word));
+    if (!begun) margin = std::min(blanks + indent, columns / 2);
+    const bool fits_a_line = margin + length <= columns;
+    if (begun && fits_a_line && length > 0 && width + blanks + length > columns) {
+      out += '\n' + std::string(margin, ' ');
+      width = margin;
+    } else {
+      out.append(blanks, ' ');
+      width += blanks;
+    }
+    out += text.substr(word, end - word);
+    width += length;
+    if (!fits_a_line) width %= columns;  // the terminal breaks it
+    begun = begun || length > 0;
+    at = end;
+  }
+  return out;
 }
 
 std::string Paint::operator()(Colour colour, std::string_view text) const {
@@ -250,10 +319,9 @@ std::string Columns::text(const Paint& paint, std::size_t columns) const {
   std::string out;
   if (!header_.empty() && !narrow) out += paint(Colour::Dim, line(header_)) + "\n";
   for (const auto& row : rows_) {
-    const bool painted = std::ranges::any_of(row, [](const std::string& cell) { return cell.contains('\x1b'); });
-    const bool too_long = limited && !painted && display_width(line(row)) > columns;
+    const bool too_long = limited && display_width(line(row)) > columns;
     if (narrow && too_long)
-      out += narrow_row(row, columns);
+      out += narrow_row(header_, row, columns);
     else if (too_long && row.size() == widths.size())
       out += wrapped_line(row);
     else

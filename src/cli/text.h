@@ -25,14 +25,19 @@ const Marks& marks();
 /// In place of the usual ones, for a locale that knows only ASCII. Set once, before the command runs.
 void use_marks(const Marks& marks);
 
-/// Columns the text takes on a terminal.
+/// Columns the text takes on a terminal; our own colours (Paint) take none.
 std::size_t display_width(std::string_view text);
 
 /// At most `columns` wide, with an ellipsis where something is missing.
 std::string shortened(std::string_view text, std::size_t columns);
 
-/// The text in lines of at most `columns`, broken at blanks; a word that is longer is broken where the line ends.
+/// The text in lines of at most `columns`, broken at blanks; a word that is longer is broken behind a `/` or `|`, or where the
+/// line ends.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
+/// Sentences for a terminal of that width: a line that is longer is broken at blanks, and goes on with `indent` columns
+/// more at its left. A longer word stays whole, so that a path can be copied, but for choices (`a|b`). As it is when `columns` is 0.
+std::string folded(std::string_view text, std::size_t columns, std::size_t indent = 2);
 
 /// Colours, or nothing when the reader is no terminal or said NO_COLOR.
 enum class Colour { Plain, Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
@@ -50,7 +55,7 @@ class Paint {
 /// Rows with aligned columns; two blanks between them, none at the end of a line.
 ///
 /// On a terminal that is too narrow the last column is wrapped below itself; where even that has no room, each row is its
-/// first cell and, indented, the rest.
+/// first cell and, indented, the rest with the names of their columns.
 class Columns {
  public:
   explicit Columns(std::vector<std::string> header) : header_{std::move(header)} {}

@@ -70,6 +70,29 @@ TEST(Wrapped, BreaksAtBlanksAndLongWordsWhereTheLineEnds) {
   EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
   EXPECT_EQ(wrapped("世界世界", 5), (std::vector<std::string>{"世界", "世界"}));
   EXPECT_EQ(wrapped("", 10), std::vector<std::string>{""});
+  EXPECT_EQ(wrapped("(one|two|three)", 10), (std::vector<std::string>{"(one|two|", "three)"}));
+  EXPECT_EQ(wrapped("at /home/ann/projects", 11), (std::vector<std::string>{"at", "/home/ann/", "projects"}));
+}
+
+TEST(Folded, BreaksSentencesAtBlanksAndIndentsTheRest) {
+  EXPECT_EQ(folded("agent-relay: the daemon is not running; start it", 24),
+            "agent-relay: the daemon\n  is not running; start\n  it");
+  EXPECT_EQ(folded("one\n  two words here\n", 9), "one\n  two\n    words\n    here\n") << "by the line's own margin";
+  EXPECT_EQ(folded("at /a/path/that/is/long, now", 8), "at /a/path/that/is/long, now") << "a path stays whole";
+  EXPECT_EQ(folded("at /a/path/that/is/very/long later", 8), "at /a/path/that/is/very/long\n  later");
+  EXPECT_EQ(folded("choose accepted|delivered|seen", 18), "choose accepted|\n  delivered|seen");
+  EXPECT_EQ(folded("sent to Bob  7kq2", 80), "sent to Bob  7kq2");
+  EXPECT_EQ(folded("世界 世界 世界", 9), "世界 世界\n  世界");
+  EXPECT_EQ(folded("as it is, however long", 0), "as it is, however long");
+  const Paint paint{true};
+  EXPECT_EQ(folded("a " + paint(Colour::Red, "b c"), 5), "a " + paint(Colour::Red, "b c")) << "colours take no room";
+}
+
+TEST(Columns, WrapWhatIsPainted) {
+  const Paint paint{true};
+  Columns columns{{}};
+  columns.add({"disk", paint(Colour::Red, "nearly full") + "; remove something soon"});
+  EXPECT_EQ(columns.text(paint, 30), "disk  " + paint(Colour::Red, "nearly full") + "; remove\n      something soon\n");
 }
 
 TEST(Columns, AlignWhateverTheWidthOfTheLetters) {
@@ -98,7 +121,7 @@ TEST(Columns, StackTheirCellsWhereNothingElseFits) {
   Columns columns{{"NAME", "HERE", "WAITING"}};
   columns.add({"a-name-of-thirty-columns-or-so", "yes", "3: the agent is working"});
   const auto text = columns.text(Paint{false}, 40);
-  EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    yes 3: the agent is working\n");
+  EXPECT_EQ(text, "a-name-of-thirty-columns-or-so\n    here yes, waiting 3: the agent is\n    working\n");
 }
 
 TEST(Marks, AreAsciiForALocaleThatKnowsNothingElse) {

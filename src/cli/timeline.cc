@@ -106,10 +106,11 @@ class Drawing {
     const auto message = message_from(raw);
     const auto name = [&](std::string_view who) { return canvas_.paint.name(sanitised(who, Lines::Join)); };
     const bool as_user = string_member(raw, "as") == protocol::kAsUser;
-    text_ += relay::format("{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)),
-                           name(message.from), glyphs_.arrow, name(message.to),
-                           canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
-                           as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{});
+    const auto line = relay::format(
+        "{}  {} {} {}  {}{}\n", canvas_.paint(Colour::Dim, sanitised(message.id, Lines::Join)), name(message.from),
+        glyphs_.arrow, name(message.to), canvas_.paint(Colour::Dim, short_time(message.timestamp, canvas_.now)),
+        as_user ? canvas_.paint(Colour::Dim, "  as the user") : std::string{});
+    text_ += folded(line, canvas_.columns);
     text_ +=
         relay::format("  {}\n", canvas_.paint(Colour::Bold, shortened(first_line(message.body), canvas_.columns - 2)));
   }
@@ -132,7 +133,7 @@ class Drawing {
                              canvas_.paint(colour, verdict[i]));
   }
 
-  void remark(std::string_view line) { text_ += relay::format("\n{}\n", line); }
+  void remark(std::string_view line) { text_ += folded(relay::format("\n{}\n", line), canvas_.columns); }
   std::string take() { return std::move(text_); }
 
  private:

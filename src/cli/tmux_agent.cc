@@ -48,7 +48,7 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
   if (pty::PersonTerminal::is_one()) return become_client(context, tmux, session);
-  print(relay::format("{} runs in tmux; look at it with: tmux attach -t ={}\n", agent, session));
+  print_sentence(relay::format("{} runs in tmux; look at it with: tmux attach -t ={}\n", agent, session));
   return {};
 }
 

@@ -13,16 +13,18 @@
 
 namespace relay::cli_tests {
 
-Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words) { pid_ = box.start_at(words, open()); }
+Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned short columns) {
+  pid_ = box.start_at(words, open(columns));
+}
 
 Terminal::Terminal(Sandbox& box, const Program& other) { pid_ = box.start_program_at(other.command, open()); }
 
-std::string Terminal::open() {
+std::string Terminal::open(unsigned short columns) {
   master_ = ::posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(master_, 0);
   EXPECT_EQ(::fcntl(master_, F_SETFD, FD_CLOEXEC), 0);
   EXPECT_TRUE(::grantpt(master_) == 0 && ::unlockpt(master_) == 0);
-  resize(80, 24);
+  resize(columns, 24);
   std::array<char, 64> name{};
   EXPECT_EQ(::ptsname_r(master_, name.data(), name.size()), 0);
   return name.data();
@@ -77,6 +79,12 @@ bool Terminal::shows(const std::string& text, std::size_t chunk) {
     looked_at = screen_.size() > text.size() ? screen_.size() - text.size() : 0;
     return there;
   });
+}
+
+std::string Terminal::unfolded() const {
+  auto text = screen_;
+  for (auto at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at)) text.replace(at, 3, " ");
+  return text;
 }
 
 int Terminal::finish() {

@@ -17,7 +17,7 @@ class Terminal {
   struct Program {
     std::vector<std::string> command;  // begins with a path
   };
-  Terminal(Sandbox& box, const std::vector<std::string>& words);  // 80 columns, 24 rows
+  Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned short columns = 80);  // 24 rows
   Terminal(Sandbox& box, const Program& other);
   ~Terminal();
   Terminal(const Terminal&) = delete;
@@ -35,12 +35,14 @@ class Terminal {
   void forget() { screen_.clear(); }
   /// All that was read so far, line ends as the program wrote them.
   [[nodiscard]] const std::string& screen() const { return screen_; }
+  /// The same with sentences that were broken at blanks in one line again.
+  [[nodiscard]] std::string unfolded() const;
   /// Waits for its end; the exit code.
   int finish();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
-  std::string open();
+  std::string open(unsigned short columns = 80);
   bool read_some(std::size_t chunk, int patience_ms = 10);
 
   int master_ = -1;

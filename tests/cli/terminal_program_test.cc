@@ -6,6 +6,8 @@
 namespace relay::cli_tests {
 namespace {
 
+constexpr unsigned short kWide = 200;  // columns: a sentence is one line
+
 class AtATerminal : public ::testing::Test {
  protected:
   AtATerminal() {
@@ -18,7 +20,7 @@ class AtATerminal : public ::testing::Test {
 };
 
 TEST_F(AtATerminal, ChatGreetsAndSaysHowToSpeak) {
-  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   EXPECT_TRUE(alice.shows("you are Alice; write `@Bob hello` to speak; /help says more, /quit leaves\n"))
       << alice.screen();
   alice.type("hello\n");
@@ -43,7 +45,7 @@ TEST_F(AtATerminal, AWordForTheChatIsNeverSent) {
 }
 
 TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
-  Terminal alice{box_, {"chat", "--name", "Alice"}};
+  Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.kill_daemon();
   ASSERT_TRUE(alice.shows("what you type is kept until it is back"));

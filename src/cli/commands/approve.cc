@@ -14,8 +14,8 @@ ExitCode tell(const Invocation& invocation, Context& context, PromptAnswer answe
   answer.agent = invocation.argument(0);
   answer.prompt = invocation.value("--prompt").value_or("");
   const auto prompt = RELAY_CLI_TRY(answer_prompt(context, answer));
-  print(relay::format("{}  {}: {}\n", done, sanitised(answer.agent, Lines::Join),
-                      sanitised(string_member(prompt, "summary").value_or(""), Lines::Join)));
+  print_sentence(relay::format("{}  {}: {}\n", done, sanitised(answer.agent, Lines::Join),
+                               sanitised(string_member(prompt, "summary").value_or(""), Lines::Join)));
   return ExitCode::Yes;
 }
 

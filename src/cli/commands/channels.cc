@@ -83,8 +83,8 @@ ExitCode change(Connection& connection, const std::string& channel, const std::s
   if (as_json)
     print(json::serialize(json::object{{"channel", channel}, {"name", member}, {"member", in}}) + "\n");
   else
-    print(relay::format("{} {} {}\n", sanitised(member, Lines::Join), join ? "is in" : "has left",
-                        sanitised(channel, Lines::Join)));
+    print_sentence(relay::format("{} {} {}\n", sanitised(member, Lines::Join), join ? "is in" : "has left",
+                                 sanitised(channel, Lines::Join)));
   return ExitCode::Yes;
 }
 

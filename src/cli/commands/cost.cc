@@ -70,7 +70,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                        : by == "session" ? costs.by_session
                        : by == "thread"  ? costs.by_thread
                                          : costs.by_agent;
-  print(cost_table(by, groups, costs.total, context.paint));
+  print(cost_table(by, groups, costs.total, context.paint, context.width()));
   if (!costs.unpriced.empty()) {
     std::string names;
     for (const auto& name : costs.unpriced) names += (names.empty() ? "" : ", ") + sanitised(name, Lines::Join);

@@ -17,6 +17,9 @@
 namespace relay::cli {
 namespace {
 
+constexpr std::size_t kLeastDeadBody = 10;  // columns; with less the body has a line of its own
+constexpr std::size_t kDeadIndent = 4;
+
 constexpr std::int64_t kDefaultRows = 50;
 constexpr std::string_view kRedeliver = "redeliver";
 
@@ -53,16 +56,18 @@ std::string shown(const json::object& letter, const Context& context) {
   const auto time = short_time(time_in(letter, "at"), context.now());
   const auto head = relay::format("{}  {}  {:<8}  {} {} {}  ", time, shown_in(letter, "deliveryId"), state,
                                   shown_in(letter, "from"), marks().arrow, shown_in(letter, "to"));
-  const auto room = context.columns > display_width(head) + 10 ? context.columns - display_width(head) : 10;
-  auto text = relay::format("{}  {}  {}  {} {} {}  {}\n", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
+  const bool narrow = display_width(head) + kLeastDeadBody > context.columns;
+  const auto room = context.columns - (narrow ? kDeadIndent : display_width(head));
+  auto text = relay::format("{}  {}  {}  {} {} {}", paint(Colour::Dim, time), shown_in(letter, "deliveryId"),
                             paint(state == "in_doubt" ? Colour::Yellow : Colour::Red, relay::format("{:<8}", state)),
-                            paint.name(shown_in(letter, "from")), marks().arrow, paint.name(shown_in(letter, "to")),
-                            shortened(shown_in(letter, "body"), room));
+                            paint.name(shown_in(letter, "from")), marks().arrow, paint.name(shown_in(letter, "to")));
+  if (narrow) text = folded(text, context.columns, kDeadIndent);
+  text += (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + shortened(shown_in(letter, "body"), room) + "\n";
   auto why = shown_in(letter, "reason");
   if (why.empty()) why = "no reason was given";
   if (const auto attempts = integer_member(letter, "attempts").value_or(0); attempts > 1)
     why += relay::format(" ({} attempts)", attempts);
-  for (const auto& line : wrapped(why, context.columns - 4))
+  for (const auto& line : wrapped(why, context.columns - kDeadIndent))
     text += relay::format("    {}\n", paint(Colour::Dim, line));
   return text;
 }

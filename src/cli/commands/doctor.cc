@@ -24,7 +24,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
     const auto colour = ok ? Colour::Green : finding.verdict == Verdict::Note ? Colour::Yellow : Colour::Red;
     auto says = sanitised(finding.says, Lines::Join);
     if (!finding.advice.empty()) says += "; " + sanitised(finding.advice, Lines::Join);
-    columns.add({context.paint(colour, relay::format("{:<7}", word)), std::string{finding.what}, says});
+    auto verdict = context.paint(colour, relay::format("{:<7}", word));
+    if (context.is_narrow())
+      columns.add({relay::format("{}  {}", verdict, finding.what), says});
+    else
+      columns.add({std::move(verdict), std::string{finding.what}, says});
   }
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"healthy", healthy}, {"checks", std::move(array)}}) + "\n");

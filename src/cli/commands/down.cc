@@ -21,7 +21,7 @@ void mention_spawned(const Context& context) {
 
 ExitCode end_daemon(Connection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
-  print("the daemon has ended\n");
+  print_sentence("the daemon has ended\n");
   mention_spawned(context);
   return ExitCode::Yes;
 }
@@ -42,7 +42,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   RELAY_CLI_TRY(close_workspace(*daemon, root));
-  print(
+  print_sentence(
       relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));
   mention_spawned(context);
   return ExitCode::Yes;

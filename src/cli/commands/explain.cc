@@ -215,7 +215,7 @@ void print_for_people(const json::object& answer, const Context& context) {
   const auto state = shown_in(answer, "state");
   const Millis held{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = shown_in(answer, "paused");
-  print(relay::format(
+  print_sentence(relay::format(
       "{} is {} for {}: {}\n\n", paint.name(shown_in(answer, "name")), paint(Colour::Bold, state), short_duration(held),
       paused.empty() ? meaning_of(state, answer) : paint(Colour::Yellow, "paused, so that its messages wait")));
   Columns facts{{}};

@@ -37,7 +37,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   else if (done.count() == 0)
     remark(relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
   else
-    print(relay::format("{} for {} released\n", messages_in_words(done.count()), shown));
+    print_sentence(relay::format("{} for {} released\n", messages_in_words(done.count()), shown));
   return ExitCode::Yes;
 }
 

@@ -26,11 +26,11 @@ ExitCode list(Connection& connection, bool as_json, const Context& context) {
   }
   for (const auto* breaker : breakers) {
     const auto until = time_in(*breaker, "until");
-    print(relay::format("{} {} {}  stopped {}{}; {} refused\n", context.paint.name(shown_in(*breaker, "from")),
-                        marks().arrow, context.paint.name(shown_in(*breaker, "to")),
-                        short_time(time_in(*breaker, "at"), context.now()),
-                        until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
-                        messages_in_words(integer_member(*breaker, "refused").value_or(0))));
+    print_sentence(relay::format("{} {} {}  stopped {}{}; {} refused\n", context.paint.name(shown_in(*breaker, "from")),
+                                 marks().arrow, context.paint.name(shown_in(*breaker, "to")),
+                                 short_time(time_in(*breaker, "at"), context.now()),
+                                 until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
+                                 messages_in_words(integer_member(*breaker, "refused").value_or(0))));
     for (const auto& line : wrapped(shown_in(*breaker, "reason"), context.columns - 4))
       print(relay::format("    {}\n", context.paint(Colour::Dim, line)));
   }
@@ -51,7 +51,8 @@ ExitCode reset(Connection& connection, const Invocation& invocation) {
   else if (done.count() == 0)
     remark("nothing was stopped there");
   else
-    print(done.count() == 1 ? "1 pair may talk again\n" : relay::format("{} pairs may talk again\n", done.count()));
+    print_sentence(done.count() == 1 ? "1 pair may talk again\n"
+                                     : relay::format("{} pairs may talk again\n", done.count()));
   return ExitCode::Yes;
 }
 

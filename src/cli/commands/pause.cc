@@ -27,8 +27,9 @@ ExitCode change(const Invocation& invocation, Context& context, bool pause) {
     remark(pause ? relay::format("{} is paused already; let it go on with: agent-relay unpause {}", shown, shown)
                  : relay::format("{} was not paused", shown));
   else
-    print(pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
-                : relay::format("{} takes messages again\n", shown));
+    print_sentence(
+        pause ? relay::format("{} is paused: what is sent to it waits, until: agent-relay unpause {}\n", shown, shown)
+              : relay::format("{} takes messages again\n", shown));
   return ExitCode::Yes;
 }
 

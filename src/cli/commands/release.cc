@@ -44,7 +44,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
   else
-    print(relay::format("{} has ended\n", sanitised(record.name, Lines::Join)));
+    print_sentence(relay::format("{} has ended\n", sanitised(record.name, Lines::Join)));
   return ExitCode::Yes;
 }
 

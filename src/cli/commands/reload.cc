@@ -23,7 +23,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   if (changes.empty()) {
-    print("the daemon loaded its configuration again; nothing changed\n");
+    print_sentence("the daemon loaded its configuration again; nothing changed\n");
     return ExitCode::Yes;
   }
   Columns columns{{"SETTING", "WAS", "IS", "APPLIES"}};
@@ -32,7 +32,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     columns.add({change.setting, shown(change.from), shown(change.to),
                  context.paint(waits ? Colour::Yellow : Colour::Green, change.applies)});
   }
-  print(columns.text(context.paint));
+  print(columns.text(context.paint, context.width()));
   for (const auto& change : changes)
     if (change.applies == describe(config::Applies::OnRestart)) {
       remark("restart the daemon for the rest: agent-relay down --all, agent-relay up");

@@ -46,7 +46,7 @@ ExitCode list_all(Connection& connection, const Invocation& invocation, const Co
   if (columns.empty())
     remark("there is no subscription; make one with: agent-relay topics subscribe TOPIC --name NAME");
   else
-    print(columns.text(context.paint));
+    print(columns.text(context.paint, context.width()));
   return ExitCode::Yes;
 }
 
@@ -57,8 +57,9 @@ ExitCode change(Connection& connection, const std::string& verb, const std::stri
   if (as_json)
     print(json::serialize(json::object{{"topic", topic}, {"name", name}, {"subscribed", subscribed}}) + "\n");
   else
-    print(relay::format("{} {} {}\n", sanitised(name, Lines::Join),
-                        subscribed ? "is subscribed to" : "is not subscribed to", sanitised(topic, Lines::Join)));
+    print_sentence(relay::format("{} {} {}\n", sanitised(name, Lines::Join),
+                                 subscribed ? "is subscribed to" : "is not subscribed to",
+                                 sanitised(topic, Lines::Join)));
   return ExitCode::Yes;
 }
 

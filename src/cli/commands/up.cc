@@ -67,7 +67,7 @@ void warn_about(const std::vector<OpenWorkspace>& open, const Context& context) 
 
 void tell_address(const Context& context, pid_t daemon) {
   const auto http = http_service(context, daemon);
-  if (!http.url.empty()) print(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
+  if (!http.url.empty()) print_sentence(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
   if (!http.error.empty()) remark(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpAdvice));
 }
 
@@ -81,7 +81,7 @@ Result<void> open_in(Connection& daemon, const Invocation& invocation, Context& 
       remark(relay::format("{} has no effect on a daemon that already runs; restart it with: agent-relay down --all",
                            flag));
   warn_about(open, context);
-  print(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
+  print_sentence(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
   tell_address(context, peer_of(daemon).value_or(0));
   return {};
 }
@@ -96,7 +96,7 @@ Result<void> start_in_background(const Invocation& invocation, Context& context,
   const auto pid = RELAY_TRY(launch_daemon(std::move(arguments), context.home.daemon_log));
   if (auto daemon = reach_daemon(context))
     if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
-  print(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
+  print_sentence(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
   tell_address(context, pid);
   return {};
 }

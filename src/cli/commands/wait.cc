@@ -26,12 +26,13 @@ ExitCode tell(const host::HostRecord& record, const json::object& event, bool as
   }
   const auto kind = string_member(event, "event").value_or("");
   if (kind == "said")
-    print(relay::format("{} wrote to {}\n", record.name,
-                        sanitised(string_member(event, "to").value_or("?"), Lines::Join)));
+    print_sentence(relay::format("{} wrote to {}\n", record.name,
+                                 sanitised(string_member(event, "to").value_or("?"), Lines::Join)));
   else if (kind == "exit")
-    print(relay::format("{} has ended with code {}\n", record.name, integer_member(event, "code").value_or(0)));
+    print_sentence(
+        relay::format("{} has ended with code {}\n", record.name, integer_member(event, "code").value_or(0)));
   else
-    print(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
+    print_sentence(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
   return ExitCode::Yes;
 }
 
