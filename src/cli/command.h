@@ -33,6 +33,7 @@ struct Argument {
   std::string_view description;
   Completes completes = Completes::Nothing;
   std::string_view choices = {};  // `join|leave`: completed; the command itself checks what was typed
+  bool is_text = false;           // its words are one text, which no option may cut in two
 };
 
 struct Option {
@@ -40,7 +41,8 @@ struct Option {
   std::string_view value = {};  // as shown: `N`; empty: a switch
   std::string_view description;
   std::string_view choices = {};    // `sqlite|memory`: checked and completed
-  std::string_view otherwise = {};  // one of the choices: what the option means when no choice follows it
+  std::string_view otherwise = {};  // one of the choices: what the option means when no value follows it
+  std::string_view mistaken = {};   // `read|written`: with `otherwise`, words that are no choices and never arguments
   bool repeats = false;             // may be given several times, and every value counts
   Completes completes = Completes::Nothing;
   bool hidden = false;  // accepted for compatibility or for ourselves, not shown

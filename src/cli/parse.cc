@@ -39,17 +39,18 @@ bool is_choice(std::string_view choices, std::string_view value) {
          value.find('|') == std::string_view::npos;
 }
 
-/// The choice that was probably meant by a word that is none; empty when the word is like none of them.
-std::string slip_of(std::string_view choices, std::string_view word) {
+/// Whether the word is probably a slip for one of the choices.
+bool is_slip(std::string_view choices, std::string_view word) {
   std::vector<std::string_view> known;
   for (std::size_t begin = 0; begin <= choices.size();) {
     const auto end = std::min(choices.find('|', begin), choices.size());
     known.push_back(choices.substr(begin, end - begin));
     begin = end + 1;
   }
-  const auto near = nearest_names(word, known, 1);
-  return near.empty() ? std::string{} : std::string{near.front()};
+  return !nearest_names(word, known, 1).empty();
 }
+
+bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
 /// A value one could give.
 std::string_view example_of(const Option& option) {
@@ -89,6 +90,7 @@ class CommandParser {
       words.erase(own, words.end());
     }
     RELAY_TRY(complete_bare_options(words));
+    const auto severed = severed_text(words);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
       app_.parse(std::move(words));
@@ -113,27 +115,72 @@ class CommandParser {
       if (rest.empty() && !command_.arguments.empty()) return needs(command_.arguments.front());
       return run;
     }
-    return take_arguments(std::move(run));
+    auto taken = take_arguments(std::move(run));
+    if (taken && !severed.empty())
+      return fail(
+          relay::format("\"{}\" stands apart from the text before the options; put the text in one place, "
+                        "in quotes",
+                        severed));
+    return taken;
   }
 
  private:
-  /// `--wait` becomes `--wait=delivered`, and `--wait seen` becomes `--wait=seen`: whether the next word is the option's
-  /// can only be told by the choices.
+  /// `--wait` becomes `--wait=delivered`, and `--wait seen` becomes `--wait=seen`.
   [[nodiscard]] Result<void> complete_bare_options(std::vector<std::string>& words) const {
+    std::size_t arguments = 0;  // before the word looked at
     for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
-      for (const auto& option : command_.options) {
-        if (option.otherwise.empty() || words[at] != option.name) continue;
-        const bool chosen = at + 1 < words.size() && is_choice(option.choices, words[at + 1]);
-        if (const auto meant = at + 1 < words.size() && !chosen ? slip_of(option.choices, words[at + 1]) : "";
-            !meant.empty())
-          return fail(relay::format("is \"{}\" a slip for {}={}, or the text? Say {}={}, or put {} last", words[at + 1],
-                                    option.name, meant, option.name, meant, option.name));
-        words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option.otherwise);
-        if (chosen) words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-        break;
+      const auto* option = option_named(words[at]);
+      if (option == nullptr || option->otherwise.empty()) {
+        if (!looks_like_option(words[at])) ++arguments;
+        if (option != nullptr && !option->value.empty()) ++at;
+        continue;
       }
+      const bool followed = at + 1 < words.size() && !looks_like_option(words[at + 1]);
+      const bool chosen = followed && is_choice(option->choices, words[at + 1]);
+      if (followed && !chosen && !is_argument(*option, arguments, words, at + 1))
+        return fail(relay::format("{} cannot be \"{}\": choose one of {}, or put {} last", option->name, words[at + 1],
+                                  option->choices, option->name));
+      words[at] += relay::format("={}", chosen ? std::string_view{words[at + 1]} : option->otherwise);
+      if (chosen) words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
     }
     return {};
+  }
+
+  /// Whether the word that follows an option with an optional value can only be an argument: one that comes before the
+  /// text, or the whole text.
+  [[nodiscard]] bool is_argument(const Option& option, std::size_t arguments_before,
+                                 const std::vector<std::string>& words, std::size_t at) const {
+    if (is_choice(option.mistaken, words[at]) || is_slip(option.choices, words[at])) return false;
+    const auto text = text_index();
+    if (arguments_before != text) return arguments_before < text;
+    return at + 1 == words.size() || looks_like_option(words[at + 1]);
+  }
+
+  /// The first word of the text that stands behind an option though the text began before it; empty when there is none.
+  [[nodiscard]] std::string severed_text(const std::vector<std::string>& words) const {
+    std::size_t arguments = 0;
+    bool severed = false;
+    for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+      if (!looks_like_option(words[at])) {
+        if (severed) return words[at];
+        ++arguments;
+        continue;
+      }
+      severed = arguments > text_index();
+      if (const auto* option = option_named(words[at]); option != nullptr && !option->value.empty()) ++at;
+    }
+    return {};
+  }
+
+  [[nodiscard]] const Option* option_named(std::string_view word) const {
+    const auto found = std::ranges::find(command_.options, word, &Option::name);
+    return found == command_.options.end() ? nullptr : &*found;
+  }
+
+  /// Which argument is a text; beyond all of them when none is.
+  [[nodiscard]] std::size_t text_index() const {
+    const auto found = std::ranges::find_if(command_.arguments, &Argument::is_text);
+    return found == command_.arguments.end() ? SIZE_MAX : static_cast<std::size_t>(found - command_.arguments.begin());
   }
 
   /// How many words come before the first that is neither an option nor an option's value; `-n` becomes `--name` there.

@@ -114,10 +114,8 @@ TEST(Parse, AnOptionMayBeFollowedByOneOfItsChoicesOrByNothing) {
   EXPECT_EQ(run_of({"send", "--wait", "Bob", "hello"}).invocation.value("--wait"), "delivered");
   EXPECT_EQ(run_of({"send", "Bob", "hello", "--wait"}).invocation.value("--wait"), "delivered");
   EXPECT_EQ(run_of({"send", "Bob", "--wait", "hello"}).invocation.rest(1), "hello");
-  const auto slip = parse_command_line({"send", "Bob", "hello", "--wait", "sene"});
-  ASSERT_FALSE(slip);
-  EXPECT_EQ(slip.error().message(),
-            "is \"sene\" a slip for --wait=seen, or the text? Say --wait=seen, or put --wait last");
+  EXPECT_EQ(error_of({"send", "Bob", "--wait", "sene"}),
+            "--wait cannot be \"sene\": choose one of accepted|delivered|seen, or put --wait last");
   const auto seen = run_of({"send", "Bob", "--wait", "seen", "hello"});
   EXPECT_EQ(seen.invocation.value("--wait"), "seen");
   EXPECT_EQ(seen.invocation.rest(1), "hello");
@@ -125,6 +123,31 @@ TEST(Parse, AnOptionMayBeFollowedByOneOfItsChoicesOrByNothing) {
   EXPECT_EQ(run_of({"send", "Bob", "--", "--wait", "seen"}).invocation.rest(1), "--wait seen");
   EXPECT_EQ(error_of({"send", "Bob", "x", "--wait=read"}),
             "--wait cannot be \"read\": choose one of accepted|delivered|seen");
+}
+
+TEST(Parse, AnUnknownValueOfAnOptionIsNeverTakenForText) {
+  for (const std::string word : {"submitted", "written", "read", "yes", "sene"}) {
+    const auto expected =
+        "--wait cannot be \"" + word + "\": choose one of accepted|delivered|seen, or put --wait last";
+    EXPECT_EQ(error_of({"send", "Bob", "hi", "--wait", word}), expected);
+    EXPECT_EQ(error_of({"send", "Bob", "--wait", word, "hi"}), expected);
+    EXPECT_EQ(error_of({"send", "Bob", "hi", "--wait", word, "--json"}), expected);
+  }
+  EXPECT_NE(error_of({"send", "Bob", "--wait", "submitted"}), "") << "a proof's name alone is no text either";
+  EXPECT_NE(error_of({"send", "--wait", "submitted", "Bob", "hi"}), "") << "nor a recipient";
+}
+
+TEST(Parse, TextStandsInOnePlace) {
+  EXPECT_EQ(error_of({"send", "Bob", "hi", "--ask", "10m"}),
+            "\"10m\" stands apart from the text before the options; put the text in one place, in quotes");
+  EXPECT_NE(error_of({"send", "Bob", "hi", "--urgent", "yes"}), "");
+  EXPECT_NE(error_of({"spawn", "Bob", "claude", "review", "--model", "opus", "now"}), "");
+  EXPECT_NE(error_of({"input", "Bob", "hi", "--key", "Escape", "there"}), "");
+  EXPECT_EQ(error_of({"send", "Bob", "hi", "--frobnicate", "there"}),
+            "send has no option --frobnicate; see: agent-relay send --help");
+  EXPECT_EQ(run_of({"send", "--urgent", "Bob", "--from", "Ann", "hi", "there"}).invocation.rest(1), "hi there");
+  EXPECT_EQ(run_of({"spawn", "Bob", "--model", "opus", "claude", "review", "it"}).invocation.rest(2), "review it");
+  EXPECT_EQ(run_of({"search", "one", "--limit", "3", "two"}).invocation.rest(0), "one two") << "words, not a text";
 }
 
 TEST(Parse, AnOptionMayBeGivenSeveralTimes) {

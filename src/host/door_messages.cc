@@ -25,8 +25,8 @@ Result<Input> input_in(const json::object& object) {
       const auto* name = value.if_string();
       const auto key = name != nullptr ? terminal::key_named({name->data(), name->size()}) : std::nullopt;
       if (!key)
-        return fail(format("there is no key {}; keys are Enter, Escape, Tab, Up, y, C-c and the like",
-                           name != nullptr ? json::serialize(*name) : "that is no text"));
+        return fail(format("there is no key {}; keys are {}",
+                           name != nullptr ? json::serialize(*name) : "that is no text", terminal::key_names()));
       input.keys.push_back(*key);
     }
   }

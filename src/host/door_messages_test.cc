@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "terminal/keys.h"
+
 namespace relay::host {
 namespace {
 
@@ -37,7 +39,7 @@ TEST(DoorMessages, ASentenceForWhatCannotBeUnderstood) {
             "columns and rows must be numbers from 1 to 10000");
   EXPECT_EQ(error_of(R"({"do":"input","text":"a","data":"b"})"), "input needs one of data, keys and text");
   EXPECT_EQ(error_of(R"({"do":"input","keys":["Entr"]})"),
-            "there is no key \"Entr\"; keys are Enter, Escape, Tab, Up, y, C-c and the like");
+            "there is no key \"Entr\"; keys are " + terminal::key_names());
   EXPECT_FALSE(error_of("not json").empty());
 }
 

@@ -13,16 +13,18 @@ constexpr std::uint8_t kDisambiguate = 1;   // kitty: keys that look alike get c
 constexpr std::uint8_t kReportAllKeys = 8;  // kitty: every key is a sequence, text too
 
 constexpr std::pair<std::string_view, NamedKey> kKeyNames[] = {
-    {"enter", NamedKey::Enter},   {"return", NamedKey::Enter},      {"escape", NamedKey::Escape},
-    {"esc", NamedKey::Escape},    {"tab", NamedKey::Tab},           {"backspace", NamedKey::Backspace},
-    {"up", NamedKey::Up},         {"down", NamedKey::Down},         {"right", NamedKey::Right},
-    {"left", NamedKey::Left},     {"home", NamedKey::Home},         {"end", NamedKey::End},
-    {"pageup", NamedKey::PageUp}, {"pagedown", NamedKey::PageDown}, {"insert", NamedKey::Insert},
-    {"delete", NamedKey::Delete},
+    {"Enter", NamedKey::Enter},   {"Return", NamedKey::Enter},      {"Escape", NamedKey::Escape},
+    {"Esc", NamedKey::Escape},    {"Tab", NamedKey::Tab},           {"Backspace", NamedKey::Backspace},
+    {"Up", NamedKey::Up},         {"Down", NamedKey::Down},         {"Right", NamedKey::Right},
+    {"Left", NamedKey::Left},     {"Home", NamedKey::Home},         {"End", NamedKey::End},
+    {"PageUp", NamedKey::PageUp}, {"PageDown", NamedKey::PageDown}, {"Insert", NamedKey::Insert},
+    {"Delete", NamedKey::Delete},
 };
 
-bool same_letters(std::string_view name, std::string_view lower) {
-  return std::ranges::equal(name, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; }
+
+bool same_letters(std::string_view name, std::string_view known) {
+  return std::ranges::equal(name, known, {}, lower, lower);
 }
 
 /// 1 + shift + 2 alt + 4 control, as xterm and kitty count.
@@ -133,7 +135,7 @@ std::optional<Key> key_named(std::string_view name) {
     }
     name.remove_prefix(2);
   }
-  if (same_letters(name, "space")) {
+  if (same_letters(name, "Space")) {
     key.character = ' ';
     return key;
   }
@@ -154,6 +156,12 @@ std::optional<Key> key_named(std::string_view name) {
   for (const char byte : name.substr(1))
     key.character = (key.character << 6) | (static_cast<unsigned char>(byte) & 0x3f);
   return key;
+}
+
+std::string key_names() {
+  std::string names;
+  for (const auto& [known, named] : kKeyNames) names += relay::format("{}, ", known);
+  return names + "Space and single characters, such as y, each also with C-, M- or S- before it";
 }
 
 std::string encode_paste(std::string_view text, const Modes& modes) {

@@ -43,6 +43,9 @@ std::string encode_key(const Key& key, const Modes& modes);
 /// A key by its name, as people write it: `Enter`, `Escape`, `Up`, `y`, `C-c`, `M-x`, `S-Tab`; any case of the long names.
 std::optional<Key> key_named(std::string_view name);
 
+/// The names that `key_named` knows, for people.
+std::string key_names();
+
 /// Text as if it were pasted: in brackets if the program asked for them, else with its newlines as Enter would send
 /// them. Control characters other than newline and tab are left out, so that no text can close the brackets or press
 /// a key. "\r\n" and "\r" count as one newline.

@@ -11,6 +11,12 @@ std::string character(char32_t code, bool control = false, bool alt = false, con
   return encode_key({.character = code, .alt = alt, .control = control}, modes);
 }
 
+TEST(Keys, AreListedByTheNamesTheyAreKnownBy) {
+  const auto names = key_names();
+  EXPECT_TRUE(names.starts_with("Enter, Return, Escape, Esc, Tab, ")) << names;
+  for (const auto* name : {"PageUp", "pageup", "Space"}) EXPECT_TRUE(key_named(name).has_value()) << name;
+}
+
 TEST(EncodeKey, AsATerminalSendsThem) {
   EXPECT_EQ(encode_key({.name = NamedKey::Enter}, {}), "\r");
   EXPECT_EQ(encode_key({.name = NamedKey::Escape}, {}), "\x1b");

@@ -104,6 +104,13 @@ TEST_F(Doors, ExplainTellsTheVerdictTheEvidenceAndWhatWaits) {
   EXPECT_EQ(box.ok({"status"}).find("for Bob:"), std::string::npos);
 }
 
+TEST_F(Doors, AnUnknownKeyIsAUsageErrorThatListsTheKeys) {
+  start("Bob", {"--status"});
+  const auto ran = box.run({"input", "Bob", "--key", "Escape Bogus"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(ran.err.contains("there is no key Bogus; keys are Enter, ") && ran.err.contains("PageDown")) << ran.err;
+}
+
 TEST_F(Doors, WaitEndsWhenItIsSoAndSaysWhenItIsNot) {
   auto& bob = start("Bob", {"--status"});
   box.ok({"wait", "Bob", "--until", "idle", "--timeout", "10s"});
@@ -187,7 +194,7 @@ TEST_F(Doors, AFileInTheWayCostsFilesNotTheAgent) {
   auto& bob = start("Bob", {"--status"});
   const auto id = send("Bob", "words");
   EXPECT_TRUE(comes_to(id, "delivered"));
-  EXPECT_NE(bob.screen().find("move it away"), std::string::npos) << bob.screen();
+  EXPECT_TRUE(bob.unfolded().contains("move it away")) << bob.screen();
 }
 
 TEST_F(Doors, WordsOfAnAgentStartNoProgramUnlessAPersonAllowsIt) {

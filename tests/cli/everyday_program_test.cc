@@ -158,6 +158,25 @@ TEST_F(Everyday, ABroadcastToNobodySaysSo) {
   EXPECT_TRUE(sent.err.contains("nobody was there to hear it")) << sent.err;
 }
 
+TEST_F(Everyday, AnUnknownValueOfWaitIsAUsageErrorAndSendsNothing) {
+  know("tester");
+  for (const auto* word : {"submitted", "written", "read"}) {
+    const auto ran = box.run({"send", "tester", "hi", "--wait", word, "--from", "ada"});
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_TRUE(ran.err.contains("accepted|delivered|seen")) << ran.err;
+  }
+  EXPECT_TRUE(inbox({"--peek"}).empty());
+}
+
+TEST_F(Everyday, AnUnknownProfileIsAUsageErrorThatListsThem) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"run", "--profile", "bogus", "true"},
+                                                                 {"extract", "--profile", "bogus"}}) {
+    const auto ran = box.run(words);
+    EXPECT_EQ(ran.code, 2) << words.front() << ": " << ran.err;
+    EXPECT_TRUE(ran.err.contains("there is no profile 'bogus'; known are ")) << ran.err;
+  }
+}
+
 TEST_F(Everyday, OnlyAsciiMarksAreUsedWhereTheLocaleKnowsNothingElse) {
   know("tester");
   box.ok({"send", "tester", std::string(3000, 'x'), "--from", "ada"});

@@ -86,8 +86,8 @@ Result<void> play_cast(int fd, profiles::CastPlayer& player, bool as_json) {
 
 ExitCode run(const Invocation& invocation, Context&) {
   const auto options = RELAY_CLI_USAGE(options_of(invocation));
+  const auto profile = RELAY_CLI_USAGE(profiles::profile_named(invocation.value("--profile").value_or("claude")));
   if (invocation.has("--cast")) {
-    const auto profile = RELAY_CLI_USAGE(profiles::profile_named(invocation.value("--profile").value_or("claude")));
     const auto eyes = RELAY_CLI_TRY(profiles::Eyes::open(profile));
     const auto cast = RELAY_CLI_TRY(open_input(invocation.argument(0)));
     profiles::CastPlayer player{eyes, options};

@@ -5,6 +5,7 @@
 #include "cli/failure.h"
 #include "cli/invocation.h"
 #include "cli/visit.h"
+#include "terminal/keys.h"
 
 namespace relay::cli {
 namespace {
@@ -27,20 +28,27 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (keys.empty() == text.empty())
     return complain("input needs either a text or --key, for example: agent-relay input Bob --key Escape",
                     ExitCode::Usage);
+  const auto words = words_of(keys);
+  for (const auto& word : words)
+    if (const auto name = std::string_view{word.as_string()}; !terminal::key_named(name))
+      return complain(relay::format("there is no key {}; keys are {}", name, terminal::key_names()), ExitCode::Usage);
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   json::object request = {{"do", "input"}};
   if (keys.empty())
     request["text"] = text;
   else
-    request["keys"] = words_of(keys);
+    request["keys"] = words;
   (void)RELAY_CLI_TRY(visit.ask(std::move(request), kTypingTimeout));
   return ExitCode::Yes;
 }
 
 constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
-    {.name = "TEXT", .arity = Arity::Any, .description = "words to paste and enter, as if you had typed them"},
+    {.name = "TEXT",
+     .arity = Arity::Any,
+     .description = "words to paste and enter, as if you had typed them",
+     .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--key",

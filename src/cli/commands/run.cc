@@ -48,6 +48,7 @@ Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   if (invocation.has("--name")) wish.name = RELAY_TRY(speaker(invocation, "--name", context));
   for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
   wish.profile = invocation.value("--profile").value_or("");
+  if (invocation.has("--profile")) RELAY_TRY(profiles::profile_named(wish.profile, own_profiles(context.home)));
   wish.detached = invocation.has("--detached");
   if (!wish.detached) wish.streams = pty::streams_like_ours();
   // Without a terminal its model sees what it would see without us.

@@ -188,7 +188,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "TO", .description = "an agent's name, '*' for everyone, '#channel'", .completes = Completes::Recipients},
-    {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin"},
+    {.name = "TEXT", .arity = Arity::Many, .description = "what to say; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--from", .value = "NAME", .description = "who says it; default $AGENT_RELAY_NAME, $USER or human"},
@@ -196,7 +196,8 @@ constexpr Option kOptions[] = {
      .value = "PROOF",
      .description = "return when it has come so far; without a word: delivered",
      .choices = "accepted|delivered|seen",
-     .otherwise = "delivered"},
+     .otherwise = "delivered",
+     .mistaken = "stored|queued|written|submitted|read|answered"},
     {.name = "--ask", .description = "wait for the answer and print it"},
     {.name = "--timeout", .value = "TIME", .description = "how long --wait (default 30s) or --ask (5m) waits"},
     {.name = "--mode",

@@ -93,8 +93,8 @@ ExitCode tell(const json::object& result, bool as_json) {
     print(json::serialize(answer) + "\n");
     return ExitCode::Yes;
   }
-  print(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), pid,
-                      task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
+  print_sentence(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), pid,
+                               task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
   if (!task.empty())
     remark(relay::format("see how its task fares with: agent-relay trace {}", sanitised(task, Lines::Join)));
   return ExitCode::Yes;
@@ -114,7 +114,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "how others will call it"},
     {.name = "CLI", .description = "the program; with its arguments in quotes, cut at blanks"},
-    {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin"},
+    {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--cwd",
