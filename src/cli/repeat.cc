@@ -92,6 +92,7 @@ class Repeat {
     if (text("to") != letter_.to || (text("body") != letter_.text && text("body") != "")) return stands_for_another();
     const auto deliveries = objects_in(trace, "deliveries");
     fate_.recipients = deliveries.size();
+    if (!deliveries.empty()) fate_.state = string_member(*deliveries.back(), "state").value_or("");
     fate_.kind = Kind::Reached;
     if (letter_.until == Until::Stored) return true;
     if (answers && answered(*answers)) return true;

@@ -49,6 +49,7 @@ struct Fate {
   ExitCode code = ExitCode::No;     // of NotYet: too late, or the daemon is gone
   protocol::NackView refusal = {};  // of Refused
   bool repeat = false;              // it was sent before, under the same id
+  std::string state = {};           // of its newest delivery, when it was sent before and its ledger told
 };
 
 /// Adds what the recipient's side told to `fate`. True when its sender waited for no more.

@@ -158,6 +158,16 @@ TEST_F(Everyday, ABroadcastToNobodySaysSo) {
   EXPECT_TRUE(sent.err.contains("nobody was there to hear it")) << sent.err;
 }
 
+TEST_F(Everyday, AMessageToAnEmptyChannelSaysSoAndHowToJoin) {
+  const auto sent = box.run({"send", "#nochan", "is anybody here?", "--from", "ada"});
+  EXPECT_EQ(sent.code, 0) << "it is stored";
+  EXPECT_TRUE(sent.err.contains("nobody else is in #nochan")) << sent.err;
+  EXPECT_TRUE(sent.err.contains("agent-relay channels join '#nochan'")) << sent.err;
+  const auto told = box.ok_json({"send", "#nochan", "again", "--from", "ada"});
+  EXPECT_EQ(string_member(told, "status"), "stored");
+  EXPECT_EQ(integer_member(told, "recipients"), 0);
+}
+
 TEST_F(Everyday, AnUnknownValueOfWaitIsAUsageErrorAndSendsNothing) {
   know("tester");
   for (const auto* word : {"submitted", "written", "read"}) {

@@ -51,7 +51,8 @@ TEST_F(Talk, TheIdThatSendPrintsFindsTheMessage) {
   EXPECT_NE(box_.ok({"trace", id}).find("to Bob"), std::string::npos);
   const auto sent = box_.ok_json({"send", "Bob", "and me"});
   EXPECT_EQ(string_member(sent, "id"), newest_id());
-  EXPECT_EQ(string_member(sent, "status"), "accepted");
+  EXPECT_EQ(string_member(sent, "status"), "queued") << "Bob is away and has accepted nothing";
+  EXPECT_EQ(string_member(box_.ok_json({"send", "*", "none"}), "status"), "stored") << "nobody is there";
   const auto to_all = box_.ok({"send", "*", "all"});
   EXPECT_EQ(to_all, "sent to everyone  " + newest_id() + "\n");
   const auto alice = listen("Alice");

@@ -53,17 +53,21 @@ ExitCode tell_not_yet(const Fate& fate, const Letter& letter, const Context& con
       fate.code);
 }
 
+/// What was waited for, else the state of its delivery: one of the words that `log --json` has as `status`.
+std::string_view reached_status(const Fate& fate, const Letter& letter) {
+  if (letter.until != Until::Stored) return word_of(letter.until);
+  if (fate.recipients == 0) return "stored";
+  return fate.state.empty() ? std::string_view{"queued"} : fate.state;
+}
+
 json::object as_json(const Fate& fate, const Letter& letter) {
   json::object answer;
   if (!fate.id.empty()) answer["id"] = fate.id;
   answer["to"] = letter.to;
-  answer["status"] = letter.until == Until::Stored ? "accepted" : word_of(letter.until);
+  answer["status"] = reached_status(fate, letter);
   if (fate.repeat) answer["repeat"] = true;
   if (fate.recipients) answer["recipients"] = *fate.recipients;
-  if (fate.offline_since > 0) {
-    answer["state"] = "queued";
-    answer["offlineSince"] = fate.offline_since;
-  }
+  if (fate.offline_since > 0) answer["offlineSince"] = fate.offline_since;
   if (!fate.waits.empty()) answer["waits"] = fate.waits;
   if (letter.until == Until::Answered) {
     answer["answer"] = fate.answer;
@@ -76,6 +80,15 @@ json::object as_json(const Fate& fate, const Letter& letter) {
     if (!last.evidence.empty()) answer["evidence"] = last.evidence;
   }
   return answer;
+}
+
+/// It is stored, and goes to no one.
+std::string heard_by_nobody(const Letter& letter) {
+  if (!letter.to.starts_with('#')) return "it is stored, but nobody was there to hear it";
+  return relay::format(
+      "it is stored, but nobody was there to hear it: nobody else is in {}; join it with: agent-relay channels join "
+      "'{}'",
+      letter.to, letter.to);
 }
 
 /// The message is stored and on its way; only the proof that was asked for never comes.
@@ -106,7 +119,7 @@ ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Co
     const bool by = letter.until == Until::Accepted || letter.until == Until::Seen;
     print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
                         fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
-    if (fate.recipients == 0) remark("it is stored, but nobody was there to hear it");
+    if (fate.recipients == 0) remark(heard_by_nobody(letter));
     if (const auto queued = queued_sentence(fate, letter.to, context.now());
         !queued.empty() && letter.until == Until::Stored)
       remark(queued);
@@ -240,7 +253,8 @@ const Command kSend = {
         "shows it). Exit code 4 and how far it came when the time is over; 5 at once for a proof that the recipient's\n"
         "session cannot give. --ask waits for a message that replies to it, for the next one in its thread, or, while\n"
         "this is the only request of yours to TO, for TO's next plain message, and prints that. Prints the message's\n"
-        "id, for `trace` and `read`.\n"
+        "id, for `trace` and `read`; --json has the state of its delivery as `status`, or what was waited for, and\n"
+        "`stored` when it goes to nobody.\n"
         "Sent again under the same --id nothing is sent twice: it tells, or waits for, what becomes of the first.\n"
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
         "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
