@@ -126,9 +126,9 @@ void Broker::forget_unused(WallMs older_than, Moment now) {
   core_->forget_unused(older_than);
 }
 std::optional<SteadyTime> Broker::next_tick() const { return core_->next_tick(); }
-void Broker::shut_down(Moment now) {
+void Broker::shut_down(Moment now, std::string_view reason) {
   core_->set_now(now);
-  core_->shut_down();
+  core_->shut_down(reason);
 }
 bool Broker::quiet() const { return core_->quiet(); }
 Effects Broker::take_effects(Gathering gathering) { return core_->take_effects(gathering); }

@@ -24,6 +24,7 @@
 #include "broker/effects.h"
 #include "broker/spawn_policy.h"
 #include "permissions/policy.h"
+#include "protocol/bye.h"
 #include "protocol/ended_session.h"
 #include "protocol/limits.h"
 #include "protocol/peer_origin.h"
@@ -171,7 +172,8 @@ class Broker {
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
 
   /// Says BYE to everyone and closes; further frames are ignored. What is being committed still gets its answer.
-  void shut_down(Moment now);
+  /// `reason` is a sentence for all of them.
+  void shut_down(Moment now, std::string_view reason = protocol::kDaemonStopping);
   /// True once nothing waits for a commit.
   [[nodiscard]] bool quiet() const;
 

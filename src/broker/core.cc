@@ -477,21 +477,24 @@ void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
               {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
 }
 
-void Core::shut_down() {
+void Core::shut_down(std::string_view reason) {
   shutting_down_ = true;
   try_store_again();
-  when_committed([this](Saving) { say_goodbye(); });
+  when_committed([this, reason = std::string{reason}](Saving) { say_goodbye(reason); });
 }
 
-void Core::say_goodbye() {
+void Core::say_goodbye(const std::string& reason) {
+  protocol::JsonWriter payload;  // without `end`: no session ends by it
+  payload.field("reason", reason);
+  const auto bye = payload.take();
   std::vector<ConnectionId> open;
   for (auto& [id, connection] : connections_) open.push_back(connection.id);
   std::ranges::sort(open);
   for (const ConnectionId id : open) {
     Connection& connection = *find(id);
     if (connection.phase == Phase::Closing) continue;
-    say(connection, MessageType::Bye, "{}");
-    close(connection, "the daemon is stopping");
+    say(connection, MessageType::Bye, bye);
+    close(connection, reason);
   }
 }
 

@@ -76,7 +76,7 @@ class Core {
   void commit_failed(records::Ticket from, records::Ticket to, std::string_view why);
   void damaged(const StoreDamage& damage);
   void tick();
-  void shut_down();
+  void shut_down(std::string_view reason);
   Effects take_effects(Broker::Gathering gathering);
   [[nodiscard]] std::optional<SteadyTime> next_tick() const;
   void give_back(Effects effects);
@@ -127,7 +127,7 @@ class Core {
   void refuse_frame(Connection& connection, std::string_view frame, const Error& problem);
   void dispatch(Connection& connection, const protocol::Envelope& envelope, std::string_view frame);
   void run_timer(SteadyTime due, const TimerEntry& entry);
-  void say_goodbye();
+  void say_goodbye(const std::string& reason);
   void poll_heartbeat(Connection& connection, SteadyTime due);
 
   void emit(Effect effect) { effects_.push_back(std::move(effect)); }

@@ -220,7 +220,17 @@ TEST(Broker, SaysGoodbyeAfterTheLastCommit) {
   const auto frames = world.heard(alice);
   EXPECT_EQ(text(frames.at(0), "type"), "ACK");
   EXPECT_EQ(text(frames.at(1), "type"), "BYE");
+  EXPECT_EQ(text(payload(frames.at(1)), "reason"), "the daemon is stopping");
   EXPECT_TRUE(world.closed(alice));
+}
+
+TEST(Broker, SaysThatTheWorkspaceWasClosed) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  world.heard(alice);
+  world.broker().shut_down(world.now(), protocol::kWorkspaceClosed);
+  world.settle();
+  EXPECT_EQ(text(payload(world.heard(alice, "BYE").at(0)), "reason"), protocol::kWorkspaceClosed);
 }
 
 TEST(Broker, KeepsTheNumbersOfAnAgentThatWasRemovedAndCameBack) {

@@ -20,6 +20,7 @@
 #include "client/link.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
+#include "protocol/bye.h"
 #include "protocol/contract.h"
 #include "protocol/json_writer.h"
 #include "speech/injection.h"
@@ -205,7 +206,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
   // What the daemon says.
   void on_ready(const client::Session&) override {
-    if (std::exchange(was_lost_, false)) remark("the daemon is back");
+    if (std::exchange(was_lost_, false)) remark(was_closed_ ? "the workspace is open again" : "the daemon is back");
     if (interactive_ && !std::exchange(greeted_, true))
       remark(relay::format("you are {}{}; write `@{} hello` to speak; /help says more, /quit leaves", options_.name,
                            recipient_.name().empty() ? "" : ", speaking to " + recipient_.name(),
@@ -213,6 +214,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
   void on_lost(const std::string& reason, Millis) override {
+    if (!was_lost_) was_closed_ = reason == protocol::kWorkspaceClosed;
     if (!std::exchange(was_lost_, true))
       remark(relay::format("{}; {}", reason,
                            interactive_ ? "what you type is kept until it is back; bring it back with: agent-relay up"
@@ -316,6 +318,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   std::map<std::string, Question> questions_;  // by who asked: the newest of each
   std::int64_t arrived_ = 0;
   bool was_lost_ = false;
+  bool was_closed_ = false;  // by `down`, when it was lost
   bool greeted_ = false;
   bool input_ended_ = false;
 };

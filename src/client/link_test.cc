@@ -2,6 +2,7 @@
 
 #include "client/testing/link_fixture.h"
 #include "client/transmission.h"
+#include "protocol/bye.h"
 
 namespace relay::client {
 namespace {
@@ -238,6 +239,13 @@ TEST_F(LinkTest, AnOpenQuestionFailsWhenTheDaemonGoesAway) {
   EXPECT_TRUE(is(*error, Errc::Lost));
   link->ask(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
   EXPECT_TRUE(is(*error, Errc::NotReady));
+}
+
+TEST_F(LinkTest, TheDaemonsReasonToSayByeIsPassedOn) {
+  start_ready();
+  daemon.say(MessageType::Bye, "b", format(R"({{"reason":"{}"}})", protocol::kWorkspaceClosed));
+  ASSERT_EQ(program.lost.size(), 1U);
+  EXPECT_EQ(program.lost[0], protocol::kWorkspaceClosed);
 }
 
 TEST_F(LinkTest, StopSaysByeAndNothingFollows) {

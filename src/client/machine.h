@@ -57,6 +57,7 @@ class Link::Machine final : public net::StreamListener {
 
   // Receiving (machine_frames.cc).
   void on_frame(const protocol::Envelope& envelope);
+  void on_bye(const protocol::Envelope& envelope);
   void on_welcome(const protocol::Envelope& envelope);
   void on_error(const protocol::Envelope& envelope);
   void on_ack(const protocol::Envelope& envelope);

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "client/machine.h"
+#include "protocol/bye.h"
 
 namespace relay::client {
 namespace {
@@ -39,13 +40,13 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
   if (state_ == LinkState::Handshaking) {
     if (envelope.type == MessageType::Welcome) return on_welcome(envelope);
     if (envelope.type == MessageType::Error) return on_error(envelope);
-    if (envelope.type == MessageType::Bye) return lose("the daemon is closing");
+    if (envelope.type == MessageType::Bye) return on_bye(envelope);
     if (envelope.type != MessageType::Ping) return;  // nothing else is meant for us before WELCOME
   }
   switch (envelope.type) {
     case MessageType::Ping:
       return write({.type = MessageType::Pong, .id = envelope.id, .ts = loop_.now().wall, .payload = envelope.payload});
-    case MessageType::Bye: return lose("the daemon is closing");
+    case MessageType::Bye: return on_bye(envelope);
     case MessageType::Error: return on_error(envelope);
     case MessageType::Ack: return on_ack(envelope);
     case MessageType::Nack: return on_nack(envelope);
@@ -56,6 +57,11 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     default:  // the types a program may understand are an open list
       if (!questions_.answer(envelope)) listener_.on_frame(envelope);
   }
+}
+
+void Link::Machine::on_bye(const protocol::Envelope& envelope) {
+  const auto bye = protocol::parse_bye(envelope.payload);
+  lose(bye && !bye->reason.empty() ? bye->reason : std::string{protocol::kDaemonStopping});
 }
 
 void Link::Machine::on_welcome(const protocol::Envelope& envelope) {

@@ -137,11 +137,11 @@ void OpenWorkspace::use_settings(const config::Settings& settings) {
   workspace_->use_retention(retention_of(settings));
 }
 
-void OpenWorkspace::shut_down(net::Task done) {
+void OpenWorkspace::shut_down(net::Task done, std::string_view reason) {
   closing_ = true;
   listeners_.clear();
   log::info("workspace closing", {{"root", project_.root}});
-  workspace_->shut_down(std::move(done));
+  workspace_->shut_down(std::move(done), reason);
 }
 
 }  // namespace relay::daemon

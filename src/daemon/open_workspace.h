@@ -50,8 +50,8 @@ class OpenWorkspace {
   /// Listens again where a socket was removed or replaced. An error when the workspace's own directory is gone.
   Result<void> restore_sockets();
 
-  /// Stops listening, drains, then calls `done`; afterwards it may be destroyed.
-  void shut_down(net::Task done);
+  /// Stops listening, drains, then calls `done`; afterwards it may be destroyed. Clients are told the reason.
+  void shut_down(net::Task done, std::string_view reason);
   [[nodiscard]] bool is_closing() const { return closing_; }
 
   /// What can change while it runs: retention. Limits hold from the next opening on.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/trust.h"
 #include "daemon/service_notify.h"
+#include "protocol/bye.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
@@ -137,17 +138,19 @@ void Supervisor::close_workspace(const protocol::WorkspaceRequest& request, Answ
     remember();
     return answered(fail(Errc::NotOpen, format("the workspace {} is not open; see: agent-relay status", root)));
   }
-  shut_down_one(root, std::move(answered));
+  shut_down_one(root, protocol::kWorkspaceClosed, std::move(answered));
   remember();
 }
 
-void Supervisor::shut_down_one(const std::string& root, Answered answered) {
-  workspaces_.at(root)->shut_down([this, root, answered = std::move(answered)]() mutable {
-    workspaces_.erase(root);
-    log::info("workspace closed", {{"root", root}});
-    if (answered) answered({});
-    end_if_empty();
-  });
+void Supervisor::shut_down_one(const std::string& root, std::string_view reason, Answered answered) {
+  workspaces_.at(root)->shut_down(
+      [this, root, answered = std::move(answered)]() mutable {
+        workspaces_.erase(root);
+        log::info("workspace closed", {{"root", root}});
+        if (answered) answered({});
+        end_if_empty();
+      },
+      reason);
 }
 
 void Supervisor::use_settings(config::Settings settings) {
@@ -169,7 +172,7 @@ void Supervisor::begin_shutdown() {
   for (const auto& [root, workspace] : workspaces_) {
     if (!workspace->is_closing()) roots.push_back(root);
   }
-  for (const auto& root : roots) shut_down_one(root, nullptr);
+  for (const auto& root : roots) shut_down_one(root, protocol::kDaemonStopping, nullptr);
   end_if_empty();
 }
 

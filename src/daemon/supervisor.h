@@ -62,7 +62,7 @@ class Supervisor final : private ControlHandler {
   void reopen_remembered();
   void remember();
   void forget_unopened(const std::string& root);
-  void shut_down_one(const std::string& root, Answered answered);
+  void shut_down_one(const std::string& root, std::string_view reason, Answered answered);
   void end_if_empty();
 
   const DaemonOptions& options_;

@@ -425,14 +425,14 @@ void Workspace::arm_retention(Millis delay) {
 
 // The end.
 
-void Workspace::shut_down(net::Task done) {
+void Workspace::shut_down(net::Task done, std::string_view reason) {
   shutdown_done_ = std::move(done);
   shutdown_timer_ = loop_.after(kMaxShutdownWait, [this] {
     log::warn("commits are still under way; not waiting longer");
     end_shutdown();
   });
   retention_timer_.reset();
-  broker_.shut_down(now());
+  broker_.shut_down(now(), reason);
   settle();
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "daemon/rules.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
+#include "protocol/bye.h"
 #include "store/store_queue.h"
 
 namespace relay::daemon {
@@ -77,7 +79,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
 
   /// Says BYE to everyone, waits for commits under way (at most kMaxShutdownWait), then calls `done` once.
   /// What streams still have to say goes on being flushed after the Workspace is gone.
-  void shut_down(net::Task done);
+  void shut_down(net::Task done, std::string_view reason = protocol::kDaemonStopping);
 
   /// Events go there from now on, behind their commits. It outlives the workspace.
   void project_events(EventProjection& projection);

@@ -12,6 +12,10 @@ namespace relay::protocol {
 
 enum class EndReason : std::uint8_t { Completed, Crashed, Released };
 
+/// What the daemon says when it ends a connection of its own accord.
+inline constexpr std::string_view kDaemonStopping = "the daemon is stopping";
+inline constexpr std::string_view kWorkspaceClosed = "the workspace was closed (agent-relay down)";
+
 struct Bye {
   EndReason end = EndReason::Completed;
   std::string by = {};      // who released it: `human`, `api` or the name of an agent

@@ -23,6 +23,18 @@ TEST(Chat, TwoPeopleTalk) {
   EXPECT_TRUE(alice->says("Bob (to *): and everyone"));
 }
 
+TEST(Chat, SaysThatTheWorkspaceWasClosed) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto alice = join(box, "Alice", "Bob");
+  box.ok({"down"});
+  EXPECT_TRUE(alice->complains("the workspace was closed (agent-relay down); trying again")) << alice->err();
+  box.ok({"up"});
+  EXPECT_TRUE(alice->complains("the workspace is open again")) << alice->err();
+  box.ok({"down", "--all"});
+  EXPECT_TRUE(alice->complains("the daemon is stopping; trying again")) << alice->err();
+}
+
 TEST(Chat, EndsWithItsInputOnceEverythingIsAnswered) {
   Sandbox box;
   box.ok({"up"});

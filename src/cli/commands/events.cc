@@ -110,7 +110,7 @@ class EventLog {
     for (;;) {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
-      if (frame->envelope.type == MessageType::Bye) return Error{{}, "the daemon said goodbye"};
+      if (frame->envelope.type == MessageType::Bye) return goodbye_of(frame->envelope);
       if (frame->envelope.type != MessageType::AgentEvent) continue;
       const auto payload = parse_json_object(frame->envelope.payload);
       const auto* event = payload ? object_member(*payload, "event") : nullptr;

@@ -62,7 +62,7 @@ class Conversation {
     for (;;) {
       const auto frame = connection.receive(in(kForever));
       if (!frame) return frame.error();
-      if (frame->envelope.type == protocol::MessageType::Bye) return Error{{}, "the daemon said goodbye"};
+      if (frame->envelope.type == protocol::MessageType::Bye) return goodbye_of(frame->envelope);
       if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_news(frame->envelope.payload)) continue;
       if (const auto shown = show_new(connection); !shown) return shown.error();
     }
