@@ -18,6 +18,7 @@
 #include "cli/times.h"
 #include "cli/workspace.h"
 #include "client/link.h"
+#include "config/system_token.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
 #include "protocol/bye.h"
@@ -69,7 +70,8 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     client::LinkOptions link;
     link.socket_path = config::socket_to_connect(context_.project.socket);
     link.hello.agent = options_.name;
-    link.hello.system_token = user_token(context_, options_.name);
+    // Whatever the name, the user types here; inside an agent the daemon sees the origin and does not believe it.
+    link.hello.system_token = config::read_system_token(context_.home);
     link.hello.cli = "chat";
     link.hello.program = "agent-relay";
     link.hello.capabilities.resume = true;

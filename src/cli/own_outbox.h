@@ -26,7 +26,7 @@ struct OwnOutbox {
 std::string kept_claim_token(const Context& context, const std::string& name);
 
 /// What shows that the user speaks: the token of the home, under the user's own name or `human`. Empty under another name:
-/// what is said with `--from NAME` has a peer's authority.
+/// what is said with `--from NAME` has a peer's authority (a chat has its own rule, see chat.cc).
 std::string user_token(const Context& context, const std::string& name);
 /// The first of both that there is, for a message without a session.
 std::string sender_token(const Context& context, const std::string& name);

@@ -23,6 +23,23 @@ TEST(Chat, TwoPeopleTalk) {
   EXPECT_TRUE(alice->says("Bob (to *): and everyone"));
 }
 
+TEST(Chat, HasTheUsersAuthorityUnderAnyName) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"});
+  box.ok({"chat", "--name", "Alice", "--to", "Bob"}, "typed by the user\n");
+  const auto message = [&] { return box.ok_json({"log", "--limit", "1"}); };
+  EXPECT_EQ(string_member(message(), "from"), "Alice");
+  EXPECT_EQ(string_member(message(), "as"), "user");
+  EXPECT_TRUE(box.ok({"trace", *string_member(message(), "id")}).contains("as the user"));
+  box.ok({"chat", "--name", "Bob", "--to", "Alice"}, "answered to that name\n");
+  EXPECT_TRUE(box.ok({"chat", "--name", "Alice", "--listen", "--count", "1"}).contains("Bob: answered to that name"));
+
+  box.run({"run", "-n", "Inner", program(), "chat", "--name", "Eve", "--to", "Bob"}, "typed inside an agent\n");
+  EXPECT_EQ(string_member(message(), "body"), "typed inside an agent");
+  EXPECT_EQ(string_member(message(), "as").value_or("peer"), "peer");
+}
+
 TEST(Chat, SaysThatTheWorkspaceWasClosed) {
   Sandbox box;
   box.ok({"up"});

@@ -50,6 +50,7 @@ const Command kChat = {
         "before the line says who gets it. The first line to somebody who waits for an answer (`send --ask`) is that "
         "answer.\n"
         "A line that went wrong is the exit code when the lines come from a file or a pipe.\n"
+        "What you type has your authority, whatever --name says; answers go to that name.\n"
         "What is typed while the daemon is away is kept on disk and sent when it is back.",
     .needs_daemon = true,
     .run = run,
