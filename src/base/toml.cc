@@ -24,6 +24,13 @@ namespace {
 
 constexpr std::size_t kShownNameBytes = 80;
 
+/// Control characters become question marks. A name of the file's own is cut before; the library's sentences are not.
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return shown;
+}
+
 TomlPlace place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
 
 TomlNode node_of(const toml::node& from) {
@@ -57,14 +64,9 @@ Result<TomlNode> parse_toml(std::string_view text, std::string_view path) {
   if (parsed) return node_of(parsed.table());
   const auto& error = parsed.error();
   return fail(relay::format("{}:{}:{}: this is not TOML: {}", path, error.source().begin.line,
-                            error.source().begin.column, printable_name(error.description())));
+                            error.source().begin.column, printable(error.description())));
 }
 
-std::string printable_name(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, kShownNameBytes))
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return shown;
-}
+std::string printable_name(std::string_view text) { return printable(text.substr(0, kShownNameBytes)); }
 
 }  // namespace relay

@@ -30,6 +30,15 @@ SpawnByAgents spawn_by_agents_named(std::string_view name) {
   return SpawnByAgents::Off;
 }
 
+std::string_view name_of(SpawnByAgents mode) {
+  switch (mode) {
+    case SpawnByAgents::Off: return "off";
+    case SpawnByAgents::Ask: return "ask";
+    case SpawnByAgents::Profiles: return "profiles";
+  }
+  return "";
+}
+
 std::optional<std::string> refusal_of_spawn(const SpawnPolicy& policy, const protocol::SpawnRequest& wanted) {
   if (policy.by_agents == SpawnByAgents::Off)
     return "agents may not start other agents here; ask your user to run `agent-relay spawn`, or to allow it with "

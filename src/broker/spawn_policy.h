@@ -25,6 +25,7 @@ enum class SpawnByAgents : std::uint8_t {
 };
 /// `off`, `ask`, `profiles`; anything else is Off.
 SpawnByAgents spawn_by_agents_named(std::string_view name);
+std::string_view name_of(SpawnByAgents mode);
 
 struct SpawnPolicy {
   SpawnByAgents by_agents = SpawnByAgents::Off;

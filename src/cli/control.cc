@@ -70,6 +70,9 @@ Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root
   if (const auto* settings = object_member(answer, "settings"))
     for (const auto& [name, value] : *settings)
       if (const auto* text = value.if_string()) state.settings.emplace(name, *text);
+  if (const auto* names = array_member(answer, "overridden"))
+    for (const auto& name : *names)
+      if (const auto* text = name.if_string()) state.overridden.emplace(*text);
   return state;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct DaemonState {
   std::string http_url = {};                         // empty: HTTP is not served
   std::string http_error = {};                       // why not; empty when it is switched off
   std::map<std::string, std::string> settings = {};  // the values in force for the workspace of that root
+  std::set<std::string> overridden = {};             // settings that its environment or its flags give
 };
 Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root);
 

@@ -55,11 +55,16 @@ Settings Settings::in_force(const Settings& at_start, const Settings& at_open, c
   return all;
 }
 
-std::vector<SettingChange> changes_between(const Settings& before, const Settings& after) {
+std::vector<SettingChange> changes_on_load(const Settings& in_force, const Settings& before, const Settings& after) {
   std::vector<SettingChange> changes;
-  for (const auto& row : setting_table())
-    if (auto from = before.text(row.setting), to = after.text(row.setting); from != to)
-      changes.push_back({&row, std::move(from), std::move(to)});
+  for (const auto& row : setting_table()) {
+    const auto used = in_force.text(row.setting);
+    auto from = before.text(row.setting), to = after.text(row.setting);
+    if (from == to) from = used;
+    if (from == to) continue;
+    const auto applies = used == to ? Applies::OnReload : row.applies;
+    changes.push_back({&row, std::move(from), std::move(to), applies});
+  }
   return changes;
 }
 

@@ -156,9 +156,11 @@ class Settings {
 struct SettingChange {
   const SettingRow* row;
   std::string from, to;
+  Applies applies;  // OnReload, whatever the row says, when `to` is what is in force already
 };
-/// Settings whose values differ, in the order of the table.
-std::vector<SettingChange> changes_between(const Settings& before, const Settings& after);
+/// What a load of config.toml changed, in the order of the table: values that differ from those loaded before, and values
+/// that differ from those in force and were loaded before.
+std::vector<SettingChange> changes_on_load(const Settings& in_force, const Settings& before, const Settings& after);
 
 /// The text of a config.toml; nothing when there is none.
 Result<std::string> read_config(const std::string& path);

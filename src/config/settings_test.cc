@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "base/format.h"
+
 namespace relay::config {
 namespace {
 
@@ -176,10 +178,18 @@ TEST(Settings, EachCountsFromTheTimeAtWhichItApplies) {
   EXPECT_EQ(used.dashboard_port(), 4001) << "only the next daemon takes another port";
   EXPECT_EQ(used.heartbeat_ms(), 4002) << "a workspace keeps what it was opened with";
   EXPECT_EQ(used.retention_max_age_days(), 3);
-  std::vector<std::string> changed;
-  for (const auto& change : changes_between(used, now))
-    changed.push_back(std::string{change.row->name} + " " + change.from + " " + change.to);
-  EXPECT_EQ(changed, (std::vector<std::string>{"dashboard_port 4001 4003", "heartbeat_ms 4002 4003"}));
+  const auto changed = [&](const Settings& before, const Settings& after) {
+    std::string all;
+    for (const auto& change : changes_on_load(used, before, after))
+      all += relay::format("{} {} {} {}\n", change.row->name, change.from, change.to, describe(change.applies));
+    return all;
+  };
+  EXPECT_EQ(changed(now, now),
+            "dashboard_port 4001 4003 after a restart\nheartbeat_ms 4002 4003 for workspaces opened from now on\n")
+      << "what was loaded and is not in force is told again";
+  EXPECT_EQ(changed(now, at_open),
+            "dashboard_port 4003 4002 after a restart\nretention.max_age_days 3 1 now\nheartbeat_ms 4003 4002 now\n")
+      << "what goes back to the value in force is told too";
 }
 
 }  // namespace

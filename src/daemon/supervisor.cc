@@ -220,8 +220,17 @@ void Supervisor::tell_http(std::string url, std::string error) {
 
 config::Settings Supervisor::settings_in_force(const std::string& root) const {
   const auto found = workspaces_.find(settled(root));
-  return config::Settings::in_force(options_.settings,
-                                    found == workspaces_.end() ? settings_ : found->second->opened_with(), settings_);
+  auto settings = config::Settings::in_force(
+      options_.settings, found == workspaces_.end() ? settings_ : found->second->opened_with(), settings_);
+  // These follow the file, not the last load.
+  const auto follow = [&](config::Setting setting, std::string_view value) {
+    if (!settings.apply_flag(setting, value)) RELAY_ASSERT(false);
+  };
+  follow(config::Setting::PermissionsPreset,
+         rules_.permissions ? rules_.permissions->preset() : permissions::kNoPreset);
+  follow(config::Setting::SpawnByAgents,
+         broker::name_of(rules_.spawn ? rules_.spawn->by_agents : broker::SpawnByAgents::Off));
+  return settings;
 }
 
 std::string Supervisor::describe_daemon(const std::string& root) {
@@ -232,23 +241,28 @@ std::string Supervisor::describe_daemon(const std::string& root) {
   const auto settings = settings_in_force(root);
   for (const auto& row : config::setting_table()) json.field(row.name, settings.text(row.setting));
   json.end();
+  json.begin_array("overridden");  // by this process's environment or flags: config.toml does not change them
+  for (const auto& row : config::setting_table())
+    if (settings_.source(row.setting) > config::Source::File) json.element(row.name);
+  json.end();
   return json.take();
 }
 
 std::string Supervisor::reload(const std::string& root) {
-  const auto before = settings_in_force(root);
+  const auto used = settings_in_force(root);
+  const auto before = settings_;
   const auto loaded = load_ ? load_() : Result<void>{fail("this daemon has no configuration to load")};
   protocol::JsonWriter json;
   json.field("success", loaded.has_value());
   if (!loaded) json.field("error", loaded.error().message());
   json.begin_array("changed");
   if (loaded) {
-    for (const auto& [row, from, to] : config::changes_between(before, settings_))
+    for (const auto& change : config::changes_on_load(used, before, settings_))
       json.begin_element()
-          .field("setting", row->name)
-          .field("from", from)
-          .field("to", to)
-          .field("applies", describe(row->applies))
+          .field("setting", change.row->name)
+          .field("from", change.from)
+          .field("to", change.to)
+          .field("applies", describe(change.applies))
           .end();
   }
   json.end();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/format.h"
 #include "cli/sandbox.h"
 
 namespace relay::cli_tests {
@@ -57,6 +58,63 @@ TEST(Config, MarksValuesThatTheRunningDaemonDoesNotUse) {
   const auto refused = box.run({"reload"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.err.find("heartbeat_ms"), std::string::npos) << refused.err;
+}
+
+TEST(Config, MarksRulesThatTheRunningDaemonDoesNotFollow) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto in_use = [&](std::string_view name) {
+    return string_member(box.ok_json({"config"}).at("settings").at(name).as_object(), "inUse").value_or("");
+  };
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = 'ask'\n[permissions]\npreset = 'read-only'\n");
+  EXPECT_TRUE(eventually([&] { return in_use("spawn.by_agents").empty(); })) << "the daemon follows the file";
+  EXPECT_EQ(in_use("permissions.preset"), "");
+  box.write(box.home() + "/config.toml", "[permissions]\npreset = 'read-only'\n[[permissions.rules]]\nallow = 3\n");
+  EXPECT_TRUE(eventually([&] { return in_use("permissions.preset") == "none"; })) << "a rule has a mistake";
+  EXPECT_TRUE(
+      box.ok({"config", "--show-source"})
+          .contains("* permissions.preset: the daemon uses none; no rule is in force until this is corrected: " +
+                    box.home() + "/config.toml:"));
+}
+
+TEST(Config, AdvisesARestartForWhatComesFromAnEnvironment) {
+  Sandbox box;
+  box.set("AGENT_RELAY_DEBUG", "1");
+  box.ok({"up"});
+  box.set("AGENT_RELAY_DEBUG", "0");
+  EXPECT_TRUE(box.ok({"config"})
+                  .contains("* debug: the daemon uses true; it changes with: agent-relay down --all, agent-relay up\n"))
+      << box.ok({"config"});
+}
+
+TEST(Reload, TellsEverySettingThatWentBackToItsDefault) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto changed = [&] {
+    std::string all;
+    const auto told = box.ok_json({"reload"});
+    for (const auto& change : told.at("changed").as_array())
+      all += format("{} {} {}; ", change.at("setting").as_string().c_str(), change.at("to").as_string().c_str(),
+                    change.at("applies").as_string().c_str());
+    return all;
+  };
+  box.write(box.home() + "/config.toml", "dashboard_port = 3999\nheartbeat_ms = 7000\n[spawn]\nby_agents = 'ask'\n");
+  EXPECT_EQ(changed(),
+            "dashboard_port 3999 after a restart; heartbeat_ms 7000 for workspaces opened from now on; "
+            "spawn.by_agents ask now; ");
+  box.write(box.home() + "/config.toml", "");
+  EXPECT_EQ(changed(), "dashboard_port 3888 now; heartbeat_ms 5000 now; spawn.by_agents off now; ");
+  EXPECT_EQ(changed(), "");
+}
+
+TEST(Config, ASyntaxErrorIsToldWhole) {
+  Sandbox box;
+  box.write(box.home() + "/config.toml", "debug = true\n[spawn]\nby_agents = 'ask\n");
+  const auto ran = box.run({"config"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "agent-relay: " + box.home() +
+                         "/config.toml:3:17: this is not TOML: Error while parsing literal string: control characters "
+                         "other than TAB (U+0009) are explicitly prohibited\n");
 }
 
 TEST(Config, ABadFileIsOneSentenceWithItsPlace) {

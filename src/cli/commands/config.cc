@@ -1,7 +1,6 @@
 /// `agent-relay config`
 #include "config/settings.h"
 
-#include <map>
 #include <optional>
 
 #include "base/format.h"
@@ -10,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/control.h"
 #include "cli/invocation.h"
+#include "cli/own_policy.h"
 #include "cli/workspace.h"
 
 namespace relay::cli {
@@ -20,26 +20,27 @@ std::string shown_value(const config::Settings& settings, const config::SettingR
   return text.empty() ? "(none)" : text;
 }
 
-/// The values the running daemon uses; none when it does not run or does not tell.
-std::map<std::string, std::string> values_in_use(const Context& context) {
+/// What the running daemon says of itself; nothing when it does not run or does not tell.
+DaemonState daemon_state(const Context& context) {
   auto daemon = reach_daemon(context);
   if (!daemon) return {};
   auto state = ask_daemon_state(*daemon, context.project.root);
-  return state ? std::move(state->settings) : std::map<std::string, std::string>{};
+  return state ? *std::move(state) : DaemonState{};
 }
 
-/// What the daemon uses in place of that value; nothing when it uses that, or it is read from the file by
-/// agents' hosts, or by the daemon each time the file is saved.
-std::optional<std::string> other_value_in_use(const std::map<std::string, std::string>& in_use,
-                                              const config::Settings& settings, const config::SettingRow& row) {
-  const auto found = in_use.find(std::string{row.name});
-  const bool read_from_file = row.applies == config::Applies::NewSessions || row.applies == config::Applies::OnSave;
-  if (found == in_use.end() || read_from_file) return std::nullopt;
+/// What the daemon uses in place of that value; nothing when it uses that, or the hosts of agents read it.
+std::optional<std::string> other_value_in_use(const DaemonState& daemon, const config::Settings& settings,
+                                              const config::SettingRow& row) {
+  const auto found = daemon.settings.find(std::string{row.name});
+  if (found == daemon.settings.end() || row.applies == config::Applies::NewSessions) return std::nullopt;
   return found->second == settings.text(row.setting) ? std::nullopt : std::optional{found->second};
 }
 
-std::string advice_for(config::Applies applies) {
-  switch (applies) {
+/// The commands after which the daemon uses the value shown.
+std::string advice_for(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row) {
+  const bool of_a_process =
+      settings.source(row.setting) == config::Source::Variable || daemon.overridden.contains(std::string{row.name});
+  switch (of_a_process ? config::Applies::OnRestart : row.applies) {
     case config::Applies::OnSave:
     case config::Applies::OnReload:
     case config::Applies::NewSessions: return "agent-relay reload";
@@ -49,8 +50,22 @@ std::string advice_for(config::Applies applies) {
   return "";
 }
 
-void print_json(const config::Settings& settings, const std::map<std::string, std::string>& in_use,
-                const Context& context) {
+/// Why no permission rule is in force; empty when the file has no mistake.
+std::string mistake_in_rules(const Context& context) {
+  const auto policy = own_policy(context.home);
+  return policy ? std::string{} : policy.error().message();
+}
+
+/// What to do about a value that the daemon does not use.
+std::string what_to_do(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row,
+                       const Context& context) {
+  if (row.setting == config::Setting::PermissionsPreset)
+    if (const auto mistake = mistake_in_rules(context); !mistake.empty())
+      return relay::format("no rule is in force until this is corrected: {}", sanitised(mistake, Lines::Join));
+  return "it changes with: " + advice_for(daemon, settings, row);
+}
+
+void print_json(const config::Settings& settings, const DaemonState& daemon, const Context& context) {
   json::object values;
   for (const auto& row : config::setting_table()) {
     json::object entry;
@@ -63,7 +78,7 @@ void print_json(const config::Settings& settings, const std::map<std::string, st
     entry["source"] = config::name_of(settings.source(row.setting));
     entry["origin"] = settings.origin(row.setting);
     entry["applies"] = describe(row.applies);
-    if (const auto other = other_value_in_use(in_use, settings, row)) entry["inUse"] = *other;
+    if (const auto other = other_value_in_use(daemon, settings, row)) entry["inUse"] = *other;
     values[row.name] = std::move(entry);
   }
   const json::object all = {{"home", context.home.root},
@@ -75,9 +90,9 @@ void print_json(const config::Settings& settings, const std::map<std::string, st
 
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto settings = RELAY_CLI_TRY(config::load_settings(context.home, context.environment));
-  const auto in_use = values_in_use(context);
+  const auto daemon = daemon_state(context);
   if (invocation.has("--json")) {
-    print_json(settings, in_use, context);
+    print_json(settings, daemon, context);
     return ExitCode::Yes;
   }
   const bool with_source = invocation.has("--show-source");
@@ -86,17 +101,17 @@ ExitCode run(const Invocation& invocation, Context& context) {
   std::vector<std::string> pending;
   for (const auto& row : config::setting_table()) {
     auto value = shown_value(settings, row);
-    if (const auto other = other_value_in_use(in_use, settings, row)) {
+    if (const auto other = other_value_in_use(daemon, settings, row)) {
       value = context.paint(Colour::Yellow, value + " *");
-      pending.push_back(relay::format("* {}: the daemon uses {}; it changes with: {}\n", row.name,
+      pending.push_back(relay::format("* {}: the daemon uses {}; {}\n", row.name,
                                       other->empty() ? "(none)" : sanitised(*other, Lines::Join),
-                                      advice_for(row.applies)));
+                                      what_to_do(daemon, settings, row, context)));
     }
     columns.add({std::string{row.name}, std::move(value),
                  with_source ? settings.origin(row.setting) : std::string{row.description}});
   }
   print(columns.text(context.paint, context.width()));
-  for (const auto& line : pending) print(line);
+  for (const auto& line : pending) print_sentence(line);
   return ExitCode::Yes;
 }
 

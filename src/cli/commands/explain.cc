@@ -6,12 +6,12 @@
 #include "cli/context.h"
 #include "cli/failure.h"
 #include "cli/invocation.h"
+#include "cli/own_policy.h"
 #include "cli/steering.h"
 #include "cli/times.h"
 #include "cli/visit.h"
 #include "cli/workspace.h"
 #include "config/settings.h"
-#include "permissions/policy_file.h"
 #include "profiles/shelf.h"
 
 namespace relay::cli {
@@ -100,9 +100,7 @@ void add_prompts(Columns& facts, const json::object& answer, std::string_view ag
 /// The preset and the rules of config.toml that are about this agent, as the daemon reads them.
 json::object permissions_for(std::string_view agent, const Context& context) {
   json::object in_force{{"file", context.home.config_file}};
-  const auto text = config::read_config(context.home.config_file);
-  const auto policy = text ? permissions::parse_policy(*text, context.home.config_file)
-                           : Result<permissions::Policy>{Failure{text.error()}};
+  const auto policy = own_policy(context.home);
   if (!policy) {
     in_force["error"] = policy.error().message();
     return in_force;
