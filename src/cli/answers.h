@@ -17,4 +17,7 @@ WallMs time_in(const json::object& object, std::string_view name);
 /// The objects of an array; what is none is passed over. They live as long as `object`.
 std::vector<const json::object*> objects_in(const json::object& object, std::string_view name);
 
+/// The state of an agent as this program calls it everywhere: the wire's `active` is `working`.
+constexpr std::string_view state_word(std::string_view state) { return state == "active" ? "working" : state; }
+
 }  // namespace relay::cli

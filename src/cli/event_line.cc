@@ -92,7 +92,10 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kTold[] = 
     {"tokens.used", tokens},
     {"file.operation", [](const Object& event) { return of(event, "operation") + " " + of(event, "filePath"); }},
     {"command.executed", command},
-    {"agent.status", [](const Object& event) { return of(event, "state") + behind(": ", of(event, "reason")); }},
+    {"agent.status",
+     [](const Object& event) {
+       return std::string{state_word(of(event, "state"))} + behind(": ", of(event, "reason"));
+     }},
     {"agent.unparsed", [](const Object& event) { return of(event, "problem"); }},
     {"loop.tripped",
      [](const Object& event) {

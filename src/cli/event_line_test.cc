@@ -22,6 +22,7 @@ TEST(EventLine, SaysWhatHappenedInWords) {
   EXPECT_EQ(told(R"({"type":"session.ended","reason":"released","summary":{"duration":65000,"itemCount":2,)"
                  R"("commandsRun":1,"filesModified":["a"]}})"),
             "released after 65 s: 2 items, 1 commands, 1 files");
+  EXPECT_EQ(told(R"({"type":"agent.status","state":"active"})"), "working") << "the word of explain and wait";
 }
 
 TEST(EventLine, ShowsNothingThatATerminalWouldObey) {

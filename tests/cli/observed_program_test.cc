@@ -79,7 +79,7 @@ TEST_F(AnObservedAgent, IsListedWithItsStateEventsAndCost) {
   EXPECT_EQ(string_member(agent(), "cli"), "claude");
   EXPECT_NE(sandbox.ok({"agents"}).find("observed"), std::string::npos);
   hook("UserPromptSubmit", R"(,"prompt":"greet")");
-  EXPECT_TRUE(is_in_state("active"));
+  EXPECT_TRUE(is_in_state("working"));
   sandbox.write(transcript, row("u1", "Hello."));
   EXPECT_TRUE(eventually([&] { return events().find("Hello.") != std::string::npos; }));
   EXPECT_TRUE(eventually([&] { return sandbox.ok({"cost"}).find("claude-") != std::string::npos; }));

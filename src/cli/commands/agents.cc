@@ -12,14 +12,14 @@ namespace relay::cli {
 namespace {
 
 /// `away` says since when, where that is known.
-std::string presence_of(const json::object& agent, WallMs now) {
-  if (!bool_member(agent, "idle").value_or(false)) return "yes";
+std::string presence_of(const json::object& agent, WallMs now, bool labelled) {
+  if (!bool_member(agent, "idle").value_or(false)) return labelled ? "yes" : "here";
   const auto since = time_in(agent, "offlineSince");
   return since > 0 ? relay::format("away since {}", short_clock(since, now)) : "away";
 }
 
 std::string state_of(const json::object& agent) {
-  auto state = shown_in(agent, "state");
+  std::string state{state_word(shown_in(agent, "state"))};
   if (bool_member(agent, "observed").value_or(false)) state += state.empty() ? "observed" : ", observed";
   if (const auto* can = object_member(agent, "capabilities");
       can != nullptr && !bool_member(*can, "terminal").value_or(true))
@@ -37,13 +37,14 @@ std::string waiting_of(const json::object& agent) {
                        held > 0 ? relay::format("; {} held", held) : "");
 }
 
-/// `idle` on the wire means that the agent is away; beside `state` it would be misread.
+/// `idle` on the wire means that the agent is away; beside `state` it would be misread. `active` is `working` here.
 json::array with_presence(json::array agents) {
   for (auto& value : agents) {
     auto* agent = value.if_object();
     if (agent == nullptr) continue;
     (*agent)["connected"] = !bool_member(*agent, "idle").value_or(false);
     agent->erase("idle");
+    if (const auto state = string_member(*agent, "state")) (*agent)["state"] = state_word(*state);
   }
   return agents;
 }
@@ -58,14 +59,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"agents", agents != nullptr ? with_presence(*agents) : json::array{}}}) + "\n");
     return ExitCode::Yes;
   }
-  Columns columns{{"NAME", "HERE", "PROGRAM", "STATE", "WAITING"}};
+  const bool labelled = !context.is_narrow();  // else a row is read as a sentence, and `here away` is none
+  Columns columns{{"NAME", labelled ? "HERE" : "", "PROGRAM", "STATE", "WAITING"}};
   std::string names;
   for (const auto& value : agents != nullptr ? *agents : json::array{}) {
     const auto* agent = value.if_object();
     if (agent == nullptr) continue;
     const auto name = sanitised(string_member(*agent, "name").value_or("?"), Lines::Join);
     names += name + "\n";
-    columns.add({name, presence_of(*agent, context.now()),
+    columns.add({name, presence_of(*agent, context.now(), labelled),
                  sanitised(string_member(*agent, "cli").value_or("-"), Lines::Join), state_of(*agent),
                  waiting_of(*agent)});
   }
