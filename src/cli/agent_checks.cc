@@ -14,6 +14,7 @@
 #include "cli/hosting.h"
 #include "cli/own_program.h"
 #include "hooks/install.h"
+#include "hooks/wiring.h"
 #include "profiles/profile_file.h"
 #include "profiles/shelf.h"
 #include "pty/command.h"
@@ -100,7 +101,7 @@ Finding check_own_profiles(const Context& context, const std::vector<profiles::O
   return fine("profiles", relay::format("{} of your own in {}/profiles", own.size(), context.home.root));
 }
 
-/// Only agents that are started without us need them, so that none is no problem.
+/// Claude Code and Codex need them only when they are started without us, so that none is no problem.
 Finding check_hooks(const Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = program_along_path(context.environment("PATH").value_or(""));
@@ -123,7 +124,13 @@ Finding check_hooks(const Context& context) {
                   "allow them there, or start it with agent-relay");
     installed += (installed.empty() ? "" : ", ") + name;
   }
-  return fine("hooks", installed.empty() ? "not installed; agents started with agent-relay need none"
+  const bool gemini_has_none = !installed.contains("gemini") && !along_path(context, "gemini").empty();
+  if (gemini_has_none && !hooks::is_roots_alone(context.home.config_file))
+    return note("hooks",
+                "Gemini CLI has none: it takes them for one run only from a file of root's, so agent-relay cannot give "
+                "them to it",
+                "run: agent-relay hooks install gemini");
+  return fine("hooks", installed.empty() ? "not installed; Claude Code and Codex started with agent-relay need none"
                                          : "installed for " + installed);
 }
 

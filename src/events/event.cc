@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
 
@@ -84,11 +85,14 @@ const Kind* kind_named(std::string_view type) {
 }
 
 Result<void> check_type(std::string_view wanted) {
-  std::string groups, last;
+  std::string groups;
+  std::vector<std::string_view> named;
   for (const auto& kind : kKinds) {
     const auto group = kind.type.substr(0, kind.type.find('.'));
     if (wanted == kind.type || wanted == group) return {};
-    if (group != std::exchange(last, std::string{group})) groups += format("{}{}", groups.empty() ? "" : ", ", group);
+    if (std::ranges::find(named, group) != named.end()) continue;
+    named.push_back(group);
+    groups += format("{}{}", groups.empty() ? "" : ", ", group);
   }
   return fail(
       format("\"{}\" is no type of event; there are {}, and those in them, such as item.started", wanted, groups));

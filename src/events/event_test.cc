@@ -88,6 +88,17 @@ TEST(Events, WhatIsNotLikeItsTableIsRefusedInASentence) {
   EXPECT_EQ(read_event("delivery.created", {}).error().message(), R"("delivery.created" is no event that can be told)");
 }
 
+TEST(Events, AnUnknownTypeIsAnsweredWithEachGroupOnce) {
+  const auto bogus = check_type("bogus");
+  ASSERT_FALSE(bogus);
+  const auto& sentence = bogus.error().message();
+  for (const std::string_view group : {"agent", "session", "item", "delivery"}) {
+    const auto named = std::string{" "} + std::string{group} + ",";
+    EXPECT_EQ(sentence.find(named), sentence.rfind(named)) << sentence;
+    EXPECT_NE(sentence.find(named), std::string::npos) << sentence;
+  }
+}
+
 TEST(Events, ASchemaTellsThemApartByType) {
   schema::Components components;
   EXPECT_EQ(json::serialize(describe_events(components)), R"({"$ref":"#/components/schemas/AgentEvent"})");

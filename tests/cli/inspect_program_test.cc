@@ -142,6 +142,24 @@ TEST(Doctor, IsContentWithAFreshHomeAndARunningDaemon) {
     EXPECT_EQ(string_member(entry.as_object(), "verdict"), "ok") << json::serialize(entry);
 }
 
+TEST(Doctor, SaysThatGeminiNeedsHooksWhereARunCannotGetThem) {
+  Sandbox box;  // below /tmp, which is not root's alone, whoever runs this
+  const auto bin = box.project() + "/bin";
+  std::filesystem::create_directory(bin);
+  box.set("PATH", bin + ":/usr/bin:/bin");
+  box.set("HOME", box.project());
+  const auto hooks = [&] {
+    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
+    for (const auto& entry : *array_member(report, "checks"))
+      if (string_member(entry.as_object(), "check") == "hooks") return json::serialize(entry);
+    return std::string{};
+  };
+  EXPECT_TRUE(hooks().contains("Claude Code and Codex started with agent-relay need none")) << hooks();
+  ASSERT_EQ(::chmod(box.write(bin + "/gemini", "#!/bin/sh\necho 0.61.0\n").c_str(), 0700), 0);
+  EXPECT_TRUE(hooks().contains("run: agent-relay hooks install gemini")) << hooks();
+  EXPECT_TRUE(box.ok({"hooks", "--help"}).contains("Gemini CLI does, unless agent-relay runs as\nroot"));
+}
+
 TEST(Doctor, NamesProblemsAndWhatToDo) {
   Sandbox box;
   fs::create_directories(box.home());

@@ -153,11 +153,13 @@ const Command kHooks = {
     .options = kOptions,
     .example = "agent-relay hooks install claude --dry-run",
     .details =
-        "Agents started with agent-relay need none of this. `install` adds our hooks to your own settings of the "
-        "agent\n"
-        "(~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json): it prints the difference, keeps all\n"
-        "that is there, and leaves a copy of how it was beside it. `uninstall` takes out exactly those. `status` ends\n"
-        "with 1 when the agent you name does not have all of them.",
+        "Claude Code and Codex started with agent-relay need none of this. Gemini CLI does, unless agent-relay runs "
+        "as\n"
+        "root: it takes hooks for one run only from a file of root's. `install` adds our hooks to your own settings "
+        "of\n"
+        "the agent (~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json): it prints the difference,\n"
+        "keeps all that is there, and leaves a copy of how it was beside it. `uninstall` takes out exactly those.\n"
+        "`status` ends with 1 when the agent you name does not have all of them.",
     .run = run,
 };
 
