@@ -10,7 +10,6 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
-#include "cli/exit_code.h"
 #include "daemon/host_environment.h"
 #include "host/spawning.h"
 #include "pty/command.h"
@@ -22,20 +21,50 @@ constexpr std::chrono::seconds kReadyTimeout{30};  // recovery of a large databa
 constexpr std::size_t kMaxWordsBytes = 8 * 1024;
 constexpr std::string_view kReady = "ready";
 
+/// What the child needs, made before the fork.
+struct Plan {
+  int ready;
+  int log;
+  char* const* arguments;
+  char* const* environment;
+};
+
 /// Only what is safe between fork and exec.
-[[noreturn]] void become_daemon(int ready, int log, char* const* arguments, char* const* environment) {
+[[noreturn]] void become_daemon(const Plan& plan) {
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
-  ::dup2(log, STDOUT_FILENO);
-  ::dup2(log, STDERR_FILENO);
-  if (ready == host::kReadyFd)
-    ::fcntl(ready, F_SETFD, 0);
+  ::dup2(plan.log, STDOUT_FILENO);
+  ::dup2(plan.log, STDERR_FILENO);
+  if (plan.ready == host::kReadyFd)
+    ::fcntl(plan.ready, F_SETFD, 0);
   else
-    ::dup2(ready, host::kReadyFd);
+    ::dup2(plan.ready, host::kReadyFd);
   ::close_range(host::kReadyFd + 1, ~0U, 0);
-  ::execve("/proc/self/exe", arguments, environment);
+  ::execve("/proc/self/exe", plan.arguments, plan.environment);
   ::_exit(127);
+}
+
+/// Forks twice, so that the child is nobody's below us before it runs. We may run inside an agent and for long (`mcp`,
+/// `wait`); a daemon below us would count as a process of that agent, and end with it.
+Result<pid_t> fork_orphan(const Plan& plan) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+  const UniqueFd hearing{ends[0]}, telling{ends[1]};
+  const pid_t between = ::fork();
+  if (between < 0) return fail_errno("cannot fork");
+  if (between == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) become_daemon(plan);
+    const bool told = ::write(telling.get(), &child, sizeof child) == sizeof child;
+    ::_exit(child > 0 && told ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) continue;
+  pid_t child = -1;
+  if (status != 0 || ::read(hearing.get(), &child, sizeof child) != sizeof child || child <= 0)
+    return fail("cannot fork; end some processes and try again");
+  return child;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -103,24 +132,20 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   daemon::leave_agent(environment);  // or it would end with the agent that started it
   const auto words = pointers_to(arguments), variables = pointers_to(environment);
 
-  const pid_t child = ::fork();
-  if (child < 0) return fail_errno(relay::format("cannot start {}", what));
-  if (child == 0) become_daemon(speaking.get(), log.get(), words.data(), variables.data());
+  const auto child = fork_orphan(
+      {.ready = speaking.get(), .log = log.get(), .arguments = words.data(), .environment = variables.data()});
+  if (!child) return fail(LaunchErrc::CannotStart, relay::format("cannot start {}: {}", what, child.error().message()));
   speaking.reset();
 
   const auto heard = hear(hearing.get());
   auto said = heard.words;
-  if (said.starts_with(kReady)) return child;
-  int status = 0;
-  if (said.starts_with(host::kErrorWord)) {
-    ::waitpid(child, &status, 0);
-    said.erase(0, host::kErrorWord.size());
-    while (said.ends_with('\n')) said.pop_back();
-    const bool refused = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::Refused);
-    return fail(refused ? LaunchErrc::AlreadyRunning : LaunchErrc::CannotStart, said);
-  }
-  if (!heard.ended && ::waitpid(child, &status, WNOHANG) == 0)
-    return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, child,
+  if (said.starts_with(kReady)) return *child;
+  while (said.ends_with('\n')) said.pop_back();
+  if (said.starts_with(host::kRunningWord))
+    return fail(LaunchErrc::AlreadyRunning, said.substr(host::kRunningWord.size()));
+  if (said.starts_with(host::kErrorWord)) return fail(LaunchErrc::CannotStart, said.substr(host::kErrorWord.size()));
+  if (!heard.ended)
+    return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, *child,
                                                     kReadyTimeout.count(), log_path));
   return fail(LaunchErrc::CannotStart, relay::format("{} ended before it was ready; see {}", what, log_path));
 }

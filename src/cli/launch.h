@@ -14,8 +14,8 @@ namespace relay::cli {
 enum class LaunchErrc { CannotStart, NotReady, AlreadyRunning };
 std::string_view describe(LaunchErrc code);
 
-/// Runs this very program with `arguments`, detached from the terminal, its stray words going to `log_path`. Returns the
-/// pid once it said on descriptor host::kReadyFd that it is ready; the error is the child's own sentence. Waits without
+/// Runs this very program with `arguments`, detached from the terminal and from our ancestors, its stray words going to
+/// `log_path`. Returns the pid once it said on descriptor host::kReadyFd that it is ready; the error is the child's own sentence. Waits without
 /// polling. `what` is how sentences call it.
 Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std::string& log_path,
                                    std::string_view what);

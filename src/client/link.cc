@@ -14,6 +14,7 @@ void Link::start() { machine_->start(); }
 void Link::stop(const protocol::Bye& bye) { machine_->stop(bye); }
 void Link::retry_now() { machine_->retry_now(); }
 LinkState Link::state() const { return machine_->state(); }
+pid_t Link::daemon_pid() const { return machine_->daemon_pid(); }
 Result<std::string> Link::send(const Outgoing& message) { return machine_->send(message); }
 bool Link::all_answered() const { return machine_->outbox().empty(); }
 Result<std::string> Link::tell(std::string payload) { return machine_->tell(std::move(payload)); }

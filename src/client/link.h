@@ -126,6 +126,8 @@ class Link {
 
   [[nodiscard]] LinkState state() const;
   [[nodiscard]] bool ready() const { return state() == LinkState::Ready; }
+  /// The process at the other end, as the kernel names it; 0 without a connection.
+  [[nodiscard]] pid_t daemon_pid() const;
 
   /// Puts a message into the outbox (in every state) and transmits it as soon as possible. The id it got.
   Result<std::string> send(const Outgoing& message);

@@ -27,6 +27,7 @@ class Link::Machine final : public net::StreamListener {
   Result<void> say(protocol::MessageType type, std::string_view payload, std::string_view topic, std::string_view to);
 
   [[nodiscard]] LinkState state() const { return state_; }
+  [[nodiscard]] pid_t daemon_pid() const { return stream_ ? stream_->peer().pid : 0; }
   [[nodiscard]] const Outbox& outbox() const { return outbox_; }
   [[nodiscard]] const EventQueue& events() const { return events_; }
   [[nodiscard]] const StreamPositions& positions() const { return positions_; }

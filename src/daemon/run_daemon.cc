@@ -18,6 +18,7 @@
 #include "daemon/rules_file.h"
 #include "daemon/service_notify.h"
 #include "daemon/supervisor.h"
+#include "host/spawning.h"
 #include "net/asio_loop.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
@@ -170,7 +171,10 @@ Result<int> run_daemon(const DaemonOptions& options) {
   ::umask(kOwnerOnly);
   int ready_fd = options.ready_fd;
   auto ended = run_in_home(options, upbringing, ready_fd);
-  if (!ended) tell_parent(ready_fd, format("error: {}\n", ended.error().message()));
+  if (!ended) {
+    const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningWord : host::kErrorWord;
+    tell_parent(ready_fd, format("{}{}\n", word, ended.error().message()));
+  }
   return ended;
 }
 

@@ -117,9 +117,12 @@ class Host::Core final : public pty::ProgramListener,
     namespace fs = std::filesystem;
     const auto projects = fs::path{options_.places.records}.parent_path().parent_path().string();
     const auto doors = fs::path{options_.places.door}.parent_path().string();
-    door_.classify_by(
-        [classifier = std::make_shared<PeerClassifier>(options_.places.records, std::vector{projects, doors})](
-            const net::Peer& peer) { return classifier->classify(peer.pid); });
+    door_.classify_by([this, classifier = std::make_shared<PeerClassifier>(
+                                 options_.places.records, std::vector{projects, doors})](const net::Peer& peer) {
+      // The daemon checks its callers itself, and it may have been started inside an agent.
+      if (link_ && peer.pid > 0 && peer.pid == link_->daemon_pid()) return protocol::daemon_origin();
+      return classifier->classify(peer.pid);
+    });
     door_.let_end({options_.record.name, options_.record.spawner});
   }
 

@@ -1,7 +1,8 @@
 /// What a host and whoever starts it in the background agree on.
 ///
 /// What it was started for travels in variables, not in arguments, which everybody on the machine can read. On the
-/// descriptor it is given it says one line, `ready PID` or `error: SENTENCE`, and closes it.
+/// descriptor it is given it says one line, `ready PID` or `error: SENTENCE`, and closes it. A daemon that finds another
+/// one says `running: SENTENCE`.
 #pragma once
 
 #include <string_view>
@@ -15,5 +16,6 @@ inline constexpr std::string_view kTeamVariable = "AGENT_RELAY_SPAWN_TEAM";
 inline constexpr int kReadyFd = 3;
 inline constexpr std::string_view kReadyWord = "ready ";
 inline constexpr std::string_view kErrorWord = "error: ";
+inline constexpr std::string_view kRunningWord = "running: ";
 
 }  // namespace relay::host

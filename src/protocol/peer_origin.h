@@ -22,7 +22,7 @@ struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
   std::string agent = {};  // the name of the agent, as far as it is known
   std::string door = {};   // the socket of its host, which tells agents of the same name apart
-  bool daemon = false;     // the acceptor's own process: the HTTP API, whose callers it has checked
+  bool daemon = false;     // the daemon, which has checked its callers: its HTTP API, or at a host
 
   [[nodiscard]] bool is_user() const { return kind == OriginKind::User; }
   [[nodiscard]] bool is_agent() const { return kind == OriginKind::Agent; }

@@ -205,6 +205,41 @@ TEST_F(ScreenPrompts, NoRuleApprovesWhatOnlyAScreenShows) {
   EXPECT_TRUE(answers().empty());
 }
 
+/// The daemon that `command` starts inside an agent, which stays there for the test.
+struct StartedInside : ScreenPrompts {
+  std::unique_ptr<Background> agent;
+
+  void daemon_from(const std::string& command) {
+    box.ok({"down", "--all"});
+    agent = box.start({"--no-start", "-n", "Starter", "sh", "-c", command});
+    ASSERT_TRUE(until([&] { return box.daemon_pid() > 0 && box.run({"--no-start", "agents"}).code == 0; }))
+        << agent->err();
+  }
+  void expect_the_user_answers() {
+    auto& bob = start("Bob");
+    bob.type("deploy\r");
+    EXPECT_EQ(word(asked(), "command"), "make deploy");
+    const auto approved = box.run({"approve", "Bob"});
+    EXPECT_EQ(approved.code, 0) << approved.err;
+    EXPECT_TRUE(until([&] { return answers() == Texts{"Yes"}; }));
+  }
+};
+
+TEST_F(StartedInside, UserApprovesThroughADaemonThatAnAgentStarted) {
+  daemon_from(program() + " up --no-http; sleep 600");
+  expect_the_user_answers();
+}
+
+TEST_F(StartedInside, UserApprovesWhileTheCommandThatStartedTheDaemonStillRuns) {
+  daemon_from(program() + " events --follow");
+  expect_the_user_answers();
+}
+
+TEST_F(StartedInside, UserApprovesThroughADaemonInTheForegroundOfAnAgent) {
+  daemon_from(program() + " up --foreground --no-http");
+  expect_the_user_answers();
+}
+
 TEST_F(ScreenPrompts, WithoutADaemonTheHostAnswersAtItsDoor) {
   auto& bob = start("Bob");
   box.ok({"down", "--all"});
