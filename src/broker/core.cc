@@ -316,6 +316,7 @@ void Core::send(Connection& connection, std::string frame) {
     return;
   }
   connection.waiting_bytes += frame.size();
+  connection.heartbeat.said(now_.steady);
   emit(Send{connection.id, std::move(frame)});
 }
 
@@ -461,6 +462,7 @@ void Core::poll_heartbeat(Connection& connection, SteadyTime due) {
   const Millis interval{limits_.heartbeat_ms};
   // Called late by more than an interval, it was we who slept: everyone gets a fresh start.
   if (now_.steady - due > interval || connection.pauses != 0) connection.heartbeat.heard(now_.steady);
+  if (connection.stuck) connection.heartbeat.said(now_.steady);  // there is something left for it to read
   switch (connection.heartbeat.poll(now_.steady)) {
     case Heartbeat::Verdict::Fine: break;
     case Heartbeat::Verdict::SendPing:

@@ -258,6 +258,35 @@ TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
   EXPECT_FALSE(world.closed(bob));
 }
 
+TEST(Broker, PeerThatSpeaksWithoutBeingAnsweredHearsAPingEachInterval) {
+  World world;
+  const auto bob = world.join("Bob");
+  world.heard(bob);
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < 11; ++i) {
+      world.say(bob, R"({"v":1,"type":"SESSION_STATE","id":"s","ts":1,"payload":{"state":"active"}})");
+      world.pass(500ms);
+    }
+    EXPECT_GE(world.heard(bob, "PING").size(), 1u) << "a client gives up after two intervals without a byte";
+  }
+}
+
+TEST(Broker, IdlePeerThatAnswersIsAskedOnceInAnInterval) {
+  World world;
+  const auto bob = world.join("Bob");
+  world.heard(bob);
+  std::size_t pings = 0;
+  for (int tick = 0; tick < 500; ++tick) {
+    world.pass(100ms);
+    for (const auto& ping : world.heard(bob, "PING")) {
+      ++pings;
+      world.say(bob, format(R"({{"v":1,"type":"PONG","id":"p","ts":1,"payload":{}}})", json::serialize(payload(ping))));
+    }
+  }
+  EXPECT_LE(pings, 10u);
+  EXPECT_GE(pings, 9u);
+}
+
 TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
   World world;
   const std::string user = R"("entityType":"user")";

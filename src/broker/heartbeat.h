@@ -1,8 +1,12 @@
-/// Is the peer still there? A question the loop asks; silence is the only evidence of death.
+/// Is the peer still there, and does it know that we are? A question the loop asks; silence is the only evidence of death.
 ///
 /// Any byte heard counts, and so does any byte the peer took from us: a slow peer is a living one. While we keep the
-/// peer from being heard (reading is paused) no time passes for it.
+/// peer from being heard (reading is paused) no time passes for it. The peer judges us in the same way, and much of what it
+/// says has no answer (SESSION_STATE, RECEIPT); so a peer that we told nothing for an interval is asked too, however much
+/// it speaks.
 #pragma once
+
+#include <algorithm>
 
 #include "base/clock.h"
 
@@ -13,28 +17,32 @@ class Heartbeat {
   enum class Verdict { Fine, SendPing, PeerIsGone };
 
   Heartbeat() = default;
-  Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, heard_{now} {}
+  Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, heard_{now}, said_{now} {}
 
   void heard(SteadyTime now) {
     heard_ = now;
     asked_ = false;
   }
+  /// Something was sent to the peer, or waits for it to read.
+  void said(SteadyTime now) { said_ = now; }
 
-  /// One silent interval asks, two silent intervals end it.
+  /// One silent interval, of either side, asks; two silent intervals of the peer end it.
   Verdict poll(SteadyTime now) {
     const auto silent = now - heard_;
     if (silent >= 2 * interval_) return Verdict::PeerIsGone;
-    if (silent < interval_ || asked_) return Verdict::Fine;
+    if (now - said_ < interval_ && (silent < interval_ || asked_)) return Verdict::Fine;
     asked_ = true;
+    said_ = now;
     return Verdict::SendPing;
   }
 
   /// When to poll again.
-  [[nodiscard]] SteadyTime next() const { return heard_ + (asked_ ? 2 : 1) * interval_; }
+  [[nodiscard]] SteadyTime next() const { return std::min(heard_ + (asked_ ? 2 : 1) * interval_, said_ + interval_); }
 
  private:
   Millis interval_{0};
   SteadyTime heard_{};
+  SteadyTime said_{};
   bool asked_ = false;
 };
 

@@ -54,8 +54,23 @@ TEST(Heartbeat, BeginsAnewWithAnySignOfLife) {
   Heartbeat beat{5s, at(0s)};
   EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Verdict::SendPing);
   beat.heard(at(9s));
+  beat.said(at(9s));
   EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Verdict::Fine);
   EXPECT_EQ(beat.next(), at(14s));
+}
+
+TEST(Heartbeat, PingsAPeerThatSpeaksAndHearsNothing) {
+  Heartbeat beat{5s, at(0s)};
+  for (int round = 1; round <= 5; ++round) {
+    beat.heard(at(5s * round - 1s));
+    EXPECT_EQ(beat.next(), at(5s * round));
+    EXPECT_EQ(beat.poll(at(5s * round)), Heartbeat::Verdict::SendPing);
+    EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Verdict::Fine) << "asked once";
+  }
+  beat.heard(at(27s));
+  beat.said(at(29s));
+  EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Verdict::Fine) << "it heard something else";
+  EXPECT_EQ(beat.next(), at(32s));
 }
 
 TEST(TokenBucket, LetsABurstThroughThenTheRate) {
