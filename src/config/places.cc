@@ -81,6 +81,24 @@ bool is_writable_by_all(const fs::path& directory) {
          (info.st_uid != ::geteuid() || (info.st_mode & S_ISVTX) != 0);
 }
 
+bool is_at_or_below(std::string_view path, std::string_view root) {
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+bool keeps_worktrees_apart(const Home& home, const Environment& environment) {
+  const auto settings = load_settings(home, environment);
+  return settings && settings->text(Setting::Workspace) == "worktree";
+}
+
+/// What stands for `root` in the linked worktree around `directory`; none where that is no worktree of the same repository.
+std::optional<std::string> counterpart_of(const std::string& root, const std::string& directory) {
+  const auto linked = linked_worktree_around(directory);
+  if (!linked || !is_at_or_below(root, linked->main)) return std::nullopt;
+  auto place = linked->root + root.substr(linked->main.size());
+  std::error_code failed;
+  return fs::is_directory(place, failed) ? std::optional{std::move(place)} : std::nullopt;
+}
+
 /// True when `directory` holds something that makes it a project root. A relay home is no such thing.
 bool has_marker(const fs::path& directory, const std::vector<std::string>& homes) {
   if (is_writable_by_all(directory)) return false;
@@ -99,6 +117,14 @@ std::vector<std::string> relay_homes(const Home& home, const Environment& enviro
   std::vector<std::string> homes = {resolved(home.root)};
   if (const auto user = user_directory(environment); !user.empty()) homes.push_back(resolved(user + "/.agent-relay"));
   return homes;
+}
+
+std::string marked_root(std::string_view start_directory, const Home& home, const Environment& environment) {
+  const auto start = resolved(std::string{start_directory});
+  const auto homes = relay_homes(home, environment);
+  for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
+    if (has_marker(at, homes)) return at.string();
+  return start;
 }
 
 }  // namespace
@@ -135,11 +161,7 @@ Result<Home> find_home(const Environment& environment) {
 
 std::string find_project_root(std::string_view start_directory, const Home& home, const Environment& environment) {
   if (auto given = environment("AGENT_RELAY_PROJECT")) return resolved(*given);
-  const auto start = resolved(std::string{start_directory});
-  const auto homes = relay_homes(home, environment);
-  for (fs::path at = start; at.has_relative_path(); at = at.parent_path())
-    if (has_marker(at, homes)) return at.string();
-  return start;
+  return marked_root(start_directory, home, environment);
 }
 
 bool is_marked(const std::string& directory, const Home& home, const Environment& environment) {
@@ -185,21 +207,28 @@ Result<Project> current_project(const Home& home, const Environment& environment
   std::error_code failed;
   const auto here = fs::current_path(failed);
   if (failed) return fail("cannot tell the current directory: " + failed.message() + "; change to one that exists");
-  const auto tree = find_project_root(here.string(), home, environment);
-  const auto root = workspace_root(tree, home, environment);
+  return project_of(here.string(), home, environment);
+}
+
+Project project_of(const std::string& directory, const Home& home, const Environment& environment) {
+  const auto start = find_project_root(directory, home, environment);
+  const auto root = workspace_root(start, home, environment);
   auto project = usable_project(root, home, Settings{}, environment);
   if (project.common)  // unless the user trusts it as a project
     project = usable_project(root, home, load_settings(home, environment).value_or(Settings{}), environment);
-  if (!project.common) project.tree = tree;
+  if (project.common) return project;
+  // An agent's AGENT_RELAY_PROJECT names the main worktree, wherever the agent works.
+  auto tree = counterpart_of(project.root, start);
+  if (!tree) tree = counterpart_of(project.root, resolved(directory));
+  if (tree && !keeps_worktrees_apart(home, environment)) project.tree = *std::move(tree);
   return project;
 }
 
 std::string workspace_root(const std::string& project_root, const Home& home, const Environment& environment) {
-  const auto main = main_worktree_of(project_root);
-  if (!main) return project_root;
-  const auto settings = load_settings(home, environment);
-  const bool apart = settings && settings->text(Setting::Workspace) == "worktree";
-  return apart ? project_root : *main;
+  const auto linked = linked_worktree_around(project_root);
+  if (!linked || keeps_worktrees_apart(home, environment)) return project_root;
+  // A project inside the worktree is the same project of the main one; where the main one lacks it, the one around it.
+  return marked_root(linked->main + project_root.substr(linked->root.size()), home, environment);
 }
 
 Result<void> make_private_directory(const std::string& path) {

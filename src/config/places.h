@@ -79,9 +79,13 @@ std::string file_name_of(std::string_view agent);
 std::string project_id(std::string_view root);
 Project project_at(std::string_view root, const Home& home);
 
-/// The root whose workspace a project uses: that of the main worktree for a linked git worktree, unless the setting
-/// `workspace` keeps them apart; else itself.
+/// The root whose workspace a project uses: for a linked git worktree, and for a project inside one, the same place of the
+/// main worktree, unless the setting `workspace` keeps them apart; else itself.
 std::string workspace_root(const std::string& project_root, const Home& home, const Environment& environment);
+
+/// The project of that directory. Its `tree` lies in the linked worktree around the directory, also when
+/// AGENT_RELAY_PROJECT names the main one.
+Project project_of(const std::string& directory, const Home& home, const Environment& environment);
 
 /// The project of the current directory.
 Result<Project> current_project(const Home& home, const Environment& environment);

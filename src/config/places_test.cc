@@ -204,5 +204,59 @@ TEST_F(Places, LinkedWorktreesShareTheWorkspaceUnlessTheyAreKeptApart) {
   EXPECT_EQ(workspace_root(top_ + "/side", home(), environment()), top_ + "/side");
 }
 
+struct LinkedPlaces : Places {
+  LinkedPlaces() {
+    make("main/.git/worktrees/side");
+    make("main/src");
+    make("side/src");
+    std::ofstream{top_ + "/side/.git"} << "gitdir: " << top_ << "/main/.git/worktrees/side\n";
+    std::ofstream{top_ + "/main/.git/worktrees/side/commondir"} << "../..\n";
+    std::ofstream{top_ + "/main/.git/worktrees/side/gitdir"} << top_ << "/side/.git\n";
+  }
+  /// `root tree`, without what all paths begin with.
+  std::string places_of(const std::string& directory) {
+    const auto project = project_of(top_ + directory, home(), environment());
+    const auto shorter = [&](const std::string& path) {
+      return path.starts_with(top_) ? path.substr(top_.size()) : path;
+    };
+    return shorter(project.root) + " " + shorter(project.tree);
+  }
+};
+
+TEST_F(LinkedPlaces, FilesOfAnAgentInAWorktreeLieInThatWorktree) {
+  EXPECT_EQ(places_of("/side"), "/main /side");
+  EXPECT_EQ(places_of("/side/src"), "/main /side");
+  EXPECT_EQ(places_of("/main/src"), "/main /main");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side/src"), "/main /side") << "as inside an agent";
+  EXPECT_EQ(places_of("/main/src"), "/main /main");
+  EXPECT_EQ(places_of("/user"), "/main /main");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/side";
+  EXPECT_EQ(places_of("/user"), "/main /side");
+  EXPECT_EQ(places_of("/main"), "/main /side");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(places_of("/side"), "/side /side");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side"), "/main /main");
+}
+
+TEST_F(LinkedPlaces, ProjectInsideAWorktreeIsTheSameProjectOfTheMainOne) {
+  make("side/packages/a/lib");
+  make("side/packages/new");
+  make("main/packages/a");
+  touch("side/packages/a/package.json");
+  touch("side/packages/new/package.json");
+  touch("main/packages/a/package.json");
+  EXPECT_EQ(places_of("/side/packages/a/lib"), "/main/packages/a /side/packages/a");
+  EXPECT_EQ(places_of("/side/packages/new"), "/main /side") << "the main worktree does not have it";
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main/packages/a";
+  EXPECT_EQ(places_of("/side/packages/a"), "/main/packages/a /side/packages/a");
+  variables_["AGENT_RELAY_PROJECT"] = top_ + "/main";
+  EXPECT_EQ(places_of("/side/packages/a"), "/main /side");
+  variables_.erase("AGENT_RELAY_PROJECT");
+  variables_["AGENT_RELAY_WORKSPACE"] = "worktree";
+  EXPECT_EQ(places_of("/side/packages/a"), "/side/packages/a /side/packages/a");
+}
+
 }  // namespace
 }  // namespace relay::config

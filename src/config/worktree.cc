@@ -53,4 +53,13 @@ std::optional<std::string> main_worktree_of(const std::string& root) {
   return common.parent_path().string();
 }
 
+std::optional<LinkedWorktree> linked_worktree_around(const std::string& directory) {
+  for (fs::path at = directory; at.has_relative_path(); at = at.parent_path()) {
+    if (auto main = main_worktree_of(at.string())) return LinkedWorktree{at.string(), *std::move(main)};
+    struct stat info{};
+    if (::lstat((at / ".git").c_str(), &info) == 0) return std::nullopt;  // a repository of its own
+  }
+  return std::nullopt;
+}
+
 }  // namespace relay::config

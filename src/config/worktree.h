@@ -16,4 +16,12 @@ inline constexpr std::size_t kMaxGitFileBytes = 4 * 1024;
 /// The root of the main worktree; none when `root` is no linked worktree, or the repository has no main one (it is bare).
 std::optional<std::string> main_worktree_of(const std::string& root);
 
+struct LinkedWorktree {
+  std::string root;
+  std::string main;  // root of its main worktree
+};
+
+/// The linked worktree that an absolute directory lies in; none in a main one, in a submodule or outside of any.
+std::optional<LinkedWorktree> linked_worktree_around(const std::string& directory);
+
 }  // namespace relay::config

@@ -45,6 +45,18 @@ TEST_F(Worktree, MainOrNoneStaysWhatItIs) {
   EXPECT_EQ(main_worktree_of(top), std::nullopt);
 }
 
+TEST_F(Worktree, IsFoundFromBelow) {
+  fs::create_directories(side + "/a/b");
+  const auto around = linked_worktree_around(side + "/a/b");
+  ASSERT_TRUE(around);
+  EXPECT_EQ(around->root, side);
+  EXPECT_EQ(around->main, main);
+  EXPECT_TRUE(linked_worktree_around(side));
+  EXPECT_FALSE(linked_worktree_around(main));
+  fs::create_directories(side + "/a/.git");
+  EXPECT_FALSE(linked_worktree_around(side + "/a/b")) << "a repository inside it";
+}
+
 TEST_F(Worktree, ASubmoduleIsAProjectOfItsOwn) {
   fs::create_directories(main + "/.git/modules/sub");
   fs::create_directories(main + "/sub");

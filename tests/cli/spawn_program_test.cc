@@ -254,6 +254,33 @@ TEST_F(Spawned, ANewDaemonFindsItAgain) {
   box.ok({"release", "Bob"});
 }
 
+TEST_F(Spawned, WorksInTheLinkedWorktreeItWasCalledIn) {
+  const auto main = box.project(), side = fs::path{main}.parent_path().string() + "/side";
+  fs::remove_all(main + "/.git");
+  const auto git = format(
+      "cd {} && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m first "
+      "&& git worktree add -q ../side 2>/dev/null && mkdir -p ../side/sub",
+      main);
+  ASSERT_EQ(std::system(git.c_str()), 0);
+  const auto script = box.write(
+      main + "/agent.sh",
+      "pwd > seen.new; echo \"$AGENT_RELAY_OUTBOX $AGENT_RELAY_PROJECT\" >> seen.new; mv seen.new seen; exec cat\n");
+  for (const auto& place : {side, side + "/sub"}) {
+    box.ok({"-C", place, "spawn", "Bob", "sh " + script, "--from", "ada"});
+    ASSERT_TRUE(eventually([&] { return fs::exists(place + "/seen"); })) << place;
+    EXPECT_EQ(text_of(place + "/seen"), format("{0}\n{1}/.agent-relay/agents/Bob/outbox {2}\n", place, side, main));
+    box.ok({"release", "Bob"});
+  }
+}
+
+TEST_F(Spawned, DirectoryThatIsNotUtf8IsRefused) {
+  const auto place = box.project() + "/caf\xe9";
+  fs::create_directory(place);
+  const auto refused = box.run({"-C", place, "spawn", "Bob", "cat", "--from", "ada"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("is not UTF-8"), std::string::npos) << refused.err;
+}
+
 TEST_F(Spawned, WorksWhereItIsTold) {
   fs::create_directory(box.project() + "/inside");
   box.ok({"spawn", "Bob", program_of("Bob"), "--cwd", "inside"});

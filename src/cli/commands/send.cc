@@ -184,7 +184,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (!protocol::is_utf8(letter.text))
     return complain("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(reach_workspace(context));
-  const auto& place = context.project.common ? context.project.directory : context.project.root;
+  const auto& place = context.project.common ? context.project.directory : context.project.tree;
   letter.attachments = RELAY_CLI_TRY(keep_attachments(place, invocation.values("--attach")));
   ProgressLine progress{context, letter.to};
   const auto on_news = [&](const Fate& fate) {

@@ -22,13 +22,23 @@ namespace {
 constexpr std::chrono::milliseconds kStartTimeout{40'000};   // the daemon itself gives up after 30 s
 constexpr std::chrono::milliseconds kAskedTimeout{660'000};  // inside an agent the user may be asked, for ten minutes
 
-/// Where this command runs, relative to the project's root; empty at the root itself and outside the project.
-std::string own_directory(const Context& context) {
+/// Where this command runs: relative to the project's root, or absolute in a linked git worktree of it; empty at the root
+/// itself and outside the project.
+Result<std::string> own_directory(const Context& context) {
+  const auto& root = context.project.root;
+  const auto& tree = context.project.tree;
   std::error_code failed;
-  const auto directory = std::filesystem::current_path(failed).string();
-  const auto below_root = context.project.root + "/";
-  if (failed || !directory.starts_with(below_root) || !protocol::is_utf8(directory)) return {};
-  return directory.substr(below_root.size());
+  auto directory = std::filesystem::current_path(failed).string();
+  if (failed) return {};
+  if (tree == root || (directory != tree && !directory.starts_with(tree + "/"))) {
+    if (!directory.starts_with(root + "/")) return {};
+    directory.erase(0, root.size() + 1);
+  }
+  if (!protocol::is_utf8(directory))
+    return fail(
+        "the path of this directory is not UTF-8, and no agent can be started in it; rename it, or choose another with "
+        "--cwd");
+  return directory;
 }
 
 /// The agent runs with the environment of this shell, not with the daemon's: PATH, keys, proxies. It goes over the socket
@@ -60,8 +70,10 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   if (command.find_first_not_of(" \t") == std::string::npos)
     return fail("spawn needs the program to run, for example: agent-relay spawn Bob claude");
   std::error_code failed;
-  auto directory = own_directory(context);
-  if (invocation.has("--cwd")) {
+  std::string directory;
+  if (!invocation.has("--cwd")) {
+    directory = RELAY_TRY(own_directory(context));
+  } else {
     directory = std::filesystem::absolute(invocation.value("--cwd").value_or(""), failed).lexically_normal().string();
     if (failed || !std::filesystem::is_directory(directory, failed))
       return fail(relay::format("there is no directory {}; make it first, or choose another with --cwd", directory));
