@@ -29,6 +29,7 @@
 #include "protocol/utf8.h"
 #include "pty/forwarded_signals.h"
 #include "pty/person_terminal.h"
+#include "pty/process_table.h"
 #include "speech/extractor.h"
 #include "terminal/answer.h"
 #include "terminal/keys.h"
@@ -107,6 +108,13 @@ class Host::Core final : public pty::ProgramListener,
   Result<RecordFile> announce() {
     options_.record.pid = ::getpid();
     options_.record.agent_pid = program_->pid();
+    const auto start_of = [](pid_t pid) {
+      const auto process = pty::find_process(pid);
+      return process ? process->id.start : 0;
+    };
+    options_.record.start = start_of(options_.record.pid);
+    options_.record.agent_start = start_of(options_.record.agent_pid);
+    options_.record.boot_id = pty::boot_id();
     options_.record.profile = options_.profile.name;
     options_.record.socket = options_.places.door;
     options_.record.started_at = loop_.now().wall;

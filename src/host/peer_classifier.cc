@@ -25,19 +25,6 @@ bool is_below_any(std::string_view path, std::span<const std::string> roots) {
   });
 }
 
-/// After a crash or a reboot a record may stay, and its pid may be another program's by now.
-bool is_stale(const HostRecord& record) {
-  constexpr WallMs kSlack = 60'000;  // the clock may have been set
-  if (record.started_at == 0) return false;
-  const auto process = pty::find_process(record.pid);
-  timespec wall{}, boot{};
-  ::clock_gettime(CLOCK_REALTIME, &wall);
-  ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  const auto booted = (nanos(wall) - nanos(boot)) / (kNanos / 1'000);
-  const auto ticks = ::sysconf(_SC_CLK_TCK);
-  return !process || booted + static_cast<WallMs>(process->id.start) * 1'000 / ticks > record.started_at + kSlack;
-}
-
 /// The peer and its parents, nearest first; empty when the peer itself cannot be read.
 std::vector<Ancestor> ancestors_of(pid_t pid) {
   std::vector<Ancestor> chain;
@@ -46,7 +33,8 @@ std::vector<Ancestor> ancestors_of(pid_t pid) {
     if (!process) break;
     chain.push_back({.pid = pid,
                      .door = pty::find_variable(pid, "AGENT_RELAY_DOOR").value_or(""),
-                     .name = pty::find_variable(pid, "AGENT_RELAY_NAME").value_or("")});
+                     .name = pty::find_variable(pid, "AGENT_RELAY_NAME").value_or(""),
+                     .start = process->id.start});
     pid = process->parent;
   }
   return chain;
@@ -58,7 +46,9 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
                                std::span<const std::string> door_roots) {
   if (ancestors.empty()) return {};
   for (const auto& ancestor : ancestors) {
-    const auto agent = std::ranges::find(agents, ancestor.pid, &AgentProcess::pid);
+    const auto agent = std::ranges::find_if(agents, [&](const AgentProcess& one) {
+      return one.pid == ancestor.pid && (one.start == 0 || one.start == ancestor.start);
+    });
     if (agent != agents.end()) return protocol::agent_origin(agent->agent, agent->door);
     if (is_below_any(ancestor.door, door_roots)) return protocol::agent_origin(ancestor.name, ancestor.door);
   }
@@ -98,9 +88,11 @@ void PeerClassifier::read_again(const std::string& directory, Recorded& recorded
   if (changed_at == recorded.read_at) return;
   recorded.agents.clear();
   for (auto& record : recorded_hosts(directory)) {
-    if (is_stale(record)) continue;
-    if (record.agent_pid > 1) recorded.agents.push_back({record.agent_pid, record.name, record.socket});
-    if (record.pid > 1) recorded.agents.push_back({record.pid, std::move(record.name), std::move(record.socket)});
+    if (!is_of_this_boot(record)) continue;
+    if (record.agent_pid > 1)
+      recorded.agents.push_back({record.agent_pid, record.name, record.socket, record.agent_start});
+    if (record.pid > 1)
+      recorded.agents.push_back({record.pid, std::move(record.name), std::move(record.socket), record.start});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -1,7 +1,8 @@
 /// Classifies the process at the other end of a Unix socket: the user's shell, or a process inside an agent.
 ///
 /// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
-///   this workspace among them makes it a process of that agent. A process that was orphaned on purpose is still known
+///   this workspace among them makes it a process of that agent. A record may be a killed host's, so a pid counts only with
+///   the start of its process and within its boot. A process that was orphaned on purpose is still known
 ///   by AGENT_RELAY_DOOR in its environment, which can only lower its authority: nothing in an environment raises it.
 /// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
 /// Limits: all of this runs under one uid, so it stops words and careless tools, not a program that means harm
@@ -29,6 +30,7 @@ struct AgentProcess {
   pid_t pid = 0;
   std::string agent;
   std::string door = {};  // of its host
+  std::uint64_t start = 0;  // of the process (pty::ProcessId); 0: not recorded, the pid alone counts
 };
 
 /// One process of a chain from the peer upwards, with what its environment says of an agent around it.
@@ -36,6 +38,7 @@ struct Ancestor {
   pid_t pid = 0;
   std::string door = {};  // AGENT_RELAY_DOOR
   std::string name = {};  // AGENT_RELAY_NAME
+  std::uint64_t start = 0;
 };
 
 /// Pure: nearest first. A door counts when it lies below one of `door_roots`; others belong to another home.

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "host/record.h"
+#include "pty/process_table.h"
 
 namespace relay::host {
 namespace {
@@ -106,15 +107,6 @@ TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
   EXPECT_EQ(classifier.classify(host.below()), user_origin()) << "the host has ended";
 }
 
-TEST_F(PeerClassifierTest, ShellWithTheNumberOfAHostOfYesterdayIsTheUsers) {
-  PeerClassifier classifier{folder, {}};
-  const WaitingChild shell;
-  const auto record = RecordFile::write(
-      folder, {.id = "a1", .name = "Alice", .pid = shell.pid(), .socket = "/s", .started_at = 1'000'000'000'000});
-  ASSERT_TRUE(record);
-  EXPECT_EQ(classifier.classify(shell.pid()), user_origin());
-}
-
 TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
   const auto other = folder + "/other";
   std::filesystem::create_directories(other);
@@ -124,6 +116,34 @@ TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
   const auto record = RecordFile::write(other, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
   ASSERT_TRUE(record);
   EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
+}
+
+TEST(PeerOriginOf, ReusedPidOfADeadAgentIsTheUsers) {
+  const std::vector<AgentProcess> dead{{.pid = 7, .agent = "Old", .start = 1'000}};
+  const auto classify = [&](std::uint64_t start) {
+    return origin_of(std::vector<Ancestor>{{.pid = 8, .start = 3'000}, {.pid = 7, .start = start}}, dead, {});
+  };
+  EXPECT_EQ(classify(2'000), user_origin());
+  EXPECT_EQ(classify(1'000), agent_origin("Old"));
+}
+
+TEST_F(PeerClassifierTest, RecordOfAKilledHostDoesNotMakeAnAgentOfAReusedPid) {
+  PeerClassifier classifier{folder, {}};
+  const WaitingChild shell;
+  const auto start = pty::find_process(shell.pid())->id.start;
+  const auto with = [&](std::uint64_t recorded, const std::string& boot) {
+    const auto record = RecordFile::write(folder, {.id = "a1",
+                                                   .name = "Old",
+                                                   .agent_pid = shell.pid(),
+                                                   .agent_start = recorded,
+                                                   .boot_id = boot,
+                                                   .socket = "/s"});
+    EXPECT_TRUE(record);
+    return classifier.classify(shell.pid());
+  };
+  EXPECT_EQ(with(start - 1, pty::boot_id()), user_origin());
+  EXPECT_EQ(with(start, "another boot"), user_origin());
+  EXPECT_EQ(with(start, pty::boot_id()), agent_origin("Old", "/s"));
 }
 
 TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {

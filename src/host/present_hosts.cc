@@ -5,16 +5,16 @@
 namespace relay::host {
 namespace {
 
-bool exists(pid_t pid) {
-  const auto process = pty::find_process(pid);
-  return process && !process->ended;
+bool exists(const HostRecord& host) {
+  const auto process = pty::find_process(host.pid);
+  return process && !process->ended && is_of_this_boot(host) && (host.start == 0 || host.start == process->id.start);
 }
 
 }  // namespace
 
 std::vector<HostRecord> present_hosts(const std::string& directory) {
   auto hosts = recorded_hosts(directory);
-  std::erase_if(hosts, [&](const HostRecord& one) { return !exists(one.pid) && !is_at_home(directory, one); });
+  std::erase_if(hosts, [&](const HostRecord& one) { return !exists(one) && !is_at_home(directory, one); });
   return hosts;
 }
 

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "net/unix_address.h"
+#include "pty/process_table.h"
 
 namespace relay::host {
 namespace {
@@ -39,6 +40,9 @@ void write_record(protocol::JsonWriter& out, const HostRecord& record) {
       .field("name", record.name)
       .field("pid", record.pid)
       .field("agentPid", record.agent_pid)
+      .field("agentStart", record.agent_start)
+      .field("hostStart", record.start)
+      .optional("bootId", record.boot_id)
       .field("cli", record.cli)
       .field("profile", record.profile)
       .field("socket", record.socket)
@@ -64,6 +68,9 @@ Result<HostRecord> parse_record(std::string_view text) {
   record.name = word("name");
   record.pid = static_cast<pid_t>(number("pid"));
   record.agent_pid = static_cast<pid_t>(number("agentPid"));
+  record.start = static_cast<std::uint64_t>(number("hostStart"));
+  record.agent_start = static_cast<std::uint64_t>(number("agentStart"));
+  record.boot_id = word("bootId");
   record.cli = word("cli");
   record.profile = word("profile");
   record.socket = word("socket");
@@ -114,6 +121,8 @@ std::vector<HostRecord> recorded_hosts(const std::string& directory) {
   std::ranges::sort(hosts, {}, &HostRecord::started_at);
   return hosts;
 }
+
+bool is_of_this_boot(const HostRecord& record) { return record.boot_id.empty() || record.boot_id == pty::boot_id(); }
 
 bool is_at_home(const std::string& directory, const HostRecord& record) {
   const auto door = net::connect_now(record.socket);

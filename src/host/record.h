@@ -23,6 +23,11 @@ struct HostRecord {
   std::string name = {};  // of the agent
   pid_t pid = 0;          // of the host
   pid_t agent_pid = 0;
+  /// When those two processes started (pty::ProcessId), and in which boot: a killed host's record stays, and the numbers are
+  /// given to others. 0 and empty: not known.
+  std::uint64_t start = 0;
+  std::uint64_t agent_start = 0;
+  std::string boot_id = {};
   std::string cli = {};
   std::string profile = {};
   std::string socket = {};
@@ -56,6 +61,8 @@ class RecordFile {
 std::string settings_of(const std::string& directory, const std::string& id);
 
 std::vector<HostRecord> recorded_hosts(const std::string& directory);
+/// False for what a host wrote before the machine was restarted: its pids mean nothing any more.
+bool is_of_this_boot(const HostRecord& record);
 /// Knocks at its door. When nobody listens any more, what is left of the host is removed.
 bool is_at_home(const std::string& directory, const HostRecord& record);
 

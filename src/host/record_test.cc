@@ -7,6 +7,7 @@
 
 #include "net/testing/temporary_directory.h"
 #include "net/unix_address.h"
+#include "pty/process_table.h"
 
 namespace relay::host {
 namespace {
@@ -19,6 +20,9 @@ struct RecordTest : testing::Test {
             .name = name,
             .pid = 12,
             .agent_pid = 13,
+            .start = 1'000'000'000'000,
+            .agent_start = 15,
+            .boot_id = pty::boot_id(),
             .cli = "claude",
             .profile = "claude",
             .socket = directory.file(id + ".sock"),
@@ -39,6 +43,9 @@ TEST_F(RecordTest, IsReadAsItWasWritten) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->name, "Bob");
   EXPECT_EQ(read->agent_pid, 13);
+  EXPECT_EQ(read->start, 1'000'000'000'000U);
+  EXPECT_EQ(read->agent_start, 15U);
+  EXPECT_TRUE(is_of_this_boot(*read));
   EXPECT_EQ(read->started_at, 7);
   EXPECT_EQ(read->task, "do \"it\"");
   EXPECT_TRUE(read->spawned);

@@ -93,6 +93,15 @@ std::optional<Process> parse_process(std::string_view line) {
 
 std::optional<Process> find_process(pid_t pid) { return process(std::to_string(pid)); }
 
+const std::string& boot_id() {
+  static const std::string id = [] {
+    auto text = read_file("/proc/sys/kernel/random/boot_id", kMaxStatBytes);
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+  }();
+  return id;
+}
+
 std::vector<Process> all_processes() {
   std::vector<Process> all;
   const Folder folder{::opendir("/proc"), &::closedir};

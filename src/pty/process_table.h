@@ -32,6 +32,10 @@ std::optional<Process> parse_process(std::string_view stat_line);
 
 std::optional<Process> find_process(pid_t pid);
 
+/// Differs for each start of the machine; empty where the kernel does not tell. ProcessIds of two boots mean nothing to each
+/// other.
+const std::string& boot_id();
+
 /// Whoever runs now. Not a snapshot: what starts or ends meanwhile may be missed.
 std::vector<Process> all_processes();
 

@@ -55,14 +55,18 @@ struct Spawned : testing::Test {
       return false;
     });
   }
-  /// Of its host; 0 when there is none.
-  pid_t host_of(const std::string& name) const {
+  /// The path of its host's record; empty when there is none.
+  std::string record_of(const std::string& name) const {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
-      if (entry.path().extension() == ".json")
-        if (const auto record = read(entry.path()); string_member(record, "name") == name)
-          return static_cast<pid_t>(*integer_member(record, "pid"));
-    return 0;
+      if (entry.path().extension() == ".json" && string_member(read(entry.path()), "name") == name)
+        return entry.path().string();
+    return {};
+  }
+  /// Of its host; 0 when there is none.
+  pid_t host_of(const std::string& name) const {
+    const auto record = record_of(name);
+    return record.empty() ? 0 : static_cast<pid_t>(*integer_member(read(record), "pid"));
   }
   static std::string text_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
@@ -252,6 +256,26 @@ TEST_F(Spawned, ANewDaemonFindsItAgain) {
   EXPECT_TRUE(hears("Bob", "welcome back"));
   EXPECT_EQ(box.run({"spawn", "Bob", program_of("Bob")}).code, 5);
   box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
+  box.ok({"spawn", "Old", program_of("Old")});
+  box.ok({"spawn", "Mine", program_of("Mine")});
+  ASSERT_TRUE(is_here("Old"));
+  ASSERT_TRUE(is_here("Mine"));
+  const auto record = record_of("Old");
+  auto told = read(record);
+  ::kill(host_of("Old"), SIGKILL);
+  box.kill_daemon();
+  told["agentPid"] = ::getpid();
+  box.write(record, json::serialize(told));
+  box.ok({"up"});
+  ASSERT_TRUE(is_here("Mine"));
+  box.ok({"send", "Mine", "hello"});
+  box.ok({"pause", "Mine"});
+  const auto unpaused = box.run({"unpause", "Mine"});
+  EXPECT_EQ(unpaused.code, 0) << unpaused.err;
+  box.ok({"release", "Mine"});
 }
 
 TEST_F(Spawned, WorksInTheLinkedWorktreeItWasCalledIn) {
