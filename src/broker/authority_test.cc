@@ -147,7 +147,7 @@ TEST_F(Authority, SessionIdAloneDoesNotResume) {
 // ---------------------------------------------------------------- names
 
 TEST_F(Authority, FlagAloneOpensNoReservedName) {
-  for (const auto* name : {"system", "cli", "human", "_router"}) {
+  for (const auto* name : {"system", "cli", "human", "_router", "api", "policy", "nobody"}) {
     const auto client = world.connect();
     world.hello(client, name, R"("_isSystemComponent":true,"session":{"system_token":"guess"})");
     EXPECT_TRUE(world.closed(client)) << name;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "protocol/names.h"
+
 namespace relay::cli {
 namespace {
 
@@ -22,9 +24,10 @@ bool draws_unicode(const config::Environment& environment) {
 }  // namespace
 
 std::string Context::own_name() const {
-  for (const auto* variable : {"AGENT_RELAY_NAME", "USER"})
-    if (auto name = environment(variable); name && !name->empty()) return *name;
-  return "human";
+  if (auto name = environment("AGENT_RELAY_NAME"); name && !name->empty()) return *name;
+  // A login may be one of our reserved names, as `nobody` is.
+  if (auto name = environment("USER"); name && !name->empty() && !protocol::is_reserved_name(*name)) return *name;
+  return std::string{protocol::kUserName};
 }
 
 Result<Context> make_context() {

@@ -19,15 +19,27 @@ bool needs_user(const Wish& wish) {
          std::holds_alternative<AnswerPrompt>(wish) || std::holds_alternative<EndAgent>(wish);
 }
 
-std::string only_the_user(const protocol::PeerOrigin& origin) {
-  if (!origin.is_agent())
-    return "only the user may type here, answer or end the agent, and the process that asks could not be identified; "
-           "run "
-           "it in a shell on this machine";
-  return format(
-      "only the user may type here, answer or end the agent, and this request comes from a process inside {}; ask the "
-      "user to do it in a shell of their own",
-      origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent));
+/// Whoever calls hooks or takes messages speaks for the agent: what it takes counts as seen by the model.
+bool needs_own_agent(const Wish& wish) {
+  if (const auto* fetch = std::get_if<FetchMail>(&wish)) return fetch->take;
+  return std::holds_alternative<HookCall>(wish);
+}
+
+std::string from_where(const protocol::PeerOrigin& origin) {
+  if (!origin.is_agent()) return "the process that asks could not be identified; run it in a shell on this machine";
+  return format("this request comes from a process inside {}; ask the user to do it in a shell of their own",
+                origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent));
+}
+
+/// Why the peer may not do that; empty when it may.
+std::string refusal_of(const Wish& wish, const protocol::PeerOrigin& origin, const std::string& agent) {
+  if (origin.is_user()) return {};
+  if (needs_user(wish))
+    return format("only the user may type here, answer or end {}, and {}", agent, from_where(origin));
+  if (needs_own_agent(wish) && (!origin.is_agent() || origin.agent != agent))
+    return format("only {} itself and the user may take its messages and call its hooks, and {}", agent,
+                  from_where(origin));
+  return {};
 }
 
 }  // namespace
@@ -96,16 +108,11 @@ class Door::Visitor final : public net::StreamListener {
     if (stream_->bytes_waiting() > kMaxBehindBytes) return leave();  // asks and does not read
     auto request = parse_request(frame);
     if (!request) return send(refusal({}, {}, request.error().message()));
-    if (needs_user(request->wish) && !origin_.is_user() && !may_end(request->wish))
-      return send(refusal(request->what, request->id, only_the_user(origin_), name_of(protocol::Refusal::Refused)));
+    if (const auto why = refusal_of(request->wish, origin_, door_.keeper_.agent()); !why.empty())
+      return send(refusal(request->what, request->id, why, name_of(protocol::Refusal::Refused)));
     answering_ = &*request;
     std::visit([this](const auto& wish) { carry_out(wish); }, request->wish);
     answering_ = nullptr;
-  }
-
-  [[nodiscard]] bool may_end(const Wish& wish) const {
-    return std::holds_alternative<EndAgent>(wish) && origin_.is_agent() && !origin_.agent.empty() &&
-           std::ranges::find(door_.may_end_, origin_.agent) != door_.may_end_.end();
   }
 
   void type(std::string_view bytes) {

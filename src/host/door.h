@@ -8,7 +8,8 @@
 /// - Everybody is heard at any time: only who types into an agent that does not read waits.
 /// - A screen is sent only between sequences, so that what follows continues it.
 /// - One of those who drive sets the size: the last that attached or typed.
-/// - Keys and answers are the user's: a process inside an agent may look, call hooks and fetch messages, not type.
+/// - Keys, answers and the end of the agent are the user's, or the daemon's for callers it has checked. Hooks and messages are
+///   the user's and this host's own agent's. A process inside another agent may look.
 /// - The socket is private (0600) and gone with the door.
 /// Ownership: borrows loop, network and keeper, which outlive it. Must not be destroyed inside a call of the keeper.
 /// Threading: loop thread only.
@@ -40,6 +41,8 @@ inline constexpr std::size_t kMaxBehindBytes = 1 << 20;
 class DoorKeeper {
  public:
   virtual ~DoorKeeper() = default;
+  /// The name of the agent behind this door.
+  [[nodiscard]] virtual const std::string& agent() const = 0;
   [[nodiscard]] virtual const terminal::Screen& screen() const = 0;
   virtual void describe(protocol::JsonWriter& answer) const = 0;
   virtual void explain(protocol::JsonWriter& answer) const = 0;
@@ -75,8 +78,6 @@ class Door {
   /// Classifies a peer when it connects (peer_classifier.h). Without one every peer is the user's.
   using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
   void classify_by(OriginOf origin_of) { origin_of_ = std::move(origin_of); }
-  /// The agents that may end this one, beside the user: itself and the one that started it.
-  void let_end(std::vector<std::string> agents) { may_end_ = std::move(agents); }
 
   Result<void> listen(const std::string& path);
 
@@ -108,7 +109,6 @@ class Door {
   net::Network& network_;
   DoorKeeper& keeper_;
   OriginOf origin_of_;
-  std::vector<std::string> may_end_;
   std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
   std::vector<std::uint64_t> leaving_;  // gone, but perhaps still on the call stack or under iteration
   std::uint64_t last_visitor_ = 0;

@@ -34,6 +34,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   std::string typed;
   std::vector<pty::WindowSize> sizes;
   std::string released;
+  std::string name = "Bob";
   Said said;
   adapters::Adapter::HookReply hook;
 
@@ -47,6 +48,7 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
   }
   void connect(const std::string&, net::OnConnect) override {}
 
+  const std::string& agent() const override { return name; }
   const terminal::Screen& screen() const override { return screen_; }
   void describe(protocol::JsonWriter& answer) const override { answer.field("name", "Bob"); }
   void explain(protocol::JsonWriter& answer) const override { describe_state(answer); }
@@ -126,26 +128,32 @@ TEST_F(DoorTest, AWatcherSeesTheScreenAtOnceAndThenLive) {
   EXPECT_EQ(shown(guest), screen_);
 }
 
-TEST_F(DoorTest, AgentIsEndedByTheUserItselfAndTheAgentThatStartedIt) {
-  door.let_end({"Bob", "Alice"});
+TEST_F(DoorTest, ProcessInsideAnotherAgentNeitherEndsTheAgentNorSpeaksForIt) {
   door.classify_by([](const net::Peer& peer) {
-    return peer.pid == 7   ? protocol::agent_origin("Eve")
+    return peer.pid == 6   ? protocol::agent_origin("In")
+           : peer.pid == 7 ? protocol::agent_origin("Bob")
            : peer.pid == 8 ? protocol::PeerOrigin{}
-           : peer.pid == 9 ? protocol::agent_origin("Alice")
-           : peer.pid == 6 ? protocol::agent_origin("Bob")
+           : peer.pid == 9 ? protocol::daemon_origin()
                            : protocol::user_origin();
   });
-  const auto is_refused = [&](pid_t pid) {
-    auto& visitor = come(pid);
-    say(visitor, R"({"do":"release"})");
-    const auto answers = heard(visitor);
-    return !answers.empty() && answers[0].find("REFUSED") != std::string::npos;
+  const std::string release = R"({"do":"release","by":"human","reason":"enough"})";
+  const std::string take = R"({"do":"mail","take":true,"ids":["m1"]})", look = R"({"do":"mail"})";
+  const std::string call = R"({"do":"hook","event":{"agent":"claude","name":"Stop","kind":"stop"}})";
+  const auto does = [&](pid_t pid, const std::string& request) {
+    auto& guest = come(pid);
+    say(guest, request);
+    const auto answers = heard(guest);
+    return answers.empty() || answers[0].find(R"("code":"REFUSED")") == std::string::npos;
   };
-  EXPECT_TRUE(is_refused(7));
-  EXPECT_TRUE(is_refused(8));
-  EXPECT_FALSE(is_refused(9));
-  EXPECT_FALSE(is_refused(6));
-  EXPECT_FALSE(is_refused(5));
+  EXPECT_FALSE(does(6, release) || does(6, take) || does(6, call)) << "another agent";
+  EXPECT_FALSE(does(8, release) || does(8, take) || does(8, call)) << "nobody knows";
+  EXPECT_TRUE(does(6, look));
+  EXPECT_FALSE(does(7, release)) << "its own agent asks the daemon";
+  EXPECT_EQ(released, "");
+  EXPECT_TRUE(does(7, take) && does(7, call));
+  EXPECT_TRUE(does(9, release));
+  EXPECT_EQ(released, "enough");
+  EXPECT_TRUE(does(5, take) && does(5, call) && does(5, release));
 }
 
 TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
@@ -162,8 +170,7 @@ TEST_F(DoorTest, ProcessInsideAnAgentMayLookButNotTypeOrAnswer) {
       say(inside, request);
       const auto answers = heard(inside);
       ASSERT_EQ(answers.size(), 1u) << request;
-      EXPECT_NE(answers[0].find("only the user may type here, answer or end the agent"), std::string::npos)
-          << answers[0];
+      EXPECT_NE(answers[0].find("only the user may type here, answer or end Bob"), std::string::npos) << answers[0];
     }
     say(inside, R"({"do":"describe"})");
     EXPECT_NE(heard(inside).at(0).find("true"), std::string::npos) << "looking is free";

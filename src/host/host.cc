@@ -131,7 +131,6 @@ class Host::Core final : public pty::ProgramListener,
       if (link_ && peer.pid > 0 && peer.pid == link_->daemon_pid()) return protocol::daemon_origin();
       return classifier->classify(peer.pid);
     });
-    door_.let_end({options_.record.name, options_.record.spawner});
   }
 
   [[nodiscard]] bool has_profile() const { return options_.profile.name != profiles::kGeneric; }
@@ -281,6 +280,7 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   // ---- visitors
+  [[nodiscard]] const std::string& agent() const override { return options_.record.name; }
   [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);

@@ -15,6 +15,10 @@
 namespace relay::protocol {
 namespace {
 
+/// The first four are for the daemon's own programs. Events name with the others who decided, where no agent did.
+constexpr std::array<std::string_view, 7> kReserved = {kUserName, "system", kDashboardName, "cli",
+                                                       "api",     "policy", "nobody"};
+
 /// White space beyond ASCII's, and the Braille pattern without dots.
 bool is_wide_blank(char32_t point) {
   return point == 0xA0 || point == 0x2800 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
@@ -91,14 +95,13 @@ Result<void> check_channel_name(std::string_view name) {
 }
 
 bool is_reserved_name(std::string_view name) {
-  return name == kDashboardName || name == "cli" || name == "system" || name == kUserName || name == kRouter;
+  return name == kRouter || std::ranges::find(kReserved, name) != kReserved.end();
 }
 
 std::string_view reserved_look_alike(std::string_view name) {
-  static constexpr std::string_view kTaken[] = {"human", "system", "Dashboard", "cli"};
   const auto skeleton = text::confusable_skeleton(name);
   const auto small = text::confusable_skeleton(in_small_letters(name));
-  for (const auto taken : kTaken) {
+  for (const auto taken : kReserved) {
     if (name == taken) continue;
     if (skeleton == text::confusable_skeleton(taken) || small == text::confusable_skeleton(in_small_letters(taken)))
       return taken;

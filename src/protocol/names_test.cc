@@ -78,7 +78,7 @@ TEST(ChannelName, IsShortAndPrintable) {
 }
 
 TEST(Names, KnowTheReservedAndTheInternal) {
-  for (const auto* name : {"Dashboard", "cli", "system", "human", "_router"})
+  for (const auto* name : {"Dashboard", "cli", "system", "human", "_router", "api", "policy", "nobody"})
     EXPECT_TRUE(is_reserved_name(name)) << name;
   EXPECT_FALSE(is_reserved_name("dashboard"));
   for (const auto* name : {"__spawner", "Dashboard", "_DashboardUI", "cli"})

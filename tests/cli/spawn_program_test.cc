@@ -122,6 +122,17 @@ TEST_F(Spawned, ReleaseIsReportedAsReleased) {
   EXPECT_EQ(string_member(last_event("agent.released", "Bob"), "releasedBy"), "human");
 }
 
+TEST_F(Spawned, AgentThatReleasesAnotherIsNamedWhateverItSays) {
+  spawn("Mine", "wait");
+  ASSERT_TRUE(hears("Mine", "wait"));
+  const auto script =
+      box.write(box.project() + "/in.sh",
+                format("env -u AGENT_RELAY_NAME {} release Mine >{}/said 2>&1; exec cat\n", program(), box.project()));
+  box.ok({"spawn", "In", "sh " + script});
+  EXPECT_EQ(ending_of("Mine"), "released by In") << text_of(box.project() + "/said");
+  box.ok({"release", "In"});
+}
+
 TEST_F(Spawned, CrashIsReportedAsCrashed) {
   const auto run = [&](const std::string& name, const std::string& script) {
     box.ok({"spawn", name, "sh " + box.write(format("{}/{}.sh", box.project(), name), "sleep 0.3\n" + script)});

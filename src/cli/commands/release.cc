@@ -6,11 +6,14 @@
 #include "cli/failure.h"
 #include "cli/invocation.h"
 #include "cli/visit.h"
+#include "cli/workspace.h"
+#include "protocol/json_writer.h"
 
 namespace relay::cli {
 namespace {
 
 constexpr std::chrono::seconds kPatience{15};
+constexpr std::chrono::seconds kDaemonPatience{20};  // the daemon itself gives up earlier
 
 /// Waits until nobody is behind the door any more.
 Result<void> until_gone(Visit& visit, const std::string& agent) {
@@ -27,6 +30,17 @@ Result<void> until_gone(Visit& visit, const std::string& agent) {
   }
 }
 
+/// A process inside an agent ends nobody at the door. The daemon does it, and records which agent asked.
+Result<void> ask_daemon(const Context& context, const std::string& agent, const std::string& reason) {
+  auto connection = RELAY_TRY(join_workspace(context));
+  protocol::JsonWriter request;
+  request.field("name", agent).optional("reason", reason);
+  const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Release, request.take(), kDaemonPatience));
+  const auto result = RELAY_TRY(parse_json_object(payload));
+  if (bool_member(result, "success").value_or(false)) return {};
+  return fail(Errc::Refused, string_member(result, "error").value_or("it was not released"));
+}
+
 /// Straight through its door, so that it works without the daemon as well.
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
@@ -36,10 +50,13 @@ ExitCode run(const Invocation& invocation, Context& context) {
                     ExitCode::Refused);
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   json::object request = {{"do", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
-  if (const auto reason = invocation.value("--reason")) request["reason"] = *reason;
+  const auto reason = invocation.value("--reason").value_or("");
+  if (!reason.empty()) request["reason"] = reason;
   const auto answer = visit.ask(std::move(request));
   const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !Visit::open(record);
-  if (!answer && !gone_already) return complain(answer.error());
+  const bool refused = !answer && is(answer.error(), Errc::Refused);
+  if (refused) RELAY_CLI_TRY(ask_daemon(context, record.name, reason));
+  if (!answer && !gone_already && !refused) return complain(answer.error());
   if (!gone_already) RELAY_CLI_TRY(until_gone(visit, record.name));
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");

@@ -18,6 +18,7 @@
 #include "cli/tmux_agent.h"
 #include "host/spawning.h"
 #include "profiles/shelf.h"
+#include "protocol/names.h"
 #include "pty/child.h"
 #include "pty/inherited.h"
 
@@ -46,6 +47,8 @@ class Starter {
 Result<HostWish> wish_in(const Invocation& invocation, const Context& context) {
   HostWish wish;
   if (invocation.has("--name")) wish.name = RELAY_TRY(speaker(invocation, "--name", context));
+  if (protocol::is_reserved_name(wish.name))
+    return fail(relay::format("the name '{}' is reserved; choose another with --name", wish.name));
   for (std::size_t i = 0; i < invocation.argument_count(); ++i) wish.words.push_back(invocation.argument(i));
   wish.profile = invocation.value("--profile").value_or("");
   if (invocation.has("--profile")) RELAY_TRY(profiles::profile_named(wish.profile, own_profiles(context.home)));
