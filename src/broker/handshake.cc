@@ -385,6 +385,10 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
     std::vector<std::size_t> meant;
     for (std::size_t i = 0; i < streams.size(); ++i)
       if (fits(position, streams[i])) meant.push_back(i);
+    if (meant.empty() && position.last_seq > 0)
+      return stale(
+          format("the position {} in the topic '{}' is ahead of what was sent there, which is nothing; say HELLO",
+                 position.last_seq, position.topic));
     if (position.peer.empty() && meant.size() > 1) continue;
     for (const auto i : meant)
       if (positions[i] == nullptr) positions[i] = &position;

@@ -174,6 +174,26 @@ TEST(Broker, ResumesByPositionAndSaysStaleWhenThatIsNotPossible) {
   EXPECT_EQ(frames.size(), 2u);
 }
 
+TEST(Broker, ResumeInATopicThatNeverHadAMessageIsStale) {
+  World world;
+  const auto alice = world.join_ours("Alice");
+  auto bob = world.join_ours("Bob");
+  const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
+  world.send(alice, "1", "Bob", "hi", R"("topic":"chat")");
+  world.leave(bob);
+  bob = world.connect();
+  const auto answer = [&](const std::string& streams) {
+    world.request(bob, "RESUME",
+                  format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob","streams":{}}})",
+                         text(welcome, "session_id"), text(welcome, "resume_token"), streams));
+    const auto frames = world.heard(bob);
+    return text(frames.at(0), "type") + " " + text(payload(frames.at(0)), "code");
+  };
+  EXPECT_EQ(answer(R"({"never":{"last_seq":4}})"), "NACK STALE");
+  EXPECT_EQ(answer(R"([{"topic":"chat","peer":"Carol","last_seq":1}])"), "NACK STALE") << "Carol said nothing";
+  EXPECT_EQ(answer(R"({"never":{"last_seq":0}})"), "SYNC ") << "it received nothing there, which is so";
+}
+
 TEST(Broker, ResumeWithoutAPeerReplaysOrSaysStale) {
   World world;
   const auto alice = world.join_ours("Alice");
@@ -238,26 +258,6 @@ TEST(Broker, PingsTheSilentAndLetsTheDeadGo) {
   EXPECT_TRUE(world.closed(bob));
 }
 
-TEST(Broker, SparesAPeerThatIsSlowButTakesBytes) {
-  World world;
-  const auto bob = world.join("Bob");
-  for (int i = 0; i < 20; ++i) {
-    world.pass(4s);
-    world.broker().on_written(bob, 1000, world.now());
-    world.settle();
-  }
-  EXPECT_FALSE(world.closed(bob));
-}
-
-TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
-  World world;
-  const auto bob = world.join("Bob");
-  world.now().steady += 60s;
-  world.broker().on_tick(world.now());
-  world.settle();
-  EXPECT_FALSE(world.closed(bob));
-}
-
 TEST(Broker, PeerThatSpeaksWithoutBeingAnsweredHearsAPingEachInterval) {
   World world;
   const auto bob = world.join("Bob");
@@ -285,6 +285,26 @@ TEST(Broker, IdlePeerThatAnswersIsAskedOnceInAnInterval) {
   }
   EXPECT_LE(pings, 10u);
   EXPECT_GE(pings, 9u);
+}
+
+TEST(Broker, SparesAPeerThatIsSlowButTakesBytes) {
+  World world;
+  const auto bob = world.join("Bob");
+  for (int i = 0; i < 20; ++i) {
+    world.pass(4s);
+    world.broker().on_written(bob, 1000, world.now());
+    world.settle();
+  }
+  EXPECT_FALSE(world.closed(bob));
+}
+
+TEST(Broker, BlamesItselfAndNotThePeersForALongSleep) {
+  World world;
+  const auto bob = world.join("Bob");
+  world.now().steady += 60s;
+  world.broker().on_tick(world.now());
+  world.settle();
+  EXPECT_FALSE(world.closed(bob));
 }
 
 TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
