@@ -38,9 +38,9 @@ bool same_letters(std::string_view a, std::string_view b) {
 void write_record(protocol::JsonWriter& out, const HostRecord& record) {
   out.field("id", record.id)
       .field("name", record.name)
-      .field("pid", record.pid)
-      .field("agentPid", record.agent_pid)
-      .field("agentStart", record.agent_start)
+      .field("pid", record.agent_pid)
+      .field("hostPid", record.pid)
+      .field("start", record.agent_start)
       .field("hostStart", record.start)
       .optional("bootId", record.boot_id)
       .field("cli", record.cli)
@@ -66,10 +66,10 @@ Result<HostRecord> parse_record(std::string_view text) {
   HostRecord record;
   record.id = word("id");
   record.name = word("name");
-  record.pid = static_cast<pid_t>(number("pid"));
-  record.agent_pid = static_cast<pid_t>(number("agentPid"));
+  record.pid = static_cast<pid_t>(number("hostPid"));
+  record.agent_pid = static_cast<pid_t>(number("pid"));
   record.start = static_cast<std::uint64_t>(number("hostStart"));
-  record.agent_start = static_cast<std::uint64_t>(number("agentStart"));
+  record.agent_start = static_cast<std::uint64_t>(number("start"));
   record.boot_id = word("bootId");
   record.cli = word("cli");
   record.profile = word("profile");

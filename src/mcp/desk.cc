@@ -290,7 +290,7 @@ void Desk::spawn(Ticket ticket, const Arguments& arguments) {
                 return finish(ticket, failed(string_member(*answer, "error").value_or("it was not started")));
               json::object shown;
               shown["name"] = string_member(*answer, "name").value_or("");
-              shown["pid"] = integer_member(*answer, "pid").value_or(0);
+              shown["hostPid"] = integer_member(*answer, "pid").value_or(0);
               if (const auto task = string_member(*answer, "taskId")) shown["taskId"] = *task;
               auto text = format("{} runs", string_member(*answer, "name").value_or("it"));
               finish(ticket, {.text = std::move(text), .structured = std::move(shown)});

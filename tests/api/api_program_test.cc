@@ -38,7 +38,7 @@ struct Served : ::testing::Test {
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
       if (entry.path().extension() == ".json")
         if (const auto record = parse_json_object(text_of(entry.path())))
-          ::kill(static_cast<pid_t>(*integer_member(*record, "pid")), SIGKILL);
+          ::kill(static_cast<pid_t>(*integer_member(*record, "hostPid")), SIGKILL);
   }
 
   static std::string text_of(const fs::path& path) {

@@ -29,8 +29,8 @@ struct Watched : ::testing::Test {
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
       std::ifstream file{entry.path()};
       const std::string text{std::istreambuf_iterator<char>{file}, {}};
-      if (const auto record = parse_json_object(text); record && integer_member(*record, "pid"))
-        ::kill(static_cast<pid_t>(*integer_member(*record, "pid")), SIGKILL);
+      if (const auto record = parse_json_object(text); record && integer_member(*record, "hostPid"))
+        ::kill(static_cast<pid_t>(*integer_member(*record, "hostPid")), SIGKILL);
     }
   }
   OpenLine line() { return OpenLine{http->port()}; }

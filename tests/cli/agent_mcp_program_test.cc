@@ -48,7 +48,7 @@ TEST_F(McpInside, WhatNoAnswerShowedIsNotTakenFromTheHost) {
   enter("Bob");
   McpClient hasty{box};
   ASSERT_NE(hasty.tell("relay_inbox", R"({"peek":true})").find("important"), std::string::npos);
-  const auto host = static_cast<pid_t>(integer_member(box.ok_json({"explain", "Bob"}), "pid").value_or(0));
+  const auto host = static_cast<pid_t>(integer_member(box.ok_json({"explain", "Bob"}), "hostPid").value_or(0));
   ASSERT_GT(host, 1);
   ::kill(host, SIGSTOP);
   const auto asked = hasty.call("relay_inbox");

@@ -40,7 +40,7 @@ Agents::~Agents() {
     if (entry.path().extension() != ".json") continue;
     std::ifstream file{entry.path()};
     const auto host = parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
-    const auto pid = host ? integer_member(*host, "pid").value_or(0) : 0;
+    const auto pid = host ? integer_member(*host, "hostPid").value_or(0) : 0;
     if (pid > 1) ::kill(static_cast<pid_t>(pid), SIGKILL);
   }
   for (const auto& entry : fs::directory_iterator{tmux_directory(), none})

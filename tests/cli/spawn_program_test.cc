@@ -28,7 +28,7 @@ struct Spawned : testing::Test {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
       if (entry.path().extension() == ".json")
-        ::kill(static_cast<pid_t>(*integer_member(read(entry.path()), "pid")), SIGKILL);
+        ::kill(static_cast<pid_t>(*integer_member(read(entry.path()), "hostPid")), SIGKILL);
   }
 
   static json::object read(const fs::path& path) {
@@ -66,7 +66,7 @@ struct Spawned : testing::Test {
   /// Of its host; 0 when there is none.
   pid_t host_of(const std::string& name) const {
     const auto record = record_of(name);
-    return record.empty() ? 0 : static_cast<pid_t>(*integer_member(read(record), "pid"));
+    return record.empty() ? 0 : static_cast<pid_t>(*integer_member(read(record), "hostPid"));
   }
   static std::string text_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
@@ -101,8 +101,13 @@ TEST_F(Spawned, DaemonAndHostAreCalledAgentRelayInProcessLists) {
 TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   const auto bob = spawn("Bob", "count the stars");
   EXPECT_EQ(string_member(bob, "name"), "Bob");
-  const auto pid = static_cast<pid_t>(*integer_member(bob, "pid"));
+  const auto pid = static_cast<pid_t>(*integer_member(bob, "hostPid"));
   EXPECT_TRUE(is_running(pid));
+  const auto agent = integer_member(bob, "pid");
+  EXPECT_NE(agent, pid);
+  const auto explained = box.ok_json({"explain", "Bob"});
+  EXPECT_EQ(integer_member(explained, "pid"), agent);
+  EXPECT_EQ(integer_member(explained, "hostPid"), pid);
   EXPECT_TRUE(hears("Bob", "count the stars"));
   const auto id = *string_member(bob, "taskId");
   EXPECT_TRUE(eventually([&] { return box.ok({"trace", id}).find("submitted") != std::string::npos; }));
@@ -278,7 +283,7 @@ TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
   auto told = read(record);
   ::kill(host_of("Old"), SIGKILL);
   box.kill_daemon();
-  told["agentPid"] = ::getpid();
+  told["pid"] = ::getpid();
   box.write(record, json::serialize(told));
   box.ok({"up"});
   ASSERT_TRUE(is_here("Mine"));

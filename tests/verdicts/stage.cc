@@ -158,8 +158,8 @@ pid_t Stage::agent_of(pid_t host) const {
   for (const auto& entry : fs::directory_iterator{records_, none}) {
     if (entry.path().extension() != ".json") continue;
     const auto record = parse_json_object(crash::read_file(entry.path().string()).value_or(""));
-    if (record && integer_member(*record, "pid") == host)
-      return static_cast<pid_t>(integer_member(*record, "agentPid").value_or(0));
+    if (record && integer_member(*record, "hostPid") == host)
+      return static_cast<pid_t>(integer_member(*record, "pid").value_or(0));
   }
   return 0;
 }

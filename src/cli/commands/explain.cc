@@ -231,11 +231,11 @@ void print_for_people(const json::object& answer, const Context& context) {
     facts.add({"person", relay::format("typed {} ago", short_duration(Millis{context.now() - *typed}))});
   add_held_keys(facts, answer);
   facts.add({"program", relay::format("{} (pid {}), read with the profile {}", shown_in(answer, "cli"),
-                                      integer_member(answer, "agentPid").value_or(0), shown_in(answer, "profile"))});
+                                      integer_member(answer, "pid").value_or(0), shown_in(answer, "profile"))});
   add_ways(facts, answer);
   add_permissions(facts, answer);
   add_events(facts, answer);
-  facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "pid").value_or(0),
+  facts.add({"host", relay::format("pid {}, {}{}{}", integer_member(answer, "hostPid").value_or(0),
                                    bool_member(answer, "person").value_or(false) ? "in a person's terminal"
                                                                                  : "without a terminal",
                                    bool_member(answer, "connected").value_or(false) ? ", connected to the daemon"

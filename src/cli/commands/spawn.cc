@@ -10,6 +10,7 @@
 #include "cli/own_outbox.h"
 #include "cli/people.h"
 #include "cli/workspace.h"
+#include "host/record.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
 #include "protocol/utf8.h"
@@ -90,23 +91,25 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
   return order.take();
 }
 
-ExitCode tell(const json::object& result, bool as_json) {
+ExitCode tell(const json::object& result, const Context& context, bool as_json) {
   if (!bool_member(result, "success").value_or(false)) {
     const auto code = string_member(result, "code").value_or("");
     return complain(string_member(result, "error").value_or("it was not started"),
                     code.empty() ? ExitCode::No : ExitCode::Refused, code);
   }
   const auto name = string_member(result, "name").value_or("");
-  const auto pid = integer_member(result, "pid").value_or(0);
+  const auto host_pid = integer_member(result, "pid").value_or(0);
+  const auto host = host::host_of(context.project.hosts, name);  // none when the agent has ended since
   const auto task = string_member(result, "taskId").value_or("");
   if (as_json) {
-    json::object answer = {{"name", name}, {"pid", pid}};
+    json::object answer = {{"name", name}, {"hostPid", host_pid}};
+    if (host) answer["pid"] = host->agent_pid;
     if (!task.empty()) answer["taskId"] = task;
     print(json::serialize(answer) + "\n");
     return ExitCode::Yes;
   }
-  print_sentence(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), pid,
-                               task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
+  print_sentence(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), host ? host->agent_pid : host_pid,
+                      task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
   if (!task.empty())
     remark(relay::format("see how its task fares with: agent-relay trace {}", sanitised(task, Lines::Join)));
   return ExitCode::Yes;
@@ -120,7 +123,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto timeout = context.environment("AGENT_RELAY_DOOR") ? kAskedTimeout : kStartTimeout;
   const auto payload =
       RELAY_CLI_TRY(connection.ask(protocol::MessageType::Spawn, order, timeout, sender_token(context, who)));
-  return tell(RELAY_CLI_TRY(parse_json_object(payload)), invocation.has("--json"));
+  return tell(RELAY_CLI_TRY(parse_json_object(payload)), context, invocation.has("--json"));
 }
 
 constexpr Argument kArguments[] = {
