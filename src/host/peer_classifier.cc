@@ -50,7 +50,11 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
       return one.pid == ancestor.pid && (one.start == 0 || one.start == ancestor.start);
     });
     if (agent != agents.end()) return protocol::agent_origin(agent->agent, agent->door);
-    if (is_below_any(ancestor.door, door_roots)) return protocol::agent_origin(ancestor.name, ancestor.door);
+  }
+  for (const auto& ancestor : ancestors) {
+    if (!is_below_any(ancestor.door, door_roots)) continue;
+    const auto agent = std::ranges::find(agents, ancestor.door, &AgentProcess::door);
+    return protocol::agent_origin(agent != agents.end() ? agent->agent : ancestor.name, ancestor.door);
   }
   return protocol::user_origin();
 }
@@ -87,12 +91,12 @@ void PeerClassifier::read_again(const std::string& directory, Recorded& recorded
   const auto changed_at = nanos(status.st_mtim);
   if (changed_at == recorded.read_at) return;
   recorded.agents.clear();
-  for (auto& record : recorded_hosts(directory)) {
+  for (const auto& record : recorded_hosts(directory)) {
     if (!is_of_this_boot(record)) continue;
     if (record.agent_pid > 1)
       recorded.agents.push_back({record.agent_pid, record.name, record.socket, record.agent_start});
     if (record.pid > 1)
-      recorded.agents.push_back({record.pid, std::move(record.name), std::move(record.socket), record.start});
+      recorded.agents.push_back({record.pid, record.name, record.socket, record.start});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -31,6 +31,7 @@ struct AgentProcess {
   std::string agent;
   std::string door = {};  // of its host
   std::uint64_t start = 0;  // of the process (pty::ProcessId); 0: not recorded, the pid alone counts
+  std::string door = {};    // the socket of its host
 };
 
 /// One process of a chain from the peer upwards, with what its environment says of an agent around it.
@@ -41,7 +42,8 @@ struct Ancestor {
   std::uint64_t start = 0;
 };
 
-/// Pure: nearest first. A door counts when it lies below one of `door_roots`; others belong to another home.
+/// Pure: nearest first. Parents count before environments, which a process chooses for its children. A door counts when it lies
+/// below one of `door_roots` (others belong to another home) and names the agent of its host, whatever the name beside it.
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
                                std::span<const std::string> door_roots);
 

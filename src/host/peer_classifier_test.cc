@@ -37,6 +37,15 @@ TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
   EXPECT_EQ(origin({{9}, orphan}), agent_origin("Carol", orphan.door));
 }
 
+TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
+  const std::string door = "/home/u/.agent-relay/projects/1/hosts/a.sock";
+  EXPECT_EQ(origin({{.pid = 7, .door = door, .name = "Bob"}, {100}}), agent_origin("Alice"));
+  EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
+  const std::vector<AgentProcess> recorded{{.pid = 100, .agent = "Alice", .door = door}};
+  const std::vector<Ancestor> orphan{{.pid = 7, .door = door, .name = "Bob"}};
+  EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice"));
+}
+
 TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {
   EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock", .name = "Carol"}}), user_origin());
   EXPECT_EQ(origin({{.pid = 7, .door = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
