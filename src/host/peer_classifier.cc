@@ -94,9 +94,9 @@ void PeerClassifier::read_again(const std::string& directory, Recorded& recorded
   for (const auto& record : recorded_hosts(directory)) {
     if (!is_of_this_boot(record)) continue;
     if (record.agent_pid > 1)
-      recorded.agents.push_back({record.agent_pid, record.name, record.socket, record.agent_start});
+      recorded.agents.push_back({record.agent_pid, record.name, record.agent_start, record.socket});
     if (record.pid > 1)
-      recorded.agents.push_back({record.pid, record.name, record.socket, record.start});
+      recorded.agents.push_back({record.pid, record.name, record.start, record.socket});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -29,7 +29,6 @@ inline constexpr std::size_t kMaxAncestors = 64;
 struct AgentProcess {
   pid_t pid = 0;
   std::string agent;
-  std::string door = {};  // of its host
   std::uint64_t start = 0;  // of the process (pty::ProcessId); 0: not recorded, the pid alone counts
   std::string door = {};    // the socket of its host
 };
