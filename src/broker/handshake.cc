@@ -110,10 +110,11 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   }
   if (agent == nullptr) {
     if (!has_room_for_name()) {
-      return refuse_hello(ErrorCode::Busy,
-                          format("{} agents are known already and in use; remove one with REMOVE_AGENT "
-                                 "first",
-                                 agents_.size()));
+      return refuse_hello(
+          ErrorCode::Busy,
+          format(
+              "{} agents are known already, none of them long unused; try again later, or remove one with REMOVE_AGENT",
+              agents_.size()));
     }
     agent = &add_agent(hello->agent);
   }

@@ -74,12 +74,17 @@ void BadClient::act() {
         frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})",
                      records::delivery_id(Key{key})));
       return;
+    case Deed::PassesBy: return hello(format("Visitor{}", random_.below(3)));
     case Deed::Last: return;
   }
 }
 
 void BadClient::on_bytes(std::string_view bytes) {
   heard_.append(bytes);
+  if (deed_ == Deed::PassesBy && heard_.find("\"type\":\"WELCOME\"") != heard_.npos) {
+    heard_.clear();
+    return frame(R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
+  }
   const bool thief = deed_ == Deed::StealsClaimedName || (deed_ == Deed::StealsName && unclaimed_.empty());
   if (thief && heard_.find("\"type\":\"WELCOME\"") != heard_.npos)
     ledger_.violate_unless_damaged("somebody without the token got the name " + claimed_);

@@ -16,6 +16,11 @@ class BadClient final : private net::StreamListener {
   BadClient(net::Network& network, Random& random, Trace& trace, Ledger& ledger, std::string claimed,
             std::string unclaimed);
 
+  /// Only greets and leaves; nobody uses its name afterwards.
+  void pass_by() {
+    deed_ = Deed::PassesBy;
+    start();
+  }
   void start();
 
  private:
@@ -34,6 +39,7 @@ class BadClient final : private net::StreamListener {
     StealsName,
     FloodsAndNeverReads,
     AcknowledgesOthersMail,
+    PassesBy,
     Last,
   };
 

@@ -73,6 +73,9 @@ DaemonPlan World::draw_daemon(const WorldOptions& options) {
     limits.rate_burst = 5 + static_cast<double>(random_.below(20));
   }
   if (chance(20)) limits.session_grace_ms = static_cast<std::int64_t>(random_.below(5'000));
+  forgets_names_ = chance(30);
+  if (forgets_names_)
+    limits.session_grace_ms = static_cast<std::int64_t>(random_.below(1'000));  // then names are unused
   plan.options.info = {
       .version = "simulated", .storage_driver = "simulated", .persistent = true, .system_token = kSystemToken};
   max_output_bytes_ = plan.options.max_output_bytes;
@@ -132,6 +135,14 @@ void World::one_saying() {
 void World::plan_faults() {
   const auto count = random_.below(9) * options_.size;
   for (std::uint64_t i = 0; i < count; ++i) loop_.call_after(within(horizon_), [this] { one_fault(); });
+  const auto rounds = forgets_names_ ? 20 * options_.size : 0;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    loop_.call_after(within(horizon_), [this] { daemon_->forget_unused_names(); });
+    loop_.call_after(within(horizon_), [this] {
+      bad_.push_back(std::make_unique<BadClient>(network_, random_, trace_, ledger_, programs_[0]->plan().name, ""));
+      bad_.back()->pass_by();
+    });
+  }
 }
 
 void World::plan_steering() {

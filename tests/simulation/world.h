@@ -76,6 +76,7 @@ class World {
   std::vector<std::unique_ptr<Program>> programs_;
   std::unique_ptr<Person> person_;
   std::vector<std::unique_ptr<BadClient>> bad_;
+  bool forgets_names_ = false;  // again and again
   bool healed_ = false;
   std::uint64_t steps_ = 0;
   std::uint64_t program_deaths_ = 0;
