@@ -479,7 +479,7 @@ void Core::end_session(AgentState& agent, Ending ending) {
   if (ending.how == events::SessionEnd::Released)
     record_release(agent.name(), agent.session->id, {ending.by, ending.detail});
   save_eventually(session_end(agent, ending));
-  when_saved([this, session = agent.session->id] { emit(ForgetEndedSession{session}); }, records::Haste::WithTheNext);
+  when_saved([this, session = agent.session->id] { emit(ForgetEndedSession{session}); });
 }
 
 void Core::arm_grace(AgentState& agent, Millis grace) {
