@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "config/system_token.h"
 #include "config/trust.h"
 #include "daemon/service_notify.h"
 #include "protocol/bye.h"

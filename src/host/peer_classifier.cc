@@ -95,8 +95,7 @@ void PeerClassifier::read_again(const std::string& directory, Recorded& recorded
     if (!is_of_this_boot(record)) continue;
     if (record.agent_pid > 1)
       recorded.agents.push_back({record.agent_pid, record.name, record.agent_start, record.socket});
-    if (record.pid > 1)
-      recorded.agents.push_back({record.pid, record.name, record.start, record.socket});
+    if (record.pid > 1) recorded.agents.push_back({record.pid, record.name, record.start, record.socket});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

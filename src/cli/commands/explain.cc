@@ -199,9 +199,10 @@ void print_pending(const json::object& answer, const Context& context) {
     print(letters.text(context.paint, context.width()));
   }
   if (at_daemon.value_or(0) > 0)
-    print_sentence(relay::format("\n{}{} held by the daemon{}\n", messages_in_words(*at_daemon), waiting.empty() ? "" : " more",
-                        paused ? relay::format(" while it is paused; let it go on with: agent-relay unpause {}", name)
-                               : relay::format("; see: agent-relay inbox {}", name)));
+    print_sentence(
+        relay::format("\n{}{} held by the daemon{}\n", messages_in_words(*at_daemon), waiting.empty() ? "" : " more",
+                      paused ? relay::format(" while it is paused; let it go on with: agent-relay unpause {}", name)
+                             : relay::format("; see: agent-relay inbox {}", name)));
   else if (waiting.empty() && paused && !at_daemon)
     print_sentence("\nno message waits here; what the daemon holds is not known, it does not answer\n");
   else if (waiting.empty())

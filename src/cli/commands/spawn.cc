@@ -109,7 +109,7 @@ ExitCode tell(const json::object& result, const Context& context, bool as_json) 
     return ExitCode::Yes;
   }
   print_sentence(relay::format("{} runs (pid {}){}\n", sanitised(name, Lines::Join), host ? host->agent_pid : host_pid,
-                      task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
+                               task.empty() ? "" : "  task " + sanitised(task, Lines::Join)));
   if (!task.empty())
     remark(relay::format("see how its task fares with: agent-relay trace {}", sanitised(task, Lines::Join)));
   return ExitCode::Yes;
