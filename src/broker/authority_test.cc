@@ -80,9 +80,10 @@ TEST_F(Authority, AgentCannotChangeWhatTheUserSet) {
 
 TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   world.leave(bob);
-  const auto alice = world.join("Alice");
+  const auto alice = world.join_ours("Alice");
   world.send(alice, "1", "Bob", "for Bob alone");
-  const auto trace = world.answer(world.join_person(), "TRACE", R"({"id":"1"})");
+  const auto id = text(payload(world.heard(alice, "ACK").at(0)), "short_id");
+  const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
   const auto delivery = text(trace.at("deliveries").as_array().at(0).as_object(), "deliveryId");
   const auto read = format(R"("action":"read","deliveryId":"{}")", delivery);
   for (const auto reader : {world.join_from(agent_origin("Carol"), "cli", kCommandLine),

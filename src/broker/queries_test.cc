@@ -35,7 +35,8 @@ TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
   records::EventQuery query;
   query.limit = 100;
   std::size_t told = 0;
-  for (const auto& event : world.store().events(query)->events)
+  const auto page = world.store().events(query).value();
+  for (const auto& event : page.events)
     told += event.type == "relay.damaged" && event.json.find(damage.reason) != std::string::npos ? 1u : 0u;
   EXPECT_EQ(told, 2u);
 }

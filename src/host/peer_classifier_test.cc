@@ -43,7 +43,7 @@ TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
   EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
   const std::vector<AgentProcess> recorded{{.pid = 100, .agent = "Alice", .door = door}};
   const std::vector<Ancestor> orphan{{.pid = 7, .door = door, .name = "Bob"}};
-  EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice"));
+  EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice", door));
 }
 
 TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {

@@ -37,9 +37,14 @@ TEST(AgentName, HoldsNothingATerminalWouldObey) {
 
 TEST(AgentName, HoldsNothingOneCannotSee) {
   for (const auto* name : {"a b", " a", "a\u00A0b", "a\u200Bb", "\u202Ea", "a\u2060", "\uFEFFa", "a\u3000b", "\u2800",
-                           "a\uE000", "a\U000E0041", "a\u3164", "a\uFE0F"}) {
+                           "a\U000E0041", "a\u3164", "a\uFE0F"}) {
     EXPECT_EQ(refusal_of(name), "this agent name contains white space or an invisible mark; leave it out") << name;
   }
+}
+
+TEST(AgentName, HoldsNoPrivateUseCharacter) {
+  for (const auto* name : {"a\uE000", "\U000F0000", "\U0010FFFD"})
+    EXPECT_EQ(refusal_of(name), "this agent name contains a private-use character; leave it out") << name;
 }
 
 TEST(AgentName, CannotBeDrawnLikeAnotherByMixingScripts) {

@@ -31,7 +31,7 @@ class ThreadedDaemon {
     thread_ = std::thread{[this] { loop_.run(); }};
   }
   ~ThreadedDaemon() {
-    loop_.stop();
+    loop_.post([this] { loop_.stop(); });  // also when the thread has not yet begun to run it
     thread_.join();
   }
   ThreadedDaemon(const ThreadedDaemon&) = delete;
