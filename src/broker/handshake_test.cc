@@ -323,18 +323,19 @@ TEST(Broker, OpensTwoWindowsOfAUserAtOnce) {
 
 TEST(Broker, DoesNotTakeAPositionForStreamsThatBeginLater) {
   World world;
-  const auto alice = world.join_ours("Alice");
+  const auto alice = world.join_ours("Alice"), carol = world.join_ours("Carol");
   auto bob = world.join_ours("Bob");
   const auto welcome = payload(world.heard(bob, "WELCOME").at(0));
+  for (int i = 1; i <= 3; ++i) world.send(alice, format("{}", i), "Bob", format("a{}", i));
   world.leave(bob);
   bob = world.connect();
   world.request(bob, "RESUME",
                 format(R"({{"session_id":"{}","resume_token":"{}","agent":"Bob",)"
-                       R"("streams":{{"default":{{"last_seq":40}}}}}})",
+                       R"("streams":{{"default":{{"last_seq":3}}}}}})",
                        text(welcome, "session_id"), text(welcome, "resume_token")));
-  world.heard(bob);
-  world.send(alice, "1", "Bob", "first ever");
-  EXPECT_EQ(world.bodies(bob).size(), 1u);
+  EXPECT_EQ(text(world.heard(bob).at(0), "type"), "SYNC");
+  world.send(carol, "1", "Bob", "first ever");
+  EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"first ever"}) << "number 1 of a stream that was not there";
 }
 
 TEST(Broker, TellsWhichStoreItsNumbersBelongTo) {

@@ -40,7 +40,8 @@ inline constexpr std::string_view kUserName = "human";
 /// The published dashboard's name.
 inline constexpr std::string_view kDashboardName = "Dashboard";
 
-/// For the daemon's own programs alone, which show its token (docs/security.md).
+/// For the daemon's own programs alone, which show its token, or for nobody because events name with it what decided
+/// (docs/security.md).
 bool is_reserved_name(std::string_view name);
 
 /// The reserved name or `human` that this one looks like without being it; empty when there is none.

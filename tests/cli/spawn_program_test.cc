@@ -28,7 +28,8 @@ struct Spawned : testing::Test {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
       if (entry.path().extension() == ".json")
-        ::kill(static_cast<pid_t>(*integer_member(read(entry.path()), "hostPid")), SIGKILL);
+        if (const auto pid = integer_member(read(entry.path()), "hostPid").value_or(0); pid > 1)
+          ::kill(static_cast<pid_t>(pid), SIGKILL);
   }
 
   static json::object read(const fs::path& path) {
@@ -66,7 +67,7 @@ struct Spawned : testing::Test {
   /// Of its host; 0 when there is none.
   pid_t host_of(const std::string& name) const {
     const auto record = record_of(name);
-    return record.empty() ? 0 : static_cast<pid_t>(*integer_member(read(record), "hostPid"));
+    return record.empty() ? 0 : static_cast<pid_t>(integer_member(read(record), "hostPid").value_or(0));
   }
   static std::string text_of(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
@@ -281,7 +282,9 @@ TEST_F(Spawned, UsersShellStaysTheUsersWhenThePidOfADeadAgentIsReused) {
   ASSERT_TRUE(is_here("Mine"));
   const auto record = record_of("Old");
   auto told = read(record);
-  ::kill(host_of("Old"), SIGKILL);
+  const auto host = host_of("Old");
+  ASSERT_GT(host, 1);
+  ::kill(host, SIGKILL);
   box.kill_daemon();
   told["pid"] = ::getpid();
   box.write(record, json::serialize(told));
