@@ -23,6 +23,9 @@ Decision Injection::decide(const Situation& situation) {
   keys_due_ = holds_keys_ ? keys_wait_until(situation) : std::nullopt;
   if (const auto settled = situation.since + kIdleSettle; keys_due_ && dialog_seen_ && situation.now < settled)
     keys_due_ = std::min(*keys_due_, settled);
+  const bool overtaken = phase_ == Phase::Pasted && situation.state == State::Working;
+  const auto last_step = std::max({pasted_, entered_, erased_, dialog_seen_.value_or(pasted_)});
+  sending_until_ = holds_keys_ && !overtaken ? std::optional{last_step + gap_ + kSlowPatience} : std::nullopt;
   return decision;
 }
 

@@ -99,6 +99,9 @@ class Injection {
   [[nodiscard]] bool holds_keys() const { return holds_keys_; }
   /// Keys that wait make it necessary to decide again then, whatever else it waits for.
   [[nodiscard]] std::optional<SteadyTime> keys_due() const { return keys_due_; }
+  /// The text stands in the composer and its Enter is due: a turn that starts before then would keep it unsent. A bound,
+  /// because the user may edit it for long; nothing while a turn runs already.
+  [[nodiscard]] std::optional<SteadyTime> sending_until() const { return sending_until_; }
   /// Was the agent seen to work on it?
   [[nodiscard]] bool worked() const { return worked_; }
   /// Was the text seen to stand in the composer?
@@ -147,6 +150,7 @@ class Injection {
   bool edited_ = false;    // by a person, before it was sent
   bool holds_keys_ = false;
   std::optional<SteadyTime> keys_due_;
+  std::optional<SteadyTime> sending_until_;
   bool yields_ = false;  // the user's keys go to the composer, whatever stands there
   bool worked_ = false;  // after Enter, without the text in the composer
   bool may_interrupt_;   // a turn that is under way, once

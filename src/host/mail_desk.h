@@ -122,6 +122,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   [[nodiscard]] bool may_type() const override { return mailroom_.waiting().empty(); }
   std::optional<Letter> take_back() override { return mailroom_.take_back(); }
   [[nodiscard]] bool has_interrupted() const override { return mailroom_.has_interrupted(); }
+  [[nodiscard]] std::optional<SteadyTime> sending_until() const override { return mailroom_.sending_until(); }
   void interrupt() override { hands_.interrupt(); }
   void paste(std::string_view text) override { hands_.paste(text); }
   void press_enter() override { hands_.press_enter(); }

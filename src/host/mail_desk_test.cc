@@ -49,7 +49,8 @@ struct MailDeskTest : testing::Test, MailDeskHands {
   }
 
   void receive(const std::string& id, std::string_view kind = "message", std::uint32_t attempt = 1,
-               std::optional<DeliveryMode> mode = {}, std::string_view file = {}, std::string_view meta = {}) {
+               std::optional<DeliveryMode> mode = {}, std::string_view file = {}, std::string_view meta = {},
+               bool as_user = false) {
     const auto payload = format(R"({{"kind":"{}","body":"text of {}","data":{{"attachments":[{}]}}}})", kind, id, file);
     protocol::Envelope envelope;
     envelope.type = protocol::MessageType::Deliver;
@@ -59,6 +60,7 @@ struct MailDeskTest : testing::Test, MailDeskHands {
     protocol::DeliveryView delivery;
     delivery.message_id = id;
     delivery.mode = mode;
+    delivery.as_user = as_user;
     (void)desk->receive({{.id = id, .attempt = attempt}, envelope, delivery}, view.wall);
   }
   void after(Millis time, State state) {
@@ -286,6 +288,29 @@ TEST_F(MailDeskTest, NoEnterWhileTheAgentIsKnownToAsk) {
   after(1s, State::Typing);
   after(kPersonQuiet, State::Typing);
   EXPECT_EQ(heard(), (Lines{"enter"}));
+}
+
+TEST_F(MailDeskTest, PeerIsNotHandedOverBetweenAPasteAndItsEnter) {
+  view.can.hear = "transcript";
+  for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate})
+    view.can.by(mode) = {
+        .moment = mode == DeliveryMode::OnIdle ? Moment::Idle : Moment::AnyTime, .way = "inbox", .as_peer = true};
+  receive("u", "message", 1, {}, {}, {}, true);
+  after(1s, State::Working);
+  receive("a");
+  receive("b", "message", 1, DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Idle);
+  after(200ms, State::Idle);
+  after(20ms, State::Typing);
+  after(400ms, State::Typing);
+  after(100ms, State::Working);
+  EXPECT_EQ(heard(),
+            (Lines{"b deferred: a message of the user comes first", "a deferred: a message of the user comes first",
+                   "paste Message from your user Alice [u]: text of u", "u accepted written", "enter",
+                   "u delivered submitted: the agent began to work"}));
+  after(100ms, State::Working);
+  EXPECT_EQ(heard(), Lines{"hand Relay message from Alice [b]: text of b"});
 }
 
 }  // namespace

@@ -106,6 +106,10 @@ class Mailroom {
   [[nodiscard]] bool in_hand() const { return !letters_.empty() && letters_.front().injection.begun(); }
   /// The user's keys would mix with it.
   [[nodiscard]] bool holds_keys() const { return in_hand() && letters_.front().injection.holds_keys(); }
+  /// Its Enter is due by then (injection.h).
+  [[nodiscard]] std::optional<SteadyTime> sending_until() const {
+    return in_hand() ? letters_.front().injection.sending_until() : std::nullopt;
+  }
   [[nodiscard]] bool saying() const { return !letters_.empty() && letters_.front().done; }
   [[nodiscard]] const std::deque<Letter>& waiting() const { return letters_; }
 

@@ -184,18 +184,26 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
   if (by.moment != Moment::Never && !must_be_typed(from.front(), by)) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
-  type_from(from, which, view);
-  return std::nullopt;
+  return type_from(from, which, view);
 }
 
 /// What comes first goes before what stands at the gate and has not begun.
-void Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
+std::optional<SteadyTime> Sorter::type_from(LetterQueue& from, Lane which, const View& view) {
+  const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
+  if (view.state == State::Idle && view.now < free_at) return free_at;
   const bool gives_way = at_gate_ && !hands_.has_interrupted() && goes_before(which, *at_gate_, view.state);
   if (!hands_.may_type() && gives_way) clear_gate();
-  if (!hands_.may_type()) return;
+  if (!hands_.may_type()) return std::nullopt;
   at_gate_ = which;
   user_at_gate_ = from.front().as_user && view.can.by(which.mode).as_peer;
   hands_.type(from.take());
+  return std::nullopt;
+}
+
+SteadyTime Sorter::turn_started_by(DeliveryMode mode) const {
+  for (const auto& handed : handed_)
+    if (handed.mode == mode && now_ < handed.at + kProofPatience) return handed.at + kProofPatience;
+  return last_seen_ + kTurnSettle;
 }
 
 /// With the next prompt's hook, or in company; at once where words can be added without beginning a turn.
@@ -238,7 +246,12 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     wait(letter, "another message comes first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
-  if (user_at_gate_ && !hands_.may_type() && view.state != State::Typing) {
+  if (const auto until = hands_.sending_until(); until && view.now < *until) {
+    set_reason(letter, "another message is just being typed", view.now);  // not told: it passes in a moment
+    return until;
+  }
+  const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
+  if (user_at_gate_ && !hands_.may_type() && user_goes_first) {
     wait(letter, "a message of the user comes first");
     return std::nullopt;
   }
@@ -252,9 +265,7 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     return std::nullopt;
   }
   if (by.moment == Moment::Idle && mode != DeliveryMode::NextMessage) {  // it begins a turn: one after the other
-    for (const auto& handed : handed_)
-      if (handed.mode == mode && view.now < handed.at + kProofPatience) return handed.at + kProofPatience;
-    const auto free_at = std::max(view.since + kIdleSettle, last_seen_ + kTurnSettle);
+    const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
   if (mode == DeliveryMode::Immediate)

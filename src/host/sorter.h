@@ -18,6 +18,9 @@
 /// - What has cut a turn short is the next that begins one: nothing goes before it but a person's draft.
 /// - Nothing interrupts a turn while what was just handed over is not shown: the program may drop it with the turn.
 /// - What the user says goes by no way that presents it as a peer's: it is typed, and waits for the gate.
+/// - Nothing is handed over between a typed text and its Enter, and nothing is typed while the turn of a message that was
+///   handed over is about to start.
+/// - A user's message that waits for the end of a turn holds back other messages for idle agents, not urgent ones.
 /// - While the agent is paused nothing new goes any way; what has begun is finished, and who fetches is given.
 /// - What wakes nobody never begins a turn, is never typed alone and interrupts nothing.
 /// - Why a message waits is reported when the reason changes; its end exactly once. What expired goes nowhere.
@@ -60,6 +63,8 @@ class SorterHands {
   virtual std::optional<Letter> take_back() = 0;
   /// For what stands there a turn was cut short.
   [[nodiscard]] virtual bool has_interrupted() const = 0;
+  /// Typed text stands in the composer, and its Enter is due by then: a turn that starts before would keep it unsent.
+  [[nodiscard]] virtual std::optional<SteadyTime> sending_until() const = 0;
   virtual void report(const client::Place& place, protocol::Receipt receipt) = 0;
 };
 
@@ -136,7 +141,9 @@ class Sorter {
   std::optional<SteadyTime> serve_quiet(protocol::Priority priority, const View& view);
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::Lane which, const View& view);
-  void type_from(LetterQueue& from, protocol::Lane which, const View& view);
+  std::optional<SteadyTime> type_from(LetterQueue& from, protocol::Lane which, const View& view);
+  /// When the turn of what was handed over in that mode has started or will not start any more.
+  [[nodiscard]] SteadyTime turn_started_by(protocol::DeliveryMode mode) const;
   std::optional<SteadyTime> hand_over(LetterQueue& from, protocol::DeliveryMode mode, const View& view);
   void into_its_hands(Letter letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
   void on_handed(std::uint64_t key, const Result<void>& outcome);

@@ -24,7 +24,8 @@ struct SorterTest : testing::Test, SorterHands {
   Sorter::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle};
   Lines done;
   std::optional<Letter> gate;
-  bool typing = false;  // the one at the gate has begun
+  bool typing = false;   // the one at the gate has begun
+  bool sending = false;  // and its Enter is due
   adapters::Adapter::OnHanded handed;
   protocol::Receipt last;
 
@@ -38,6 +39,9 @@ struct SorterTest : testing::Test, SorterHands {
   }
   bool may_type() const override { return !gate; }
   std::optional<Letter> take_back() override { return typing ? std::nullopt : std::exchange(gate, std::nullopt); }
+  std::optional<SteadyTime> sending_until() const override {
+    return sending ? std::optional{SteadyTime{2h}} : std::nullopt;
+  }
   bool has_interrupted() const override { return gate && gate->injection.interrupted(); }
   /// As the mailroom does.
   void gate_interrupts() {
@@ -260,6 +264,57 @@ TEST_F(SorterTest, AScreenThatIsNotUnderstoodIsNotToldAsADialog) {
   (void)heard();
   after(1s, State::Blocked);
   EXPECT_EQ(heard(), Lines{"a deferred: the screen is not understood"});
+}
+
+TEST_F(SorterTest, PeerWaitsWhileATypedMessageIsBeingSent) {
+  for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate}) {
+    can(mode, Moment::AnyTime, "inbox");
+    view.can.by(mode).as_peer = true;
+  }
+  come_from_user("u");
+  after(1s, State::Idle);
+  typing = sending = true;
+  come("a");
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  (void)heard();
+  after(20ms, State::Idle);
+  after(20ms, State::Typing);
+  after(300ms, State::Working);
+  EXPECT_EQ(heard(), Lines{}) << "a turn of another message would keep it unsent";
+  typing = sending = false;
+  gate.reset();
+  after(1s, State::Working);
+  EXPECT_EQ(heard(), (Lines{"hand text of c", "hand text of a"}));
+}
+
+TEST_F(SorterTest, UrgentPeerDoesNotWaitForAUsersMessageThatWaitsForTheTurnToEnd) {
+  for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate}) {
+    can(mode, Moment::AnyTime, "inbox");
+    view.can.by(mode).as_peer = true;
+  }
+  come_from_user("u");
+  after(1s, State::Working);
+  come_from("Carol", "c", DeliveryMode::Immediate);
+  come("a");
+  (void)heard();
+  after(1s, State::Working);
+  EXPECT_EQ(heard(), (Lines{"hand text of c", "a deferred: a message of the user comes first"}));
+}
+
+TEST_F(SorterTest, UserIsNotTypedWhileAPeersTurnIsAboutToBegin) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.can.by(DeliveryMode::OnIdle).as_peer = true;
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  come_from_user("u");
+  (void)heard();
+  after(10ms, State::Idle);
+  given("text of a", "transcript", "t-1");
+  after(100ms, State::Idle);
+  EXPECT_EQ(heard(), Lines{"a delivered seen: by inbox; its transcript shows it"}) << "it would stand unsent";
+  after(kTurnSettle, State::Working);
+  EXPECT_EQ(heard(), Lines{"type text of u"});
 }
 
 TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {

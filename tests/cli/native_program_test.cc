@@ -295,6 +295,17 @@ TEST_F(Native, AMessageForItsIdleTimeDoesNot) {
   EXPECT_EQ(texts("Bob", "replied").at(0), "fine") << "its reply was whole";
 }
 
+TEST_F(Native, PeerDoesNotComeBetweenTheUsersTextAndItsEnter) {
+  auto& bob = start_claude();
+  bob.type("take your time\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  box.ok({"send", "Bob", "of the user"});
+  const auto peers = send("Bob", "take your time, peer");
+  ASSERT_TRUE(until([&] { return heard("Bob", "of the user") == 1; })) << "it does not stand unsent for a turn";
+  EXPECT_TRUE(given("peer").empty()) << "the user comes first";
+  EXPECT_TRUE(is_seen(peers)) << ledger(peers).story;
+}
+
 TEST_F(Native, TheLastLinesOfItsRecordAreHeardAndItsHostEndsWithIt) {
   auto& terminal = start_claude();
   terminal.type("say farewell");
