@@ -33,6 +33,7 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
   account.teller.describe(answer);
   answer.field("person", account.person)
       .field("connected", account.connected)
+      .optional("unread", account.unread)
       .optional("trouble", account.trouble)
       .field("title", account.sight.screen().title());
   if (account.last_typed != SteadyTime{}) answer.field("lastTyped", wall_of(account.last_typed));

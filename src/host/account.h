@@ -28,6 +28,7 @@ struct Account {
   Keyboard::Held held;
   bool person;
   bool connected;
+  std::string_view unread;  // why its lines are not read; empty when they are
   std::string_view trouble;
 };
 

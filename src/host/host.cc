@@ -78,6 +78,7 @@ class Host::Core final : public pty::ProgramListener,
       size = person_->size();
     }
     RELAY_TRY(sight_.open(options_.profile, size, now()));
+    lines_.set_rows(size.rows);
     classify_visitors();
     RELAY_TRY(door_.listen(options_.places.door));
     prepare_link();
@@ -268,12 +269,14 @@ class Host::Core final : public pty::ProgramListener,
   void on_closed(const std::string&) override { end_agent({.reason = "its terminal was closed"}); }
   void on_program_resized(pty::WindowSize size) override {
     sight_.resize(size);
+    lines_.set_rows(size.rows);
     door_.on_resized();
     look();
   }
 
   void resize(pty::WindowSize size) {
     if (!sight_.resize(size)) return;
+    lines_.set_rows(size.rows);
     (void)program_->resize(size);
     door_.on_resized();
     look();
@@ -301,6 +304,7 @@ class Host::Core final : public pty::ProgramListener,
             .held = keyboard_.describe_held(),
             .person = person_ != nullptr,
             .connected = link_->ready(),
+            .unread = has_profile() ? std::string_view{} : lines_.unread_reason(),
             .trouble = trouble_};
   }
   [[nodiscard]] std::string why_no_terminal() const override {

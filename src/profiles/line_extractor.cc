@@ -34,7 +34,16 @@ std::vector<speech::Utterance> LineExtractor::finish() {
   return std::exchange(heard_, {});
 }
 
+std::string_view LineExtractor::unread_reason() const {
+  if (alternate_) return "a full-screen program is shown, and its screen is not read";
+  if (cursor_.addressed)
+    return "the program has moved the cursor to a place of the screen: its lines are read again once the screen is "
+           "cleared or has scrolled";
+  return {};
+}
+
 void LineExtractor::print(std::string_view utf8) {
+  blank_ = cursor_.home = false;
   if (std::exchange(cursor_.returned, false)) cursor_.line.clear();
   const auto room = speech::kMaxLineBytes + 1 - std::min(cursor_.line.size(), speech::kMaxLineBytes + 1);
   cursor_.line.append(utf8.substr(0, room));  // a byte too many tells the extractor that the line is cut
@@ -64,6 +73,7 @@ void LineExtractor::control(char code) {
 }
 
 void LineExtractor::end_line() {
+  blank_ = cursor_.home = false;
   const bool printed = !alternate_ && !cursor_.addressed && !cursor_.misplaced && cursor_.row > last_row_;
   if (printed) {
     cursor_.line += '\n';
@@ -71,26 +81,63 @@ void LineExtractor::end_line() {
     last_row_ = cursor_.row;
   }
   ++cursor_.row;
+  if (cursor_.addressed && --cursor_.below < 0) {  // the screen has scrolled: this row is new
+    cursor_.addressed = false;
+    cursor_.row = last_row_ + 1;
+  }
   cursor_.line.clear();
   cursor_.returned = cursor_.misplaced = false;
 }
 
 void LineExtractor::move_rows(std::int64_t rows) {
+  cursor_.home = false;
+  cursor_.below = std::max<std::int64_t>(cursor_.below - rows, 0);
   cursor_.row += rows;
   cursor_.line.clear();
   cursor_.misplaced = false;
+  stay_on_screen();
+}
+
+/// Rows that have scrolled away are out of reach.
+void LineExtractor::stay_on_screen() { cursor_.row = std::max(cursor_.row, last_row_ + 1 - rows_); }
+
+void LineExtractor::restore_cursor() {
+  cursor_ = saved_;
+  stay_on_screen();
 }
 
 /// An empty screen: what is printed from now on is new.
 void LineExtractor::start_afresh() {
   cursor_ = {};
   cursor_.row = last_row_ + 1;
+  blank_ = true;
+}
+
+void LineExtractor::address(int row, int column) {
+  const bool home = row <= 1 && column <= 1;
+  if (home && blank_) return start_afresh();
+  cursor_.addressed = true;
+  cursor_.home = home;
+  cursor_.below = std::max(rows_ - row, 0);
+}
+
+/// Each screen has a cursor and a saved one of its own.
+void LineExtractor::show_alternate(bool shown) {
+  if (std::exchange(alternate_, shown) == shown) return;
+  blank_ = false;
+  if (shown) {
+    main_cursor_ = std::exchange(cursor_, {});
+    main_saved_ = std::exchange(saved_, {});
+  } else {
+    cursor_ = std::exchange(main_cursor_, {});
+    saved_ = std::exchange(main_saved_, {});
+  }
 }
 
 void LineExtractor::escape(char intermediate, char final) {
   if (intermediate != 0) return;
   if (final == '7') saved_ = cursor_;
-  if (final == '8') cursor_ = saved_;
+  if (final == '8') restore_cursor();
   if (final == 'M') move_rows(-1);
   if (final == 'D' || final == 'E') end_line();
   if (final == 'c') start_afresh();
@@ -100,7 +147,7 @@ void LineExtractor::csi(const terminal::Sequence& sequence) {
   const auto& numbers = sequence.parameters;
   if (sequence.prefix == '?' && (sequence.final == 'h' || sequence.final == 'l')) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (is_alternate_screen(numbers[i])) alternate_ = sequence.final == 'h';
+      if (is_alternate_screen(numbers[i])) show_alternate(sequence.final == 'h');
     return;
   }
   if (sequence.prefix != 0 || sequence.intermediate != 0) return;
@@ -122,16 +169,16 @@ void LineExtractor::csi(const terminal::Sequence& sequence) {
     case 'P':
     case '@': cursor_.misplaced = true; return;
     case 'H':
-    case 'f':
-    case 'd': cursor_.addressed = true; return;
+    case 'f': return address(numbers.or_default(0, 1), numbers.or_default(1, 1));
+    case 'd': return address(numbers.or_default(0, 1), 2);
     case 'K':
       if (numbers[0] == 2 || cursor_.returned) cursor_.line.clear();
       return;
     case 'J':
-      if (numbers[0] == 2) start_afresh();
+      if (numbers[0] == 2 || (numbers[0] == 0 && cursor_.home)) start_afresh();
       return;
     case 's': saved_ = cursor_; return;
-    case 'u': cursor_ = saved_; return;
+    case 'u': return restore_cursor();
     default: return;
   }
 }

@@ -2,8 +2,9 @@
 ///
 /// Why not the screen: without a profile nobody knows which rows are the program's words. A line that was printed once,
 ///   from its start to its end, is certain.
-/// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text at places that are
-///   addressed directly or stand on the alternate screen. What is held is bounded by speech/grammar_options.h.
+/// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text on the alternate screen,
+///   nor text at places that are addressed directly, until the screen is cleared or has scrolled. What is held is bounded
+///   by speech/grammar_options.h.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -27,6 +28,11 @@ class LineExtractor final : private terminal::VtActions {
   /// The program has ended.
   std::vector<speech::Utterance> finish();
 
+  /// The height of the program's terminal.
+  void set_rows(int rows) { rows_ = rows; }
+  /// Why nothing that is printed now is read; empty when it is.
+  [[nodiscard]] std::string_view unread_reason() const;
+
  private:
   struct Cursor {
     std::string line = {};   // what was printed in its row
@@ -34,6 +40,8 @@ class LineExtractor final : private terminal::VtActions {
     bool returned = false;   // at the start of the row: what is printed next replaces the line
     bool misplaced = false;  // moved within the row or to a place: what the row holds is not known
     bool addressed = false;  // moved to a place of the screen: its row is not known
+    bool home = false;       // at the first place of the screen
+    std::int64_t below = 0;  // addressed: so many rows are below at most; further lines scroll the screen
   };
 
   void text(std::string_view ascii) override;
@@ -48,6 +56,10 @@ class LineExtractor final : private terminal::VtActions {
   void print(std::string_view utf8);
   void end_line();
   void move_rows(std::int64_t rows);
+  void address(int row, int column);
+  void restore_cursor();
+  void stay_on_screen();
+  void show_alternate(bool shown);
   void start_afresh();
 
   terminal::VtParser parser_;
@@ -57,6 +69,10 @@ class LineExtractor final : private terminal::VtActions {
   Cursor saved_;
   std::int64_t last_row_ = -1;  // the lowest that was read
   bool alternate_ = false;      // the alternate screen is shown
+  bool blank_ = false;          // the screen was cleared, and nothing was printed since
+  Cursor main_cursor_;          // of the main screen, while the alternate one is shown
+  Cursor main_saved_;
+  int rows_ = 1'000;  // more than any terminal has
 };
 
 }  // namespace relay::profiles

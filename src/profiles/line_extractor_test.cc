@@ -77,6 +77,52 @@ TEST(LineExtractor, AFullScreenProgramIsNotRead) {
   EXPECT_EQ(commands_of("\x1b[H\x1b[2J@relay:Bob after clear\r\n"), Texts{"Bob: after clear"});
 }
 
+TEST(LineExtractor, LinesAreReadAfterAClear) {
+  for (const auto* clear : {"\x1b[H\x1b[2J", "\x1b[2J\x1b[H", "\x1b[H\x1b[J", "\x1b[1;1H\x1b[0J",
+                            "\x1b[H\x1b[2J\x1b[3J", "\x1b[3J\x1b[H\x1b[2J", "\x1b[2J\x1b[5;1H\x1b[H",
+                            "\x1b"
+                            "c"})
+    EXPECT_EQ(commands_of(format("before\r\n{}@relay:Bob after clear\r\n", clear)), Texts{"Bob: after clear"})
+        << std::string_view{clear}.substr(1);
+  EXPECT_EQ(commands_of("@relay:Bob one\r\n\x1b[H@relay:Bob one\r\n"), Texts{"Bob: one"}) << "drawn over";
+  EXPECT_EQ(commands_of("\x1b[2J@relay:Bob one\r\n\x1b[H@relay:Bob one\r\n"), Texts{"Bob: one"});
+}
+
+TEST(LineExtractor, LinesAreReadAfterAFullScreenProgram) {
+  for (const auto* mode : {"47", "1047", "1049"})
+    EXPECT_EQ(commands_of(format("before\r\n\x1b[?{0}h\x1b"
+                                 "7\x1b[3;1H@relay:Bob one\x1b[24;1H\x1b[?{0}l\x1b"
+                                 "8\r\n"
+                                 "@relay:Bob two\r\n",
+                                 mode)),
+              Texts{"Bob: two"})
+        << mode;
+  EXPECT_EQ(commands_of("\x1b[?1049l@relay:Bob one\r\n"), Texts{"Bob: one"}) << "none was shown";
+}
+
+TEST(LineExtractor, LinesAreReadOnceTheScreenHasScrolledPastAnAddressedPlace) {
+  LineExtractor extractor;
+  extractor.set_rows(12);
+  (void)extractor.feed("\x1b[10;1H@relay:Bob one\r\n");
+  EXPECT_FALSE(extractor.unread_reason().empty());
+  (void)extractor.feed("row 11\r\nrow 12\r\n");
+  EXPECT_TRUE(extractor.unread_reason().empty());
+  (void)extractor.feed("@relay:Bob two\r\n");
+  EXPECT_EQ(commands_in(extractor.finish()), Texts{"Bob: two"});
+}
+
+TEST(LineExtractor, ACursorThatIsRestoredLateIsStillOnTheScreen) {
+  std::string output = "\x1b[s";
+  for (int row = 0; row < 100; ++row) output += "row\r\n";
+  output += "\x1b[u";
+  for (int row = 0; row < 12; ++row) output += "drawn again\r\n";
+  LineExtractor extractor;
+  extractor.set_rows(12);
+  auto heard = extractor.feed(output + "@relay:Bob below\r\n");
+  for (auto& last : extractor.finish()) heard.push_back(std::move(last));
+  EXPECT_EQ(commands_in(heard), Texts{"Bob: below"});
+}
+
 TEST(LineExtractor, TextThatOverwritesALineReplacesIt) {
   EXPECT_EQ(commands_of("10 %\r@relay:Bob done\r\n"), Texts{"Bob: done"});
   EXPECT_EQ(commands_of("@relay:Bob gone\r\x1b[Knothing\r\n"), Texts{});

@@ -52,6 +52,27 @@ TEST_F(AtHome, MailWaitsForWorkToEndAndKeepsItsOrder) {
     if (string_member(event, "event") == "submit") { EXPECT_EQ(string_member(event, "state"), "idle"); }
 }
 
+/// A program that no profile describes.
+struct Unprofiled : AtHome {
+  Terminal& start_shell(const std::string& commands) {
+    return start_program("Cat", {"sh", "-c", commands + "; echo started; exec cat"}, "started");
+  }
+  std::size_t messages(const std::string& body) {
+    const auto all = box.ok({"log", "--json"});
+    std::size_t count = 0;
+    for (auto at = all.find(body); at != std::string::npos; at = all.find(body, at + 1)) ++count;
+    return count;
+  }
+};
+
+TEST_F(Unprofiled, IsHeardAfterAClearAndAFullScreenProgram) {
+  start("Bob");
+  start_shell(R"(printf '\033[H\033[J'; echo '@relay:Bob after clear'; printf '\033[?1049h\033[5;1Hx\033[?1049l';)"
+              R"( echo '@relay:Bob after full screen')");
+  EXPECT_TRUE(until([&] { return messages("after clear") == 1; }));
+  EXPECT_TRUE(until([&] { return messages("after full screen") == 1; }));
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");

@@ -56,6 +56,7 @@ void add_ways(Columns& facts, const json::object& answer) {
     const auto heard = shown_in(*ways, "hear");
     facts.add(
         {"heard by", heard.empty() ? "nothing: it has no interface of its own that works, and no screen" : heard});
+    if (const auto unread = shown_in(answer, "unread"); !unread.empty()) facts.add({"not read now", unread});
     std::string spoken;
     if (const auto* speak = object_member(*ways, "speak"))
       for (const auto& [mode, way] : *speak)
