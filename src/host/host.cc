@@ -316,6 +316,7 @@ class Host::Core final : public pty::ProgramListener,
   }
   void visitor_types(std::string_view bytes) override {
     if (pace_timer_) look();  // at all that whoever types may have seen
+    if (!has_profile() && program_->may_echo()) lines_.on_echoed_keys(bytes);
     keyboard_.person_types(bytes, now());
     look();
   }

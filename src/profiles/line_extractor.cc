@@ -11,9 +11,17 @@ namespace {
 
 constexpr std::uint32_t kMaxBlanks = 1'000;  // in place of one "cursor right"
 
+constexpr std::size_t kMaxEchoes = 64;  // lines that are typed ahead
+
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 bool is_alternate_screen(std::uint32_t mode) { return mode == 47 || mode == 1'047 || mode == 1'049; }
+
+/// The last character behind the first `before` bytes.
+void erase_last(std::string& text, std::size_t before = 0) {
+  while (text.size() > before && is_continuation(text.back())) text.pop_back();
+  if (text.size() > before) text.pop_back();
+}
 
 void move_to(std::vector<speech::Utterance>& all, std::vector<speech::Utterance> more) {
   std::ranges::move(more, std::back_inserter(all));
@@ -29,9 +37,48 @@ std::vector<speech::Utterance> LineExtractor::feed(std::string_view bytes) {
 std::vector<speech::Utterance> LineExtractor::settle() { return extractor_.settle(); }
 
 std::vector<speech::Utterance> LineExtractor::finish() {
+  if (echo_) echoes_.push_back(*std::exchange(echo_, std::nullopt));
   if (!cursor_.line.empty()) end_line();
   move_to(heard_, extractor_.finish());
   return std::exchange(heard_, {});
+}
+
+/// As the kernel's line discipline echoes them, with its usual keys.
+void LineExtractor::on_echoed_keys(std::string_view keys) {
+  constexpr char kErase = 0x7f, kEraseWord = 'W' & 0x1f, kEraseLine = 'U' & 0x1f, kEnd = 'D' & 0x1f;
+  for (const char key : keys) {
+    if (!echo_) {
+      const bool typed_ahead =
+          !echoes_.empty() || cursor_.returned;  // a row that does not stand there yet, or is replaced
+      echo_ = Echo{.row = typed_ahead ? "" : cursor_.line};
+      echo_->before = echo_->row.size();
+    }
+    auto& [row, before] = *echo_;
+    if (key == '\r' || key == '\n') {
+      echoes_.push_back(*std::exchange(echo_, std::nullopt));
+      if (echoes_.size() > kMaxEchoes) echoes_.pop_front();
+    } else if (key == kErase || key == '\b') {
+      erase_last(row, before);
+    } else if (key == kEraseWord) {
+      while (row.size() > before && row.back() == ' ') row.pop_back();
+      while (row.size() > before && row.back() != ' ') row.pop_back();
+    } else if (key == kEraseLine) {
+      row.resize(before);
+    } else if (row.size() <= speech::kMaxLineBytes && key != kEnd) {
+      if (key == '\t' || static_cast<unsigned char>(key) >= ' ')
+        row += key;
+      else
+        row.append({'^', static_cast<char>(key ^ 0x40)});
+    }
+  }
+}
+
+/// Echoes come in the order of the keys: one that did not come before a later one has looked different.
+bool LineExtractor::is_echo() {
+  const auto found = std::ranges::find(echoes_, cursor_.line, &Echo::row);
+  if (found == echoes_.end()) return false;
+  echoes_.erase(echoes_.begin(), found + 1);
+  return true;
 }
 
 std::string_view LineExtractor::unread_reason() const {
@@ -64,10 +111,7 @@ void LineExtractor::control(char code) {
     case '\f': return end_line();
     case '\r': cursor_.returned = true; return;
     case '\t': return print("\t");
-    case '\b':
-      while (!cursor_.line.empty() && is_continuation(cursor_.line.back())) cursor_.line.pop_back();
-      if (!cursor_.line.empty()) cursor_.line.pop_back();
-      return;
+    case '\b': return erase_last(cursor_.line);
     default: return;
   }
 }
@@ -75,7 +119,9 @@ void LineExtractor::control(char code) {
 void LineExtractor::end_line() {
   blank_ = cursor_.home = false;
   const bool printed = !alternate_ && !cursor_.addressed && !cursor_.misplaced && cursor_.row > last_row_;
-  if (printed) {
+  if (!alternate_ && is_echo()) {
+    if (printed) last_row_ = cursor_.row;
+  } else if (printed) {
     cursor_.line += '\n';
     move_to(heard_, extractor_.feed(cursor_.line));
     last_row_ = cursor_.row;

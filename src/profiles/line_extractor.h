@@ -3,12 +3,14 @@
 /// Why not the screen: without a profile nobody knows which rows are the program's words. A line that was printed once,
 ///   from its start to its end, is certain.
 /// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text on the alternate screen,
-///   nor text at places that are addressed directly, until the screen is cleared or has scrolled. What is held is bounded
+///   nor rows that echo what the user typed, nor text at places that are addressed directly, until the screen is cleared or has scrolled. What is held is bounded
 ///   by speech/grammar_options.h.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,8 @@ class LineExtractor final : private terminal::VtActions {
   /// The program has ended.
   std::vector<speech::Utterance> finish();
 
+  /// Keys that the program's terminal echoes: the rows in which they appear are not the program's words.
+  void on_echoed_keys(std::string_view keys);
   /// The height of the program's terminal.
   void set_rows(int rows) { rows_ = rows; }
   /// Why nothing that is printed now is read; empty when it is.
@@ -44,6 +48,12 @@ class LineExtractor final : private terminal::VtActions {
     std::int64_t below = 0;  // addressed: so many rows are below at most; further lines scroll the screen
   };
 
+  /// A row as it looks once the keys of one line are echoed.
+  struct Echo {
+    std::string row;         // what stood there before
+    std::size_t before = 0;  // its bytes
+  };
+
   void text(std::string_view ascii) override;
   void character(char32_t code) override;
   void control(char code) override;
@@ -53,6 +63,7 @@ class LineExtractor final : private terminal::VtActions {
   void dcs(const terminal::Sequence&, std::string_view) override {}
   void apc(std::string_view) override {}
 
+  [[nodiscard]] bool is_echo();
   void print(std::string_view utf8);
   void end_line();
   void move_rows(std::int64_t rows);
@@ -72,7 +83,9 @@ class LineExtractor final : private terminal::VtActions {
   bool blank_ = false;          // the screen was cleared, and nothing was printed since
   Cursor main_cursor_;          // of the main screen, while the alternate one is shown
   Cursor main_saved_;
-  int rows_ = 1'000;  // more than any terminal has
+  std::optional<Echo> echo_;  // of the line that is being typed
+  std::deque<Echo> echoes_;   // of those typed before that were not seen yet; the newest kMaxEchoes
+  int rows_ = 1'000;          // more than any terminal has
 };
 
 }  // namespace relay::profiles

@@ -123,6 +123,25 @@ TEST(LineExtractor, ACursorThatIsRestoredLateIsStillOnTheScreen) {
   EXPECT_EQ(commands_in(heard), Texts{"Bob: below"});
 }
 
+TEST(LineExtractor, TheEchoOfTheUsersKeysIsNotTheProgramsOutput) {
+  LineExtractor extractor;
+  extractor.on_echoed_keys("@relay:Bob helo\x7flo\r");
+  (void)extractor.feed("@relay:Bob helo\b \blo\r\n");
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{});
+  (void)extractor.feed("@relay:Bob hello\r\n");
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: hello"}) << "cat prints what it has read";
+  (void)extractor.feed("> ");
+  extractor.on_echoed_keys("@relay:Bob again\r");
+  (void)extractor.feed("@relay:Bob again\r\n");
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{}) << "behind a prompt too";
+  extractor.on_echoed_keys("a\rb\r@relay:Bob ahead\r");
+  (void)extractor.feed("a\r\nb\r\n@relay:Bob ahead\r\na\r\nb\r\n@relay:Bob ahead\r\n");
+  EXPECT_EQ(commands_in(extractor.settle()), Texts{"Bob: ahead"});
+  extractor.on_echoed_keys("@relay:Bob half");
+  (void)extractor.feed("@relay:Bob half");
+  EXPECT_EQ(commands_in(extractor.finish()), Texts{});
+}
+
 TEST(LineExtractor, TextThatOverwritesALineReplacesIt) {
   EXPECT_EQ(commands_of("10 %\r@relay:Bob done\r\n"), Texts{"Bob: done"});
   EXPECT_EQ(commands_of("@relay:Bob gone\r\x1b[Knothing\r\n"), Texts{});

@@ -72,6 +72,11 @@ class Child::Core : public std::enable_shared_from_this<Core> {
     return controller_ ? set_window_size(controller_.get(), size) : Result<void>{};
   }
 
+  [[nodiscard]] bool may_echo() const {
+    termios attributes{};
+    return controller_ && ::tcgetattr(controller_.get(), &attributes) == 0 && (attributes.c_lflag & ECHO) != 0;
+  }
+
   void end(Millis grace) {
     if (listener_ == nullptr) return;
     const auto kill_at = loop_.now().steady + grace;
@@ -289,6 +294,7 @@ std::size_t Child::input_waiting() const { return core_->input_waiting(); }
 void Child::pause_output() { core_->pause(); }
 void Child::resume_output() { core_->resume(); }
 Result<void> Child::resize(WindowSize size) { return core_->resize(size); }
+bool Child::may_echo() const { return core_->may_echo(); }
 void Child::end(Millis grace) { core_->end(grace); }
 
 }  // namespace relay::pty

@@ -63,6 +63,7 @@ class Child final : public Program {
   void resume_output() override;
 
   Result<void> resize(WindowSize size) override;
+  [[nodiscard]] bool may_echo() const override;
 
   /// Asks everyone in the tree to go by SIGTERM, after half the grace by SIGHUP (a shell ignores the first; who tidies
   /// up on the first but does not expect the second would die of it, were they sent together), and kills after the

@@ -50,6 +50,9 @@ class Program {
   /// reads its output must then not answer as well.
   [[nodiscard]] virtual bool answers_queries() const { return false; }
 
+  /// True unless its terminal is known not to echo: then what is typed appears in its output, line by line.
+  [[nodiscard]] virtual bool may_echo() const { return true; }
+
   /// Ends it and all it started: asked first, killed after the grace.
   virtual void end(Millis grace) = 0;
 };

@@ -73,6 +73,15 @@ TEST_F(Unprofiled, IsHeardAfterAClearAndAFullScreenProgram) {
   EXPECT_TRUE(until([&] { return messages("after full screen") == 1; }));
 }
 
+TEST_F(Unprofiled, EchoOfTheUsersKeysIsNotHeard) {
+  start("Bob");
+  auto& cat = start_shell(":");
+  cat.type("@relay:Bob said by cat\r");
+  ASSERT_TRUE(until([&] { return messages("said by cat") > 0; }));
+  let_pass(1500ms);
+  EXPECT_EQ(messages("said by cat"), 1u);
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");
