@@ -77,6 +77,8 @@ class Asked {
   Told on_event(const events::Event& event, WallMs now);
   /// What is on the screen now, and how long a dialog there may wait for its door.
   Told look(profiles::State state, const speech::Findings& findings, Moment now, Millis settle = kSettle);
+  /// A dialog is on the screen that is told as a request once it has settled, unless its door opens before.
+  [[nodiscard]] bool dialog_settles() const { return dialog_.has_value(); }
   /// When to look again, if nothing changes.
   [[nodiscard]] std::optional<SteadyTime> due() const;
   /// The agent has ended.

@@ -214,6 +214,17 @@ TEST_F(AskedTest, ADialogWithoutADoorIsToldOnceItHasStoodAWhile) {
   EXPECT_TRUE(look(State::Idle)[0].starts_with(R"(permission.resolved {"requestId":"h7-s2","resolution":"withdrawn")"));
 }
 
+TEST_F(AskedTest, ADialogSettlesUntilItIsToldOrGone) {
+  look(State::Blocked, dialog("make"));
+  EXPECT_TRUE(asked.dialog_settles());
+  look(State::Idle);
+  EXPECT_FALSE(asked.dialog_settles());
+  look(State::Blocked, dialog("make"));
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1U);
+  EXPECT_FALSE(asked.dialog_settles());
+}
+
 TEST_F(AskedTest, ADialogThatIsDrawnAnewIsTheSame) {
   (void)look(State::Blocked, dialog("rm x"));
   wait(Asked::kSettle);

@@ -287,9 +287,13 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);
-    answer.field("state", name_of(state()));
+    answer.field("state", name_of(shown_state()));
   }
-  void describe_state(protocol::JsonWriter& answer) const override { tell_state_of(answer, account()); }
+  void describe_state(protocol::JsonWriter& answer) const override {
+    auto shown = account();
+    shown.state = shown_state();
+    tell_state_of(answer, shown);
+  }
   void explain(protocol::JsonWriter& answer) const override { tell_all(answer, account()); }
   [[nodiscard]] Account account() const {
     return {.record = options_.record,
@@ -402,6 +406,9 @@ class Host::Core final : public pty::ProgramListener,
     return sight_.state() == profiles::State::Unknown ? known->state : sight_.state();
   }
 
+  /// As others see it: that a dialog is open is told together with what it asks, which is known once it has settled.
+  [[nodiscard]] profiles::State shown_state() const { return native_.dialog_settles() ? shown_state_ : state(); }
+
   [[nodiscard]] profiles::Blocker blocker() const {
     const auto known = native_.known();
     if (known && known->state == profiles::State::Blocked) return profiles::Blocker::Known;
@@ -414,18 +421,24 @@ class Host::Core final : public pty::ProgramListener,
   void look() {
     pace_timer_ = nullptr;
     const auto observations = sight_.look(now());
+    bool changed = false;
     for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
       if (std::holds_alternative<profiles::StateChanged>(observation)) {
         native_.on_state(sight_.state());
-        state_untold_ = true;
-        door_.on_state();
+        changed = true;
       }
     }
-    for (const auto& observation : observations) take(observation);
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
+    const auto before = std::exchange(shown_state_, shown_state());
+    if (shown_state_ != before || (changed && !native_.dialog_settles())) {
+      state_untold_ = true;
+      door_.on_state();
+    }
+    for (const auto& observation : observations) take(observation);
     ring();
     deliver();
-    if (std::exchange(state_untold_, false) || desk_.waiting_reason() != told_reason_) tell_state();
+    const bool passed = !told_reason_.empty() && desk_.waiting_reason().empty();
+    if (std::exchange(state_untold_, false) || passed || desk_.settled_reason() != settled_reason_) tell_state();
   }
 
   void take(const profiles::Observation& observation) {
@@ -590,14 +603,15 @@ class Host::Core final : public pty::ProgramListener,
   void tell_state() {
     if (!link_->ready()) return;
     told_reason_ = desk_.waiting_reason();
+    settled_reason_ = desk_.settled_reason();
     log::debug("state told", {{"agent", options_.record.name},
-                              {"state", std::string{profiles::name_of(state())}},
+                              {"state", std::string{profiles::name_of(shown_state())}},
                               {"waits", told_reason_},
                               {"interfaces", native_.capabilities()}});
     const auto modes = native_.modes();
     const auto news = std::exchange(told_modes_, modes) == modes ? std::nullopt : std::optional{modes};
     (void)link_->say(protocol::MessageType::SessionState,
-                     session_state(state(), told_reason_, native_.capabilities(), news));
+                     session_state(shown_state(), told_reason_, native_.capabilities(), news));
   }
   void on_ready(const client::Session& session) override {
     tell_started(options_.record.pid);
@@ -657,7 +671,9 @@ class Host::Core final : public pty::ProgramListener,
   bool output_paused_ = false;        // the person's terminal is slow
   bool feeding_ = false;              // only a part of what came was seen
   std::string trouble_;
-  std::string told_reason_;                    // why mail waits, as the daemon knows it
+  std::string told_reason_;     // why mail waits, as the daemon knows it
+  std::string settled_reason_;  // the same as the history told it then
+  profiles::State shown_state_ = profiles::State::Unknown;
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told
   std::optional<SteadyTime> answer_due_;       // when keys that answer a dialog must have been taken
   std::optional<SteadyTime> bell_due_;         // when the person is to be called

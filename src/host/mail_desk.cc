@@ -146,10 +146,21 @@ void MailDesk::say_now(std::string text, SteadyTime now, std::move_only_function
   mailroom_.say_now(std::move(text), now, std::move(done));
 }
 
-std::string MailDesk::waiting_reason() const {
+const Letter* MailDesk::first_waiting() const {
   for (const auto* letter : waiting())
-    if (letter->mode != DeliveryMode::Manual && !letter->quiet) return letter->told;
-  return {};
+    if (letter->mode != DeliveryMode::Manual && !letter->quiet) return letter;
+  return nullptr;
+}
+
+std::string MailDesk::waiting_reason() const {
+  const auto* first = first_waiting();
+  if (first == nullptr) return {};
+  return first->written && first->reason != first->told ? "" : first->reason;
+}
+
+std::string MailDesk::settled_reason() const {
+  const auto* first = first_waiting();
+  return first != nullptr ? first->told : "";
 }
 
 void MailDesk::describe(protocol::JsonWriter& out, const adapters::Capabilities& can,

@@ -111,8 +111,10 @@ class MailDesk final : private SorterHands, private MailroomHands {
   [[nodiscard]] bool in_hand() const { return mailroom_.in_hand(); }
   [[nodiscard]] bool holds_keys() const { return mailroom_.holds_keys(); }
 
-  /// Why the first message waits; nothing when none does, or when it will not for long.
+  /// Why the first message waits now; nothing when none does, or when the agent has it and it will not for long.
   [[nodiscard]] std::string waiting_reason() const;
+  /// The same as the history tells it, which changes only when a reason has lasted: worth to be told.
+  [[nodiscard]] std::string settled_reason() const;
   /// `waiting`, each with the way it will go by, and `paused` when it is. `typed_way`: of what has to be typed.
   void describe(protocol::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const;
 
@@ -136,6 +138,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   [[nodiscard]] static profiles::State at_gate(const View& view);
   [[nodiscard]] std::vector<const Letter*> waiting() const;
   [[nodiscard]] std::vector<const Letter*> fetchable() const;
+  [[nodiscard]] const Letter* first_waiting() const;
 
   const profiles::TypingRules& rules_;
   MailDeskHands& hands_;

@@ -313,5 +313,22 @@ TEST_F(MailDeskTest, PeerIsNotHandedOverBetweenAPasteAndItsEnter) {
   EXPECT_EQ(heard(), Lines{"hand Relay message from Alice [b]: text of b"});
 }
 
+TEST_F(MailDeskTest, ReasonIsThatOfTheStateAndSettlesLater) {
+  receive("a");
+  after(1s, State::Unknown);
+  EXPECT_EQ(desk->waiting_reason(), "it is not known to be ready");
+  after(10ms, State::Blocked);
+  EXPECT_EQ(desk->waiting_reason(), "a dialog is open");
+  EXPECT_EQ(desk->settled_reason(), "it is not known to be ready") << "the history waits until it lasts";
+  after(2s, State::Blocked);
+  EXPECT_EQ(desk->settled_reason(), "a dialog is open");
+  after(10ms, State::Typing);
+  after(10ms, State::Idle);
+  EXPECT_EQ(desk->waiting_reason(), "it just became idle");
+  after(1s, State::Idle);
+  after(10ms, State::Typing);
+  EXPECT_EQ(desk->waiting_reason(), "") << "it is being sent";
+}
+
 }  // namespace
 }  // namespace relay::host

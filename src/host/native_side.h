@@ -68,6 +68,8 @@ class NativeSide final : public adapters::Listener {
   void on_state(profiles::State state);
   /// What is on the agent's screen; when to call again although nothing has changed.
   std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings, relay::Moment now);
+  /// A dialog is on the screen, and what it asks is told in a moment.
+  [[nodiscard]] bool dialog_settles() const { return prompts_.empty() && asked_.dialog_settles(); }
   /// What it asks and has not been answered, as it was told.
   [[nodiscard]] std::vector<events::Event> requests() const { return asked_.open(); }
   [[nodiscard]] std::vector<events::Event> unanswered() const { return asked_.unanswered(); }

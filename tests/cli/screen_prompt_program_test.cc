@@ -67,6 +67,13 @@ TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
   EXPECT_TRUE(until([&] { return open().empty(); }));
 }
 
+TEST_F(ScreenPrompts, BlockedIsToldTogetherWithWhatIsAsked) {
+  auto& bob = start("Bob");
+  bob.type("database\r");
+  box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
+  EXPECT_NE(box.ok({"questions", "--json"}).find("Which database?"), std::string::npos);
+}
+
 TEST_F(ScreenPrompts, AReasonThatADialogCannotTakeIsRefused) {
   auto& bob = start("Bob");
   bob.type("deploy\r");
