@@ -528,7 +528,8 @@ class Host::Core final : public pty::ProgramListener,
             .keys = keyboard_.held(now()),
             .drained = keyboard_.empty(),
             .takes_lines = sight_.screen().modes().bracketed_paste,
-            .can = native_.can()};
+            .can = native_.can(),
+            .typed_into = has_profile()};
   }
   [[nodiscard]] ScreenAnswer::View answer_view() const {
     const bool blocked = sight_.state() == profiles::State::Blocked;
@@ -611,7 +612,7 @@ class Host::Core final : public pty::ProgramListener,
     const auto modes = native_.modes();
     const auto news = std::exchange(told_modes_, modes) == modes ? std::nullopt : std::optional{modes};
     (void)link_->say(protocol::MessageType::SessionState,
-                     session_state(shown_state(), told_reason_, native_.capabilities(), news));
+                     session_state(shown_state(), options_.profile.name, told_reason_, native_.capabilities(), news));
   }
   void on_ready(const client::Session& session) override {
     tell_started(options_.record.pid);

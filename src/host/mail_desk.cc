@@ -91,7 +91,8 @@ Sorter::View MailDesk::sorting(const View& view) {
           .state = view.state,
           .blocker = view.blocker,
           .since = view.since,
-          .can = view.can};
+          .can = view.can,
+          .typed_into = view.typed_into};
 }
 
 /// What is typed goes by the screen. But a question that is known to be open may not be drawn yet: text that is typed

@@ -91,6 +91,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
     bool drained = true;         // the program has taken all that was written
     bool takes_lines = true;     // a line break in a paste is no Enter
     adapters::Capabilities can = {};
+    bool typed_into = true;  // false: no profile describes the program
   };
   /// Does what can be done now. When to be asked again without any change.
   std::optional<SteadyTime> deliver(const View& view);

@@ -244,7 +244,8 @@ protocol::Modes NativeSide::modes() const {
 std::string NativeSide::capabilities() const {
   protocol::JsonWriter out;
   write_ways(out, can(), fallback_);
-  out.field("proof", adapter_ ? "seen" : "submitted");  // the most that can be shown of a message
+  // The most that can be shown of a message. Nobody sees a program read its inbox.md.
+  out.field("proof", adapter_ ? "seen" : fallback_.speak == adapters::way::kInboxFile ? "accepted" : "submitted");
   return out.take();
 }
 

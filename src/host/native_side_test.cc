@@ -111,6 +111,9 @@ TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
             R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
+  NativeSide unprofiled{nullptr, *this, "h", profiles::Press::Nothing,
+                        FallbackWays{.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile}};
+  EXPECT_NE(unprofiled.capabilities().find(R"("proof":"accepted")"), std::string::npos) << "nothing is typed into it";
 }
 
 TEST_F(NativeSideTest, OffersTheModesThatAWayIsOpenFor) {

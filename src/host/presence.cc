@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "host/intent.h"
+#include "profiles/shelf.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
@@ -14,11 +15,11 @@ using profiles::State;
 static_assert(Intent::kMaxNotes >= kMaxLetters, "a note is kept for every letter that may be in hand");
 
 /// As sessions of every kind call it.
-std::string_view word_for(State state) {
+std::string_view word_for(State state, std::string_view profile) {
   switch (state) {
     case State::Idle: return "idle";
     case State::Blocked: return "blocked";
-    case State::Unknown: return "starting";
+    case State::Unknown: return profile == profiles::kGeneric ? "unknown" : "starting";
     case State::Typing:
     case State::Working: return "active";
   }
@@ -46,10 +47,10 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
   return hello;
 }
 
-std::string session_state(State state, std::string_view reason, std::string_view capabilities,
+std::string session_state(State state, std::string_view profile, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::Modes> modes) {
   protocol::JsonWriter payload;
-  payload.field("state", word_for(state)).optional("reason", reason).raw("capabilities", capabilities);
+  payload.field("state", word_for(state, profile)).optional("reason", reason).raw("capabilities", capabilities);
   if (modes) {
     payload.begin_array("modes");
     for (const auto mode : protocol::kDeliveryModes)

@@ -46,6 +46,8 @@ std::string_view not_yet(Moment moment, State state, profiles::Blocker blocker) 
 }
 
 constexpr std::string_view kFetched = "mcp";
+constexpr std::string_view kStandsInInbox =
+    "no profile knows the program, so nothing is typed into it; it stands in its inbox.md ($AGENT_RELAY_INBOX)";
 constexpr std::string_view kGoesAlong = "it does not wake the agent; it goes with the next message";
 
 /// The agent's ways were told to the daemon, which keeps such a message: this one was under way when that changed.
@@ -184,6 +186,7 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
   if (by.moment != Moment::Never && !must_be_typed(from.front(), by)) return hand_over(from, mode, view);
   if (!can_be_typed(mode)) return all_wait(impossible(mode));
   if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
+  if (!view.typed_into) return all_wait(kStandsInInbox);
   return type_from(from, which, view);
 }
 

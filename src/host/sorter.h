@@ -84,6 +84,7 @@ class Sorter {
     profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
     SteadyTime since{};
     adapters::Capabilities can = {};
+    bool typed_into = true;  // false: no profile describes the program
   };
   /// Does what can be done now. When to be asked again without any change.
   std::optional<SteadyTime> deliver(const View& view);

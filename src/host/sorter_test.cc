@@ -317,6 +317,18 @@ TEST_F(SorterTest, UserIsNotTypedWhileAPeersTurnIsAboutToBegin) {
   EXPECT_EQ(heard(), Lines{"type text of u"});
 }
 
+TEST_F(SorterTest, MessageForAProgramWithoutAProfileNamesItsInbox) {
+  view.typed_into = false;
+  come("a");
+  come("b", DeliveryMode::Immediate);
+  (void)heard();
+  after(1s, State::Unknown);
+  constexpr auto kWhy =
+      "no profile knows the program, so nothing is typed into it; it stands in its inbox.md ($AGENT_RELAY_INBOX)";
+  EXPECT_EQ(heard(), (Lines{format("b deferred: {}", kWhy), format("a deferred: {}", kWhy)}));
+  EXPECT_FALSE(gate);
+}
+
 TEST_F(SorterTest, UserGoesByAWayThatSpeaksForTheUser) {
   can(DeliveryMode::OnIdle, Moment::Idle, "queue");
   come_from_user("u");

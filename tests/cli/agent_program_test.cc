@@ -82,6 +82,19 @@ TEST_F(Unprofiled, EchoOfTheUsersKeysIsNotHeard) {
   EXPECT_EQ(messages("said by cat"), 1u);
 }
 
+TEST_F(Unprofiled, EveryViewSaysThatNothingIsTypedIntoIt) {
+  start_shell(":");
+  EXPECT_EQ(string_member(box.ok_json({"explain", "Cat"}), "state"), "unknown");
+  EXPECT_TRUE(until([&] { return box.ok({"agents", "--json"}).find(R"("state":"unknown")") != std::string::npos; }));
+  const auto id = send("Cat", "hello");
+  EXPECT_TRUE(waits_because(id, "inbox.md ($AGENT_RELAY_INBOX)")) << ledger(id).story;
+  EXPECT_FALSE(ledger(id).tells("not known to be ready"));
+  const auto seen = box.run({"send", "Cat", "again", "--wait", "seen"});
+  EXPECT_EQ(seen.code, 5);
+  EXPECT_NE(seen.err.find("at most accepted"), std::string::npos) << seen.err;
+  EXPECT_NE(seen.err.find("--wait accepted"), std::string::npos) << seen.err;
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");
