@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kFile = "inbox.md";
 constexpr std::string_view kOldFile = "inbox.old.md";
 constexpr std::string_view kHeading = "## From ";
+constexpr std::string_view kUser = "your user ";  // as in the header of what is typed
 constexpr std::size_t kMaxFileBytes = kMaxInboxBytes + 4 * protocol::kMaxFrameBytes;
 
 /// `## From Alice [id] at 2026-01-01T00:00:00.000Z`: the id is what stands in the first brackets.
@@ -68,7 +69,7 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
     ids_ = {id};
     bytes_ = 0;
   }
-  auto text = format("{}{} [{}]{} at {}\n\n", kHeading, bracketless(message.from), id,
+  auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
                      speech::header_tags(message.kind, message.topic, message.reply_to), protocol::iso_time(now));
   append_body(text, message.body);
   for (const auto& file : message.files) text += speech::attached_line(file) + "\n";

@@ -26,6 +26,15 @@ TEST(InboxFile, HoldsEachMessageOnceAlsoInALaterLife) {
             "## From Alice [a2] at 1970-01-01T00:00:01.000Z\n\nsecond\n\n");
 }
 
+TEST(InboxFile, TellsAMessageOfTheUserFromAPeers) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  auto users = message("a1", "do it");
+  users.as_user = true;
+  ASSERT_TRUE(inbox.add(users, 0));
+  EXPECT_EQ(*disk.bytes("inbox.md"), "## From your user Alice [a1] at 1970-01-01T00:00:00.000Z\n\ndo it\n\n");
+}
+
 TEST(InboxFile, NamesWhatCameWithAMessage) {
   client::testing::MemoryDirectory disk;
   InboxFile inbox{disk};
