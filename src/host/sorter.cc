@@ -220,11 +220,15 @@ std::optional<SteadyTime> Sorter::serve_quiet(Priority priority, const View& vie
 }
 
 std::vector<Letter> Sorter::take_quiet(std::size_t max_bytes) {
+  return take_quiet_if(max_bytes, [](const Letter&) { return true; });
+}
+
+std::vector<Letter> Sorter::take_quiet_if(std::size_t max_bytes, const std::function<bool(const Letter&)>& fits) {
   std::vector<Letter> taken;
   if (hook_takes_quiet_) return taken;
+  const auto has_room = [&](const Letter& each) { return each.text.size() < max_bytes && fits(each); };
   for (const auto priority : kPriorities)
-    while (auto letter =
-               take_noted(quiet(priority), [&](const Letter& each) { return each.text.size() < max_bytes; })) {
+    while (auto letter = take_noted(quiet(priority), has_room)) {
       max_bytes -= letter->text.size() + 1;
       taken.push_back(*std::move(letter));
     }
@@ -282,12 +286,13 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
     letter.not_before = view.now + kHandRetry;
     return letter.not_before;
   }
+  const auto suits_way = [&](const Letter& each) { return !(each.as_user && by.as_peer); };
   const auto key = ++last_key_;
   adapters::Words words{.delivery = note_of(letter), .text = letter.text, .mode = mode};
   auto first = from.take();
   std::string company;
   if (mode != DeliveryMode::NextMessage)
-    for (auto& quiet : take_quiet(kMaxQuietBytes)) {
+    for (auto& quiet : take_quiet_if(kMaxQuietBytes, suits_way)) {
       company += quiet.text + "\n";
       into_its_hands(std::move(quiet), key, mode, by.way);
     }
@@ -296,7 +301,7 @@ std::optional<SteadyTime> Sorter::hand_over(LetterQueue& from, DeliveryMode mode
   handed_.back().awaits_turn = mode == DeliveryMode::NextMessage;
   const auto fits = [&](const Letter& each) {
     return words.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
-           !each.typed_only && !(each.as_user && by.as_peer) &&
+           !each.typed_only && suits_way(each) &&
            std::ranges::count_if(handed_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxHanded);
   };
   while (auto next = take_noted(from, fits)) {

@@ -151,6 +151,7 @@ class Sorter {
   std::optional<SteadyTime> look_for_proof(const View& view);
   /// The next one that fits, noted; none when none does or the note cannot be written.
   std::optional<Letter> take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits);
+  std::vector<Letter> take_quiet_if(std::size_t max_bytes, const std::function<bool(const Letter&)>& fits);
   bool noted(Letter& letter);
   void wait(Letter& letter, std::string_view reason);
   void end(const Letter& letter, protocol::Receipt receipt);

@@ -317,6 +317,27 @@ TEST_F(SorterTest, UserIsNotTypedWhileAPeersTurnIsAboutToBegin) {
   EXPECT_EQ(heard(), Lines{"type text of u"});
 }
 
+TEST_F(SorterTest, SilentMessageOfTheUserDoesNotGoAlongWithAPeers) {
+  can(DeliveryMode::OnIdle, Moment::Idle, "inbox");
+  view.can.by(DeliveryMode::OnIdle).as_peer = true;
+  sorter.add({.place = {.id = "u"},
+              .from = "human",
+              .message = "u",
+              .text = "text of u",
+              .as_user = true,
+              .quiet = true,
+              .injection = Injection{rules}});
+  come_quietly("q");
+  come("a");
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), (Lines{"hand text of q\ntext of a",
+                            "u deferred: it does not wake the agent; it goes with the next message"}));
+  const auto typed_with = sorter.take_quiet(1'000);
+  ASSERT_EQ(typed_with.size(), 1u) << "it goes with what is typed";
+  EXPECT_EQ(typed_with.front().text, "text of u");
+}
+
 TEST_F(SorterTest, MessageForAProgramWithoutAProfileNamesItsInbox) {
   view.typed_into = false;
   come("a");
