@@ -107,8 +107,9 @@ TEST_F(NativeSideTest, SaysByWhichWayEachThingIsDone) {
 
 TEST_F(NativeSideTest, OffersNothingTypedWithoutATerminal) {
   NativeSide headless{nullptr, *this, "h", profiles::Press::Nothing, {}, false};
-  EXPECT_EQ(headless.capabilities(),
-            R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
+  EXPECT_EQ(
+      headless.capabilities(),
+      R"({"terminal":false,"hear":"","know":"","answer":"","count":"","speak":{"manual":"held"},"proof":"submitted"})");
   EXPECT_FALSE(headless.modes().has(DeliveryMode::OnIdle));
   EXPECT_TRUE(headless.modes().has(DeliveryMode::Manual));
   NativeSide unprofiled{nullptr, *this, "h", profiles::Press::Nothing,
