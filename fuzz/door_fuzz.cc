@@ -1,4 +1,5 @@
-// What is said at a host's door, and the record by which it is found: any bytes give a value or a sentence.
+// What is said at a host's door, the record by which it is found, and the one it leaves of its end: any bytes give a value or
+// a sentence.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -6,6 +7,7 @@
 #include "check.h"
 #include "host/door_messages.h"
 #include "host/record.h"
+#include "protocol/ended_session.h"
 
 using namespace relay;
 
@@ -18,6 +20,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     host::write_record(json, *record);
     const auto again = host::parse_record(json.take());
     FUZZ_CHECK(again && again->name == record->name && again->socket == record->socket);
+  }
+  if (const auto ended = protocol::parse_ended_session(text)) {
+    const auto again = protocol::parse_ended_session(protocol::write_ended_session(*ended));
+    FUZZ_CHECK(again && again->agent == ended->agent && again->session == ended->session &&
+               again->events.size() <= ended->events.size());
+  } else {
+    FUZZ_CHECK(!ended.error().message().empty());
   }
   return 0;
 }

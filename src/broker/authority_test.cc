@@ -93,6 +93,15 @@ TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   EXPECT_EQ(world.control(own, read).at("success"), true) << "its own inbox";
 }
 
+TEST_F(Authority, AgentCannotRemoveAnotherWithItsMessages) {
+  world.leave(bob);
+  world.send(world.join_ours("Alice"), "1", "Bob", "keep this");
+  const auto shell = world.join_from(agent_origin("Carol"), "cli", kCommandLine);
+  const auto refused = world.answer(shell, "REMOVE_AGENT", R"({"name":"Bob","removeMessages":true})");
+  EXPECT_EQ(refused.at("success"), false) << json::serialize(refused);
+  EXPECT_EQ(world.bodies(world.join_ours("Bob")), std::vector<std::string>{"keep this"});
+}
+
 TEST_F(Authority, AgentThatLooksLikeTheUserDoesNotSilenceTheUser) {
   world.join("bi11");
   const auto shell = world.connect();

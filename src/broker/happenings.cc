@@ -197,9 +197,15 @@ void Core::take_untold_events(AgentState& agent, const std::vector<protocol::End
     protocol::Envelope envelope;
     envelope.id = event.id;
     envelope.payload = event.payload;
+    const auto before = changes_.size();
     const auto taken = take_event(agent, envelope, Asking::Over);
     change(records::SetOutboxMark{
         agent.outboxes.advance(agent.name(), id->epoch, id->number, !taken.has_value(), now_.wall)});
+    // Nobody tells them again: what they change is saved whatever becomes of this commit.
+    records::Changes told;
+    std::move(changes_.begin() + static_cast<std::ptrdiff_t>(before), changes_.end(), std::back_inserter(told));
+    changes_.erase(changes_.begin() + static_cast<std::ptrdiff_t>(before), changes_.end());
+    for (auto& each : told) save_eventually(std::move(each));
   }
 }
 

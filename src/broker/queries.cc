@@ -371,6 +371,8 @@ void Core::on_remove_agent(Connection& connection, const protocol::Envelope& env
     payload.field("success", success).field("removed", removed).field("message", message);
     respond(to, MessageType::RemoveAgentResponse, id, payload.take());
   };
+  if (const auto refused = require_user(connection, "remove an agent"))
+    return answer(connection, envelope.id, false, false, refused->sentence);
   AgentState* agent = find_agent(wanted->name);
   if (agent == nullptr)
     return answer(connection, envelope.id, true, false, format("nobody here is called '{}'", wanted->name));

@@ -170,7 +170,8 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
           relay::format("see the disk and {}; messages are refused until it can be written", context.home.daemon_log)));
   if (const auto* storage = object_member(*status, "storage"))
     if (const auto damage = string_member(*storage, "damage"))
-      findings.push_back(problem("damage", *damage, "look at the disk; the files are kept beside the store"));
+      findings.push_back(
+          problem("damage", *damage, "look at the disk; damaged files that were found are kept beside the store"));
   if (const auto* storage = object_member(*status, "storage"))
     if (const auto refused = integer_member(*storage, "refusedChanges").value_or(0); refused > 0)
       findings.push_back(problem("refused", relay::format("the message store refuses {} acknowledged changes", refused),

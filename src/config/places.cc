@@ -96,7 +96,8 @@ std::optional<std::string> counterpart_of(const std::string& root, const std::st
   if (!linked || !is_at_or_below(root, linked->main)) return std::nullopt;
   auto place = linked->root + root.substr(linked->main.size());
   std::error_code failed;
-  return fs::is_directory(place, failed) ? std::optional{std::move(place)} : std::nullopt;
+  const bool is_its_own = fs::is_directory(place, failed) && resolved(place) == place;  // a link may lead elsewhere
+  return is_its_own ? std::optional{std::move(place)} : std::nullopt;
 }
 
 /// True when `directory` holds something that makes it a project root. A relay home is no such thing.

@@ -1,27 +1,12 @@
 #include "daemon/http_callers.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "pty/process_table.h"
 
 namespace relay::daemon {
-namespace {
-
-/// `hosts/` of every project of the home. An agent of one project is an agent to all.
-std::vector<std::string> host_directories(const std::string& projects) {
-  std::vector<std::string> directories;
-  std::error_code error;
-  for (std::filesystem::directory_iterator project{projects, error}, end; !error && project != end;
-       project.increment(error))
-    directories.push_back(project->path().string() + "/hosts");
-  return directories;
-}
-
-}  // namespace
-
 HttpCallers::HttpCallers(const config::Home& home)
-    : classifier_{[projects = home.projects] { return host_directories(projects); },
+    : classifier_{[projects = home.projects] { return host::host_directories(projects); },
                   std::vector{home.projects, home.runtime}} {}
 
 std::optional<protocol::PeerOrigin> HttpCallers::classify(const net::HttpPeer& peer) {

@@ -56,8 +56,10 @@ Result<std::unique_ptr<OpenWorkspace>> OpenWorkspace::open(const Surroundings& a
   options.info.started = around.started;
   options.price_of = price_by(around.home.root + "/cost-models.json");
   options.origin_of = [classifier = std::make_shared<host::PeerClassifier>(
-                           self->project_.hosts, std::vector{around.home.projects, around.home.runtime})](
-                          const net::Peer& peer) { return classifier->classify(peer.pid); };
+                           self->project_.hosts, around.home.projects,
+                           std::vector{around.home.projects, around.home.runtime})](const net::Peer& peer) {
+    return classifier->classify(peer.pid);
+  };
   options.info.system_token = around.system_token;
   options.info.damage = self->warning_;
   options.info.lost_messages = opened.damage.lost_messages;
@@ -113,16 +115,18 @@ Result<void> OpenWorkspace::restore_sockets() {
         format("the directory {} of the workspace {} was removed; close it with: agent-relay down, then open it "
                "again with: agent-relay up",
                project_.directory, project_.root));
+  Result<void> restored;
   for (auto& listener : std::exchange(listeners_, {})) {
-    if (listener->is_reachable()) {
-      listeners_.push_back(std::move(listener));
-      continue;
+    if (!listener->is_reachable()) {
+      log::warn("listening again at a socket that was removed", {{"socket", listener->path()}});
+      const auto listening = listen_at(listener->path());
+      if (listening) continue;
+      if (restored) restored = listening;
     }
-    log::warn("listening again at a socket that was removed", {{"socket", listener->path()}});
-    RELAY_TRY(listen_at(listener->path()));
+    listeners_.push_back(std::move(listener));
   }
   announce_project(around_.home, project_, socket_);
-  return {};
+  return restored;
 }
 
 std::vector<std::string> OpenWorkspace::further_sockets() const {

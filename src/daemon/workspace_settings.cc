@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/directory.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/random.h"
@@ -32,6 +33,9 @@ std::int64_t random_first_key() {
   return static_cast<std::int64_t>(SystemRandom{}.below(kBound));
 }
 
+/// Left by a workspace that keeps its messages in memory: the event log beside it tells of no store.
+constexpr auto kMemoryMark = "events-of-memory";
+
 /// A new store beside the event log of an earlier one, and no journal that remembers it.
 store::Damage find_missing_store(const std::string& path, const std::string& directory) {
   std::error_code ignored;
@@ -42,6 +46,7 @@ store::Damage find_missing_store(const std::string& path, const std::string& dir
   return {.findings = {format("the message store {} is missing and a new one was begun beside the event log in {}",
                               path, directory)},
           .lost_messages = messages,
+          .more_lost = true,  // the event log is written behind the store
           .counted = true,
           .refused = 0,
           .kept = {}};
@@ -94,6 +99,7 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
   switch (settings.storage_type()) {
     case config::StorageType::Memory:
       opened.store = std::make_unique<store::MemoryStore>(SystemRandom{}.hex(8), random_first_key());
+      if (const auto directory = DiskDirectory::open(project.directory)) (void)(*directory)->create(kMemoryMark);
       break;
     case config::StorageType::Sqlite: {
       opened.path = config::database_path(settings, project);
@@ -108,7 +114,9 @@ Result<OpenedStore> open_store(const config::Settings& settings, const config::P
                                          .now = now,
                                          .first_key = random_first_key(),
                                          .boot_id = boot_id()};
-      opened.damage = find_missing_store(opened.path, project.directory);
+      if (std::error_code ignored;
+          !std::filesystem::remove(std::filesystem::path{project.directory} / kMemoryMark, ignored))
+        opened.damage = find_missing_store(opened.path, project.directory);
       auto sqlite = RELAY_TRY(store::SqliteStore::open(options));
       opened.journal = RELAY_TRY(store::recover_journal(*sqlite, options));
       opened.damage.add(sqlite->damage());

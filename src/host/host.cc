@@ -126,12 +126,13 @@ class Host::Core final : public pty::ProgramListener,
     namespace fs = std::filesystem;
     const auto projects = fs::path{options_.places.records}.parent_path().parent_path().string();
     const auto doors = fs::path{options_.places.door}.parent_path().string();
-    door_.classify_by([this, classifier = std::make_shared<PeerClassifier>(
-                                 options_.places.records, std::vector{projects, doors})](const net::Peer& peer) {
-      // The daemon checks its callers itself, and it may have been started inside an agent.
-      if (link_ && peer.pid > 0 && peer.pid == link_->daemon_pid()) return protocol::daemon_origin();
-      return classifier->classify(peer.pid);
-    });
+    door_.classify_by(
+        [this, classifier = std::make_shared<PeerClassifier>(options_.places.records, projects,
+                                                             std::vector{projects, doors})](const net::Peer& peer) {
+          // The daemon checks its callers itself, and it may have been started inside an agent.
+          if (link_ && peer.pid > 0 && peer.pid == link_->daemon_pid()) return protocol::daemon_origin();
+          return classifier->classify(peer.pid);
+        });
   }
 
   [[nodiscard]] bool has_profile() const { return options_.profile.name != profiles::kGeneric; }
@@ -474,7 +475,8 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void look_again(std::optional<SteadyTime> at) {
-    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_, keyboard_.due()})
+    const auto keys_due = ended_ ? std::nullopt : keyboard_.due();  // held keys end with the program
+    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_, keys_due})
       if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }

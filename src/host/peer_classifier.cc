@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "host/record.h"
@@ -31,10 +32,8 @@ std::vector<Ancestor> ancestors_of(pid_t pid) {
   while (pid > 1 && chain.size() < kMaxAncestors) {
     const auto process = pty::find_process(pid);
     if (!process) break;
-    chain.push_back({.pid = pid,
-                     .door = pty::find_variable(pid, "AGENT_RELAY_DOOR").value_or(""),
-                     .name = pty::find_variable(pid, "AGENT_RELAY_NAME").value_or(""),
-                     .start = process->id.start});
+    chain.push_back(
+        {.pid = pid, .door = pty::find_variable(pid, "AGENT_RELAY_DOOR").value_or(""), .start = process->id.start});
     pid = process->parent;
   }
   return chain;
@@ -54,13 +53,29 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
   for (const auto& ancestor : ancestors) {
     if (!is_below_any(ancestor.door, door_roots)) continue;
     const auto agent = std::ranges::find(agents, ancestor.door, &AgentProcess::door);
-    return protocol::agent_origin(agent != agents.end() ? agent->agent : ancestor.name, ancestor.door);
+    return protocol::agent_origin(agent != agents.end() ? agent->agent : std::string{}, ancestor.door);
   }
   return protocol::user_origin();
 }
 
-PeerClassifier::PeerClassifier(std::string records, std::vector<std::string> door_roots)
-    : PeerClassifier{[directories = std::vector{std::move(records)}] { return directories; }, std::move(door_roots)} {}
+std::vector<std::string> host_directories(const std::string& projects) {
+  std::vector<std::string> directories;
+  std::error_code error;
+  for (std::filesystem::directory_iterator project{projects, error}, end; !error && project != end;
+       project.increment(error))
+    directories.push_back(project->path().string() + "/hosts");
+  return directories;
+}
+
+PeerClassifier::PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> door_roots)
+    : own_{std::move(own)},
+      records_{[own = own_, projects] {
+        auto directories = projects.empty() ? std::vector<std::string>{} : host_directories(projects);
+        std::erase(directories, own);
+        directories.insert(directories.begin(), own);
+        return directories;
+      }},
+      door_roots_{std::move(door_roots)} {}
 
 PeerClassifier::PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots)
     : records_{std::move(records)}, door_roots_{std::move(door_roots)} {}
@@ -77,7 +92,10 @@ std::vector<AgentProcess> PeerClassifier::agents() {
     auto& recorded = recorded_[directory];
     if (const auto before = known.find(directory); before != known.end()) recorded = std::move(before->second);
     read_again(directory, recorded);
-    all.insert(all.end(), recorded.agents.begin(), recorded.agents.end());
+    for (const auto& agent : recorded.agents) {
+      all.push_back(agent);
+      if (!own_.empty() && directory != own_) all.back().agent.clear();
+    }
   }
   return all;
 }

@@ -1,7 +1,7 @@
 /// Classifies the process at the other end of a Unix socket: the user's shell, or a process inside an agent.
 ///
 /// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
-///   this workspace among them makes it a process of that agent. A record may be a killed host's, so a pid counts only with
+///   this home among them makes it a process of that agent, which has its name only in its own workspace. A record may be a killed host's, so a pid counts only with
 ///   the start of its process and within its boot. A process that was orphaned on purpose is still known
 ///   by AGENT_RELAY_DOOR in its environment, which can only lower its authority: nothing in an environment raises it.
 /// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
@@ -37,22 +37,26 @@ struct AgentProcess {
 struct Ancestor {
   pid_t pid = 0;
   std::string door = {};  // AGENT_RELAY_DOOR
-  std::string name = {};  // AGENT_RELAY_NAME
   std::uint64_t start = 0;
 };
 
 /// Pure: nearest first. Parents count before environments, which a process chooses for its children. A door counts when it lies
-/// below one of `door_roots` (others belong to another home) and names the agent of its host, whatever the name beside it.
+/// below one of `door_roots` (others belong to another home) and means the agent of its host; without a record of that host the
+/// agent has no name.
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
                                std::span<const std::string> door_roots);
+
+/// `hosts/` of every project of the home.
+std::vector<std::string> host_directories(const std::string& projects);
 
 class PeerClassifier {
  public:
   /// The directories of host records to look into (`hosts/` of a workspace); called for each classification.
   using RecordDirectories = std::function<std::vector<std::string>()>;
 
-  /// `records` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen.
-  PeerClassifier(std::string records, std::vector<std::string> door_roots);
+  /// `own` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen. Agents of the other
+  /// projects in `projects` are agents without a name here: one of them may be called as an agent of this workspace is.
+  PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> door_roots);
   PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots);
 
   /// The calling process itself is the user's: the HTTP API checks its callers before it connects.
@@ -66,6 +70,7 @@ class PeerClassifier {
   std::vector<AgentProcess> agents();
   static void read_again(const std::string& directory, Recorded& recorded);
 
+  std::string own_;  // empty: agents of all directories have their names
   RecordDirectories records_;
   std::vector<std::string> door_roots_;
   std::unordered_map<std::string, Recorded> recorded_;  // by directory; only those asked for last

@@ -32,27 +32,23 @@ TEST(PeerOriginOf, ProcessBelowAHostIsTheAgents) {
 TEST(PeerOriginOf, NearestAgentCounts) { EXPECT_EQ(origin({{7}, {200}, {6}, {100}}), agent_origin("Bob")); }
 
 TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
-  const Ancestor orphan{.pid = 7, .door = "/home/u/.agent-relay/projects/1/hosts/a.sock", .name = "Carol"};
-  EXPECT_EQ(origin({orphan}), agent_origin("Carol", orphan.door));
-  EXPECT_EQ(origin({{9}, orphan}), agent_origin("Carol", orphan.door));
+  const Ancestor orphan{.pid = 7, .door = "/home/u/.agent-relay/projects/1/hosts/a.sock"};
+  EXPECT_EQ(origin({orphan}), agent_origin("", orphan.door)) << "of which agent nothing says: its host has no record";
+  EXPECT_EQ(origin({{9}, orphan}), agent_origin("", orphan.door));
 }
 
 TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
   const std::string door = "/home/u/.agent-relay/projects/1/hosts/a.sock";
-  EXPECT_EQ(origin({{.pid = 7, .door = door, .name = "Bob"}, {100}}), agent_origin("Alice"));
+  EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice"));
   EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
   const std::vector<AgentProcess> recorded{{.pid = 100, .agent = "Alice", .door = door}};
-  const std::vector<Ancestor> orphan{{.pid = 7, .door = door, .name = "Bob"}};
+  const std::vector<Ancestor> orphan{{.pid = 7, .door = door}};
   EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice", door));
 }
 
 TEST(PeerOriginOf, DoorOfAnotherHomeDoesNotCount) {
-  EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock", .name = "Carol"}}), user_origin());
+  EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock"}}), user_origin());
   EXPECT_EQ(origin({{.pid = 7, .door = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
-}
-
-TEST(PeerOriginOf, NameAloneDoesNotMakeAnAgent) {
-  EXPECT_EQ(origin({{.pid = 7, .name = "khaled"}}), user_origin()) << "a person may set AGENT_RELAY_NAME";
 }
 
 TEST(PeerOriginOf, VanishedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
@@ -103,7 +99,7 @@ struct PeerClassifierTest : ::testing::Test {
 };
 
 TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
-  PeerClassifier classifier{folder, {}};
+  PeerClassifier classifier{folder, {}, {}};
   const WaitingChild host{true};
   EXPECT_EQ(classifier.classify(host.below()), user_origin());
   {
@@ -114,6 +110,18 @@ TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
     EXPECT_EQ(classifier.classify(::getppid()), user_origin());
   }
   EXPECT_EQ(classifier.classify(host.below()), user_origin()) << "the host has ended";
+}
+
+TEST_F(PeerClassifierTest, AgentOfAnotherWorkspaceIsAnAgentWithoutAName) {
+  const auto own = folder + "/projects/a/hosts", other = folder + "/projects/b/hosts";
+  for (const auto& directory : {own, other}) std::filesystem::create_directories(directory);
+  PeerClassifier classifier{own, folder + "/projects", {}};
+  const WaitingChild alice, namesake;
+  const auto here = RecordFile::write(own, {.id = "a1", .name = "Alice", .pid = alice.pid(), .socket = "/a"});
+  const auto there = RecordFile::write(other, {.id = "b1", .name = "Alice", .pid = namesake.pid(), .socket = "/b"});
+  ASSERT_TRUE(here && there);
+  EXPECT_EQ(classifier.classify(alice.pid()), agent_origin("Alice", "/a"));
+  EXPECT_EQ(classifier.classify(namesake.pid()), agent_origin("", "/b"));
 }
 
 TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
@@ -137,7 +145,7 @@ TEST(PeerOriginOf, ReusedPidOfADeadAgentIsTheUsers) {
 }
 
 TEST_F(PeerClassifierTest, RecordOfAKilledHostDoesNotMakeAnAgentOfAReusedPid) {
-  PeerClassifier classifier{folder, {}};
+  PeerClassifier classifier{folder, {}, {}};
   const WaitingChild shell;
   const auto start = pty::find_process(shell.pid())->id.start;
   const auto with = [&](std::uint64_t recorded, const std::string& boot) {
@@ -156,13 +164,13 @@ TEST_F(PeerClassifierTest, RecordOfAKilledHostDoesNotMakeAnAgentOfAReusedPid) {
 }
 
 TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {
-  PeerClassifier classifier{folder, {}};
+  PeerClassifier classifier{folder, {}, {}};
   EXPECT_EQ(classifier.classify(::getpid()), protocol::daemon_origin());
   EXPECT_TRUE(classifier.classify(::getpid()).is_user());
 }
 
 TEST_F(PeerClassifierTest, ProcessThatIsGoneIsUnknown) {
-  PeerClassifier classifier{folder, {}};
+  PeerClassifier classifier{folder, {}, {}};
   pid_t gone = 0;
   {
     const WaitingChild child;

@@ -12,6 +12,7 @@ void Damage::add(Damage other) {
     if (std::ranges::find(findings, finding) == findings.end()) findings.push_back(std::move(finding));
   std::ranges::move(other.kept, std::back_inserter(kept));
   lost_messages += other.lost_messages;
+  more_lost = more_lost || other.more_lost;
   counted = counted && other.counted;
   refused = std::max(refused, other.refused);
 }
@@ -27,7 +28,8 @@ std::string Damage::sentence() const {
   if (text.empty()) return text;
   if (lost_messages == 0 && !counted) return text;
   if (lost_messages == 0) return text + "; no acknowledged message is lost";
-  return text + format("; at most {} acknowledged message{} lost", lost_messages, lost_messages == 1 ? " is" : "s are");
+  return text + format("; at {} {} acknowledged message{} lost", more_lost ? "least" : "most", lost_messages,
+                       lost_messages == 1 ? " is" : "s are");
 }
 
 Damage found_at_work(const Error& error) {

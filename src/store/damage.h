@@ -11,7 +11,8 @@ namespace relay::store {
 
 struct Damage {
   std::vector<std::string> findings;  // a sentence each: which file, what is wrong, where it is kept
-  std::uint64_t lost_messages = 0;    // acknowledged and gone: at most so many
+  std::uint64_t lost_messages = 0;    // acknowledged and gone: at most so many, unless more_lost
+  bool more_lost = false;             // newer ones may be gone that nothing counts
   bool counted = true;                // false: the losses are counted when the store is opened next
   std::uint64_t refused = 0;          // changes that the database refuses in all: kept, tried again at each opening
   std::vector<std::string> kept;      // the damaged files, under their new names

@@ -270,6 +270,16 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   EXPECT_EQ((*store)->refused(), 2u);
   EXPECT_EQ((*store)->damage().lost_messages, 1u);
   EXPECT_NE((*store)->warning().find("db-refused"), std::string::npos) << (*store)->warning();
+  // The broker knows Mallory's delivery alone: what becomes of that one is no matter of the refused one.
+  ASSERT_TRUE((*store)->begin());
+  ASSERT_TRUE((*store)->apply(ChangeDelivery{Key{6}, DeliveryState::Delivered, Proof::Seen, kStart}));
+  ASSERT_TRUE((*store)->commit());
+  DeadQuery query;
+  query.deliveries = {Key{6}};
+  const auto rows = (*store)->dead(query).value();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows.front().delivery.state, DeliveryState::Delivered);
+  EXPECT_EQ((*store)->refused(), 2u);
 }
 
 TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {

@@ -37,6 +37,8 @@ class RefusedChanges {
   /// that is still refused is not tried. Returns how many were dropped.
   Result<std::size_t> retry(const std::function<Result<bool>(const records::Change&)>& apply);
 
+  /// From here on only what is kept from now on counts as a base: a broker that starts knows no row that was refused before.
+  void start_work() { messages_.clear(), deliveries_.clear(); }
   /// Does the change build on one that is kept?
   [[nodiscard]] bool is_base_of(const records::Change& change) const;
   [[nodiscard]] std::size_t size() const { return waiting_.size(); }
@@ -55,7 +57,7 @@ class RefusedChanges {
   std::string path_, vfs_;
   std::unique_ptr<VfsFile> file_;
   std::vector<Waiting> waiting_;
-  std::set<Key> messages_, deliveries_;  // of the changes that wait
+  std::set<Key> messages_, deliveries_;  // of the changes that wait; since start_work: of those kept since
 };
 
 }  // namespace relay::store

@@ -72,10 +72,10 @@ Result<void> verify(Connection& connection, const SqliteOptions& options, bool c
   return verified.zeros || !verified.checked ? check_structure(connection, options) : Result<void>{};
 }
 
-/// A page that the log holds may stand half written in the file. False: a reader keeps the log from being folded in.
+/// A page that the log holds may stand half written in the file. False: another connection keeps the log from being folded in.
 Result<bool> fold_log(Connection& connection) {
   auto fold = RELAY_TRY(connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"));
-  return RELAY_TRY(fold.step()) && fold.integer(1) == fold.integer(2);
+  return RELAY_TRY(fold.step()) && fold.integer(0) == 0 && fold.integer(1) == fold.integer(2);
 }
 
 struct Checked {
@@ -235,13 +235,17 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
 }
 
 Result<void> SqliteStore::retry_refused() {
-  const auto applied = RELAY_TRY(parts_->refused.retry([this](const Change& change) {
+  const auto applied = parts_->refused.retry([this](const Change& change) {
     std::string refusal;
-    return apply_alone(*this, change, refusal);
-  }));
-  if (applied > 0)
+    return apply_alone(*this, change, refusal, Promise::Kept);  // nothing else has it once its mark is made
+  });
+  parts_->refused.start_work();
+  if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
+  if (!applied)  // a full disk is no reason not to open
+    log::warn("refused changes cannot be tried now", {{"reason", applied.error().message()}});
+  else if (*applied > 0)
     log::warn("changes that the message store refused earlier are applied now",
-              {{"changes", format("{}", applied)}, {"still refused", format("{}", refused())}});
+              {{"changes", format("{}", *applied)}, {"still refused", format("{}", refused())}});
   return {};
 }
 

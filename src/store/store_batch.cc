@@ -144,8 +144,8 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 
 }  // namespace
 
-Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal) {
-  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = Promise::ElseKept};
+Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, Promise promise) {
+  const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .promise = promise};
   const auto done = run_group(store, {&one, 1});
   if (done) return true;
   store.rollback();

@@ -45,7 +45,8 @@ BatchOutcome carry_out(MessageStore& store, const std::vector<BatchRequest>& req
 
 /// One change in a group of its own. True: the store has it, also when it had it before. False: the store refuses it, and
 /// `refusal` says why.
-Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal);
+Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal,
+                         Promise promise = Promise::ElseKept);
 
 /// Answers for the pages and expiries among them: there are none, and why.
 void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);

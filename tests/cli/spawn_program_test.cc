@@ -128,14 +128,18 @@ TEST_F(Spawned, ReleaseIsReportedAsReleased) {
   EXPECT_EQ(string_member(last_event("agent.released", "Bob"), "releasedBy"), "human");
 }
 
-TEST_F(Spawned, AgentThatReleasesAnotherIsNamedWhateverItSays) {
-  spawn("Mine", "wait");
-  ASSERT_TRUE(hears("Mine", "wait"));
-  const auto script =
-      box.write(box.project() + "/in.sh",
-                format("env -u AGENT_RELAY_NAME {} release Mine >{}/said 2>&1; exec cat\n", program(), box.project()));
+TEST_F(Spawned, AgentReleasesOnlyThoseItStartedAndIsNamedWhateverItSays) {
+  spawn("Other", "wait");
+  box.ok({"spawn", "Mine", program_of("Mine"), "wait", "--from", "In"});
+  ASSERT_TRUE(hears("Mine", "wait") && hears("Other", "wait"));
+  const auto release = [&](const std::string& name) {
+    return format("env -u AGENT_RELAY_NAME {} release {} >>{}/said 2>&1; ", program(), name, box.project());
+  };
+  const auto script = box.write(box.project() + "/in.sh", release("Other") + release("Mine") + "exec cat\n");
   box.ok({"spawn", "In", "sh " + script});
   EXPECT_EQ(ending_of("Mine"), "released by In") << text_of(box.project() + "/said");
+  EXPECT_NE(text_of(box.project() + "/said").find("Other was started by ada"), std::string::npos);
+  EXPECT_TRUE(is_here("Other"));
   box.ok({"release", "In"});
 }
 

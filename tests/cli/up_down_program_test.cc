@@ -39,7 +39,7 @@ TEST(Up, ASecondOneIsHarmless) {
 
 TEST(Up, RestoresASocketThatWasRemoved) {
   Sandbox box;
-  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"}, "@Bob I am here\n");
   fs::remove(box.workspace_directory() + "/relay.sock");
   box.ok({"up"});
   box.ok({"send", "Bob", "hello"});
@@ -54,6 +54,24 @@ TEST(Up, WritesTheTokenOfTheHomeAgain) {
   box.ok({"up"});
   EXPECT_EQ(box.system_token(), token);
   box.ok({"agents"});
+}
+
+TEST(Up, MessagesThatWereInMemoryAreNoMissingStore) {
+  Sandbox box;
+  box.ok({"up", "--storage", "memory"});
+  box.ok({"chat", "--name", "Bob"}, "@Bob gone with the daemon\n");
+  const auto log = box.workspace_directory() + "/events.jsonl";
+  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  box.ok({"down", "--all"});
+  box.ok({"up"});
+  EXPECT_EQ(box.ok({"status"}).find("lost"), std::string::npos);
+  box.ok({"chat", "--name", "Bob"}, "@Bob stored\n");
+  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  box.kill_daemon();
+  for (const auto& entry : fs::directory_iterator{box.workspace_directory()})
+    if (entry.path().filename().string().starts_with("messages.sqlite")) fs::remove(entry.path());
+  box.ok({"up"});
+  EXPECT_NE(box.ok({"status"}).find("at least"), std::string::npos) << "such a store is missed";
 }
 
 TEST(Up, ManyAtOnceShareOneDaemon) {

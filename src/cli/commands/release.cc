@@ -41,7 +41,7 @@ Result<void> ask_daemon(const Context& context, const std::string& agent, const 
   return fail(Errc::Refused, string_member(result, "error").value_or("it was not released"));
 }
 
-/// Straight through its door, so that it works without the daemon as well.
+/// The user's goes straight to the host's socket, so that it works without the daemon as well; an agent's through the daemon.
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
   if (!record.detached && !record.headless)
