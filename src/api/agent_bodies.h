@@ -78,7 +78,7 @@ inline constexpr auto kObject<api::AgentBody> = object(
     member<&api::AgentBody::provider>("provider", "its program"),
     member<&api::AgentBody::session_id>("sessionId", "of its present life, while it is connected"),
     member<&api::AgentBody::state>(
-        "state", "as its session tells it: starting, active, idle, waiting, blocked, paused, unknown"),
+        "state", "as its session tells it: starting, active, typing, idle, waiting, blocked, paused, unknown"),
     member<&api::AgentBody::reason>("reason", "why what is for it waits"),
     member<&api::AgentBody::paused>("paused", "a person holds back what is for it"),
     member<&api::AgentBody::spawned>("spawned", "the daemon started it: it may be typed into and ended from here"),

@@ -20,7 +20,7 @@ std::string_view word_for(State state, std::string_view profile) {
     case State::Idle: return "idle";
     case State::Blocked: return "blocked";
     case State::Unknown: return profile == profiles::kGeneric ? "unknown" : "starting";
-    case State::Typing:
+    case State::Typing: return "typing";
     case State::Working: return "active";
   }
   std::unreachable();

@@ -13,8 +13,8 @@
 namespace relay::protocol {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSessionStates = {"starting", "active", "idle",   "waiting",
-                                                            "blocked",  "paused", "unknown"};
+constexpr std::array<std::string_view, 8> kSessionStates = {"starting", "active",  "typing", "idle",
+                                                            "waiting",  "blocked", "paused", "unknown"};
 constexpr std::array<std::string_view, 5> kShadowTriggers = {"SESSION_END", "CODE_WRITTEN", "REVIEW_REQUEST",
                                                              "EXPLICIT_ASK", "ALL_MESSAGES"};
 

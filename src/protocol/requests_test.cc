@@ -158,7 +158,7 @@ TEST(SessionRequests, LogAndState) {
   EXPECT_EQ(line.data, "out\n");
   EXPECT_EQ(line.timestamp, 1000);
   EXPECT_FALSE(parse_log(R"({"data":5})"));
-  for (const auto* state : {"starting", "active", "idle", "waiting", "blocked", "paused", "unknown"}) {
+  for (const auto* state : {"starting", "active", "typing", "idle", "waiting", "blocked", "paused", "unknown"}) {
     EXPECT_EQ(parse_session_state(format(R"({{"state":"{}"}})", state))->state, state);
   }
   EXPECT_EQ(parse_session_state(R"({"state":"idle","reason":"done"})")->reason, "done");
