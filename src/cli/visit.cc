@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/format.h"
@@ -13,6 +14,15 @@ namespace relay::cli {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kMaxListed = 8;
+
+/// `Alice, Bob`; of many the first.
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i)
+    text += (text.empty() ? "" : ", ") + std::string{names[i]};
+  return names.size() > kMaxListed ? relay::format("{} and {} more", text, names.size() - kMaxListed) : text;
+}
 
 }  // namespace
 
@@ -25,7 +35,7 @@ Result<host::HostRecord> find_host(const Context& context, const std::string& ag
   const auto hint = !near.empty() ? relay::format("did you mean {}?", near.front())
                     : names.empty()
                         ? relay::format("no agent runs here; start one with: agent-relay -n {} claude", agent)
-                        : std::string{"see who is here with: agent-relay agents"};
+                        : relay::format("these do: {}", listed(names));
   return fail(Errc::NoSuchAgent,
               relay::format("no agent {} runs under agent-relay in {}; {}", agent, context.project.root, hint));
 }

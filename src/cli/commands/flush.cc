@@ -31,13 +31,15 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   const auto shown = sanitised(name, Lines::Join);
-  if (done.count() == 0 && RELAY_CLI_TRY(is_paused(connection, name)))
+  const bool paused = RELAY_CLI_TRY(is_paused(connection, name));
+  if (done.count() == 0 && paused)
     remark(relay::format("nothing but its pause holds what waits for {}; end it with: agent-relay unpause {}", shown,
                          shown));
   else if (done.count() == 0)
     remark(relay::format("nothing was held for {}; what else waits: agent-relay inbox {} --unread", shown, shown));
   else
-    print_sentence(relay::format("{} for {} released\n", messages_in_words(done.count()), shown));
+    print_sentence(relay::format("{} for {} released{}\n", messages_in_words(done.count()), shown,
+                                 paused ? relay::format("; they wait until: agent-relay unpause {}", shown) : ""));
   return ExitCode::Yes;
 }
 
