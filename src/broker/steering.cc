@@ -167,8 +167,12 @@ void Core::flush(Steering steering, Result<records::HeldPage> page) {
     steering.cursor = item.delivery.key;
     if (!steering.request.delivery_id.empty() && wanted != item.delivery.key) continue;
     protocol::Lane lane = item.delivery.lane;
-    if (lane.mode == protocol::DeliveryMode::Manual) lane.mode = protocol::DeliveryMode::OnIdle;
-    if (put_back(item.delivery, item.topic, lane, format("flushed by {}", steering.by))) ++steering.count;
+    auto reason = format("flushed by {}", steering.by);
+    if (lane.mode == protocol::DeliveryMode::Manual) {
+      lane.mode = protocol::DeliveryMode::OnIdle;
+      reason += "; it was sent as manual";
+    }
+    if (put_back(item.delivery, item.topic, lane, reason)) ++steering.count;
   }
   if (page->more) return ask_held(std::move(steering));
   answer_control_when_saved(std::move(steering));

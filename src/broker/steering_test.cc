@@ -37,7 +37,7 @@ TEST_F(Steering, FlushLetsGoWhatIsKeptForASessionWithoutAQueue) {
   EXPECT_EQ(body(frames[1]), "two");
   EXPECT_EQ(number(delivery_block(frames[0]), "lane"), -1) << "they are in the usual lane now";
   EXPECT_EQ(text(delivery_block(frames[0]), "mode"), "on-idle");
-  EXPECT_EQ(last_reason("message-1"), "flushed by a person");
+  EXPECT_EQ(last_reason("message-1"), "flushed by a person; it was sent as manual");
   EXPECT_EQ(number(world.control(person, kFlush), "count"), 0);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/invocation.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
+#include "host/present_hosts.h"
 
 namespace relay::cli {
 namespace {
@@ -49,6 +50,16 @@ json::array with_presence(json::array agents) {
   return agents;
 }
 
+/// Agents that run and are not listed: their hosts reach a daemon that was started again within a second or two.
+std::string reconnecting(const Context& context, const std::string& listed) {
+  std::string names;
+  for (const auto& host : host::present_hosts(context.project.hosts)) {
+    const auto name = sanitised(host.name, Lines::Join);
+    if (("\n" + listed).find("\n" + name + "\n") == std::string::npos) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
 ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const json::object query = {{"includeIdle", invocation.has("--all")}};
@@ -78,6 +89,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   else
     remark(invocation.has("--all") ? "nobody has joined this workspace yet; join with: agent-relay chat --name NAME"
                                    : "nobody is here now; see who was with: agent-relay agents --all");
+  if (const auto missing = reconnecting(context, names); !missing.empty())
+    remark(relay::format("running and not connected yet: {}", missing));
   return ExitCode::Yes;
 }
 
