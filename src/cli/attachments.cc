@@ -117,6 +117,8 @@ Result<std::vector<Attachment>> keep_attachments(const std::string& project_root
                                               files.size(), protocol::kMaxAttachments));
   std::vector<std::string> names;  // all of them before the first copy is made
   for (const auto& file : files) names.push_back(RELAY_TRY(shown_name(file)));
+  const auto top = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay"}));
+  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // nobody should commit them
   const auto directory = RELAY_TRY(DiskDirectory::open_inside(project_root, {".agent-relay", "attachments"}));
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& file = files[i];

@@ -48,6 +48,7 @@ class Attachments : public ::testing::Test {
 TEST_F(Attachments, AreCopiedForTheirOwnerAlone) {
   const auto copies = keep_attachments(root_, {file("my report.txt", "all green")}).value();
   ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(content_of(root_ + "/.agent-relay/.gitignore"), "*\n") << "nobody commits them by mistake";
   EXPECT_EQ(copies[0].name, "my report.txt");
   EXPECT_EQ(copies[0].bytes, 9U);
   EXPECT_EQ(copies[0].sha256, sha256_hex("all green"));
