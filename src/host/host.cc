@@ -131,7 +131,11 @@ class Host::Core final : public pty::ProgramListener,
                                                              std::vector{projects, doors})](const net::Peer& peer) {
           // The daemon checks its callers itself, and it may have been started inside an agent.
           if (link_ && peer.pid > 0 && peer.pid == link_->daemon_pid()) return protocol::daemon_origin();
-          return classifier->classify(peer.pid);
+          auto origin = classifier->classify(peer.pid);
+          // Its agent may call a hook before the record is written.
+          if (origin.is_agent() && origin.agent.empty() && origin.door == options_.places.door)
+            origin.agent = options_.record.name;
+          return origin;
         });
   }
 
