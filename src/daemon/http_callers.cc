@@ -5,6 +5,7 @@
 #include "pty/process_table.h"
 
 namespace relay::daemon {
+
 HttpCallers::HttpCallers(const config::Home& home)
     : classifier_{[projects = home.projects] { return host::host_directories(projects); },
                   std::vector{home.projects, home.runtime}} {}
