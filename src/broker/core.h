@@ -539,6 +539,7 @@ class Core {
     std::string cli = {};
     std::string words = {};  // of the task
     std::string role = {};
+    std::optional<QueryId> approval = {};  // the ANSWER that approved it; it is answered with the outcome
   };
   /// An agent that runs for another and has not said HELLO yet: `agent.spawned` names its session.
   struct Spawned {
@@ -562,7 +563,10 @@ class Core {
   [[nodiscard]] AgentState* spawning_agent(const Connection& connection, const protocol::SpawnRequest& wanted);
   enum class SpawnPlace : std::uint8_t { Anywhere, InsideProject };
   void start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
-                    SpawnPlace place = SpawnPlace::Anywhere);
+                    SpawnPlace place = SpawnPlace::Anywhere, std::optional<QueryId> approval = {});
+  [[nodiscard]] static Objection not_started(std::string_view name, const Objection& reason);
+  /// Answers the ANSWER that decided a spawn. Without an id a rule decided, and no connection expects a response.
+  void tell_approver(std::optional<QueryId> approval, const std::optional<Objection>& objection);
   void ask_about_spawn(AgentState& asker, const Connection& connection, const protocol::Envelope& envelope,
                        protocol::SpawnRequest wanted);
   void decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply& reply, const std::string& by,

@@ -131,21 +131,28 @@ void Core::decide_spawn(AgentState& asker, OpenRequest& open, const PromptReply&
   auto pending = pending_spawns_.extract(open.id);
   Connection* const connection = pending.empty() ? nullptr : find(pending.mapped().connection);
   const bool there = connection != nullptr && connection->phase == Phase::Active;
-  if (const auto question = asked ? take_asked(*asked) : std::nullopt)
-    if (Connection* const person = find(question->connection); person != nullptr && person->phase == Phase::Active)
-      tell_answered(*person, question->request_id,
-                    there ? std::nullopt
-                          : std::optional{Objection{Refusal::Stale, "the agent that asked does not wait any more"}});
-  if (!there) return;
+  if (!there) return tell_approver(asked, Objection{Refusal::Stale, "the agent that asked does not wait any more"});
   const PendingSpawn& spawn = pending.mapped();
   protocol::Envelope envelope;
   envelope.id = spawn.request_id;
   envelope.claim_token = spawn.claim_token;
-  if (allowed) return start_worker(*connection, envelope, spawn.wanted);
+  if (allowed) return start_worker(*connection, envelope, spawn.wanted, SpawnPlace::Anywhere, asked);
+  tell_approver(asked, std::nullopt);
   refuse_worker(*connection, envelope, MessageType::SpawnResult, spawn.wanted.name,
                 {Refusal::Refused, late ? "your user was asked and did not answer; go on without it"
                                         : format("your user said no{}; go on without it",
                                                  reply.reason.empty() ? "" : format(" ({})", reply.reason))});
+}
+
+Core::Objection Core::not_started(std::string_view name, const Objection& reason) {
+  return {reason.refusal, format("approved, but {} did not start: {}", name, reason.sentence), reason.retry_after_ms};
+}
+
+void Core::tell_approver(std::optional<QueryId> approval, const std::optional<Objection>& objection) {
+  const auto question = approval ? take_asked(*approval) : std::nullopt;
+  Connection* const connection = question ? find(question->connection) : nullptr;
+  if (connection == nullptr || connection->phase != Phase::Active) return;
+  tell_answered(*connection, question->request_id, objection);
 }
 
 /// The request did not come before a person.
@@ -178,7 +185,7 @@ void Core::drop_pending_spawns(ConnectionId connection) {
 }
 
 void Core::start_worker(Connection& connection, const protocol::Envelope& envelope, protocol::SpawnRequest wanted,
-                        SpawnPlace place) {
+                        SpawnPlace place, std::optional<QueryId> approval) {
   // Whoever has a session is known by it; the command line speaks for a person.
   const bool speaks_for_another = connection.query_only && !wanted.spawner.empty();
   Starting starting{.connection = connection.id,
@@ -189,11 +196,16 @@ void Core::start_worker(Connection& connection, const protocol::Envelope& envelo
                     .task = as_message(wanted.task),
                     .cli = wanted.words.empty() ? std::string{} : wanted.words.front(),
                     .words = wanted.task,
-                    .role = wanted.role};
-  if (const auto objection = objection_to_spawn(connection, wanted, starting, envelope.claim_token))
+                    .role = wanted.role,
+                    .approval = approval};
+  if (const auto objection = objection_to_spawn(connection, wanted, starting, envelope.claim_token)) {
+    tell_approver(approval, not_started(wanted.name, *objection));
     return refuse_worker(connection, envelope, MessageType::SpawnResult, wanted.name, *objection);
+  }
   const auto id = ask_host(connection, envelope, MessageType::SpawnResult, wanted.name);
-  if (!id) return;
+  if (!id)
+    return tell_approver(approval,
+                         not_started(wanted.name, {Refusal::Busy, "the agent that asked has too many open requests"}));
   if (!starting.task.empty() && speaks_for_another) admit_guest(wanted.spawner);
   emit(StartHost{*id,
                  {.name = std::move(wanted.name),
@@ -263,9 +275,11 @@ void Core::host_started(QueryId id, Result<std::int32_t> pid) {
   if (!pid) {
     note(Note::Level::Info,
          format("{} was not started for {}: {}", started.name, started.from.value(), pid.error().message()));
+    tell_approver(started.approval, not_started(started.name, {Refusal::Refused, pid.error().message()}));
     return tell_worker(*asked, Failure{pid.error()});
   }
   note(Note::Level::Info, format("{} was started for {} (pid {})", started.name, started.from.value(), *pid));
+  tell_approver(started.approval, std::nullopt);
   const auto said = [](const std::string& text) {
     return text.empty() ? std::optional<std::string>{} : std::optional{text};
   };

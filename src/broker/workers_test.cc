@@ -449,10 +449,34 @@ TEST_F(SpawnByAgent, APersonIsAskedAndTheirYesStartsIt) {
   const auto started = starts();
   ASSERT_EQ(started.size(), 1u);
   EXPECT_EQ(started[0].order.words, (Texts{"claude", "-p", "two words"}));
-  EXPECT_EQ(payload(world.heard(person, "ANSWER_RESULT").at(0)).at("success").as_bool(), true);
+  EXPECT_TRUE(world.heard(person, "ANSWER_RESULT").empty()) << "the outcome is not known yet";
   world.host_started(started[0].id, 7);
+  EXPECT_EQ(payload(world.heard(person, "ANSWER_RESULT").at(0)).at("success").as_bool(), true);
   EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), true);
   EXPECT_TRUE(world.answer(person, "PROMPTS", "{}").at("permissions").as_array().empty());
+}
+
+TEST_F(SpawnByAgent, ApprovalReportsAStartThatFailed) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude")");
+  answer("approve");
+  world.host_started(only_start(world).id, fail("claude is not in PATH"));
+  const auto told = result(world, person, "ANSWER_RESULT");
+  EXPECT_EQ(bool_member(told, "success"), false);
+  EXPECT_EQ(text(told, "code"), "REFUSED");
+  EXPECT_EQ(text(told, "error"), "approved, but Dev did not start: claude is not in PATH");
+  EXPECT_EQ(bool_member(result(world, alice, "SPAWN_RESULT"), "success"), false);
+}
+
+TEST_F(SpawnByAgent, ApprovalReportsANameThatIsTaken) {
+  allow(SpawnByAgents::Ask);
+  spawn(alice, R"("cli":"claude")");
+  world.join("Dev");
+  answer("approve");
+  EXPECT_TRUE(starts().empty());
+  const auto told = result(world, person, "ANSWER_RESULT");
+  EXPECT_EQ(text(told, "code"), "NOT_OWNER");
+  EXPECT_NE(text(told, "error").find("approved, but Dev did not start: "), std::string::npos) << text(told, "error");
 }
 
 TEST_F(SpawnByAgent, APersonsNoIsToldToTheAgentWithItsReason) {

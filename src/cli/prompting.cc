@@ -1,5 +1,7 @@
 #include "cli/prompting.h"
 
+#include <chrono>
+
 #include "base/format.h"
 #include "cli/answers.h"
 #include "cli/visit.h"
@@ -12,14 +14,17 @@ namespace {
 using protocol::MessageType;
 using Prompts = std::vector<json::object>;
 
+constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon gives up the start of an agent after 30 s
+
 bool fits(const json::object& prompt, std::string_view kind) {
   return kind.empty() || string_member(prompt, "kind") == kind;
 }
 
 // ---- by way of the daemon
 
-Result<json::object> ask(Connection& connection, MessageType type, const std::string& question) {
-  return parse_json_object(RELAY_TRY(connection.ask(type, question)));
+Result<json::object> ask(Connection& connection, MessageType type, const std::string& question,
+                         std::chrono::milliseconds timeout = kAnswerTimeout) {
+  return parse_json_object(RELAY_TRY(connection.ask(type, question, timeout)));
 }
 
 Result<Prompts> known_prompts(Connection& connection, std::string_view agent, std::string_view kind) {
@@ -115,7 +120,8 @@ Result<json::object> answer_prompt(const Context& context, const PromptAnswer& a
                                                           .decision = answer.allow ? protocol::PromptDecision::Approve
                                                                                    : protocol::PromptDecision::Deny,
                                                           .answers = answer.answers,
-                                                          .reason = answer.message})));
+                                                          .reason = answer.message}),
+                                  string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kAnswerTimeout));
   if (!bool_member(told, "success").value_or(false))
     return fail(Errc::Refused, string_member(told, "error").value_or("the daemon refused"));
   return prompt;
