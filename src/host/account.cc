@@ -2,10 +2,12 @@
 
 #include <chrono>
 
+#include "host/presence.h"
+
 namespace relay::host {
 
 void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
-  answer.field("state", name_of(account.state)).begin_array("evidence");
+  answer.field("state", shown_state_name(account.state, account.record.profile)).begin_array("evidence");
   if (const auto known = account.native.known())
     answer.begin_element()
         .field("witness", known->way.empty() ? account.native.can().know : known->way)

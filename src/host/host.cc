@@ -292,7 +292,7 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);
-    answer.field("state", name_of(shown_state()));
+    answer.field("state", shown_state_name(shown_state(), options_.record.profile));
   }
   void describe_state(protocol::JsonWriter& answer) const override {
     auto shown = account();

@@ -14,19 +14,16 @@ using profiles::State;
 
 static_assert(Intent::kMaxNotes >= kMaxLetters, "a note is kept for every letter that may be in hand");
 
-/// As sessions of every kind call it.
+/// The word of SESSION_STATE, which sessions of every kind use.
 std::string_view word_for(State state, std::string_view profile) {
-  switch (state) {
-    case State::Idle: return "idle";
-    case State::Blocked: return "blocked";
-    case State::Unknown: return profile == profiles::kGeneric ? "unknown" : "starting";
-    case State::Typing: return "typing";
-    case State::Working: return "active";
-  }
-  std::unreachable();
+  return state == State::Working ? "active" : shown_state_name(state, profile);
 }
 
 }  // namespace
+
+std::string_view shown_state_name(State state, std::string_view profile) {
+  return state == State::Unknown && profile != profiles::kGeneric ? "starting" : name_of(state);
+}
 
 protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes) {
   protocol::Hello hello;

@@ -19,6 +19,9 @@ inline constexpr std::uint32_t kMaxLetters = 2'048;  // those that are held unti
 /// A host takes everything of a mode it can do, and finds the moment itself.
 protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes);
 
+/// The name of a state for users. An agent with a profile whose state is not known yet is starting.
+std::string_view shown_state_name(profiles::State state, std::string_view profile);
+
 /// SESSION_STATE. `profile`: of the agent; without one a state that is not known stays so. `reason`: why mail waits;
 /// empty: it does not. `modes`: when they have changed.
 std::string session_state(profiles::State state, std::string_view profile, std::string_view reason,
