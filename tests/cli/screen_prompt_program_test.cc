@@ -12,29 +12,7 @@ namespace {
 struct ScreenPrompts : Asking {
   ScreenPrompts() {
     std::ostringstream profile;
-    profile << std::ifstream{SCRIPTED_PROFILE}.rdbuf() << R"(
-[answers]
-press = "mark"
-allow = '^Yes$'
-deny = '^No$'
-begins = '^─{20,}'
-ends = '^ Enter to confirm '
-
-[[pattern]]
-name = "run"
-role = "permission"
-regex = '^(?P<tool>Run) (?P<command>.+)\?$'
-
-[[pattern]]
-name = "which"
-role = "question"
-regex = '^(?P<text>Which .+\?)$'
-
-[[pattern]]
-name = "choice"
-role = "choice"
-regex = '^(?P<mark>❯ )?(?P<number>\d+)\. (?P<label>\S.*)$'
-)";
+    profile << std::ifstream{SCRIPTED_PROFILE}.rdbuf() << std::ifstream{SCRIPTED_DIALOGS}.rdbuf();
     box.write(box.home() + "/profiles/scripted.toml", profile.str());
     script(R"({"rules": [
       {"contains": "deploy", "dialog": {"title": "Run make deploy?", "options": ["Yes", "Always", "No"]}, "reply": "said {answer}", "denied": "left it"},
