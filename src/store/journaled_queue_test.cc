@@ -11,6 +11,7 @@
 #include "store/durable_queue.h"
 #include "store/inline_queue.h"
 #include "store/journal_recovery.h"
+#include "store/refused_changes.h"
 #include "store/sqlite_store.h"
 #include "store/testing/loop_inbox.h"
 #include "store/testing/sample_records.h"
@@ -280,6 +281,28 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows.front().delivery.state, DeliveryState::Delivered);
   EXPECT_EQ((*store)->refused(), 2u);
+}
+
+TEST_F(JournaledQueue, ChangeThatBuildsOnARefusedOneIsToldWhereThereIsNoRoomForIt) {
+  queue.reset();
+  auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
+  ASSERT_TRUE(store);
+  for (const auto& each : direct(5, "Alice", "Bob", "refused")) ASSERT_TRUE((*store)->keep_refused(each));
+  const auto later = change(6, DeliveryState::Delivered);
+  auto room = RefusedChanges::kMaxBytes;
+  for (std::int64_t key = 101; room >= 8; ++key) {  // until not even a small change fits
+    const auto before = (*store)->refused();
+    ASSERT_TRUE((*store)->keep_refused(AddMessage{message(key, "Alice", "Bob", std::string(room, 'x'))}));
+    if ((*store)->refused() == before) room /= 2;
+  }
+  ASSERT_TRUE((*store)->begin());
+  const auto applied = (*store)->apply(later);
+  ASSERT_FALSE(applied) << "it is neither in the database nor kept";
+  EXPECT_TRUE(is(applied.error(), Errc::BadChange));
+  const auto damage = (*store)->keep_refused(later);
+  ASSERT_TRUE(damage);
+  ASSERT_FALSE(damage->findings.empty());
+  EXPECT_NE(damage->findings.front().find("are lost"), std::string::npos) << damage->findings.front();
 }
 
 TEST_F(JournaledQueue, CommitThatIsThereAlreadyIsNoContradiction) {

@@ -292,8 +292,9 @@ Result<void> SqliteStore::apply(const Change& change) {
     if (std::holds_alternative<AddDelivery>(change))
       return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
     const auto kept = parts_->refused.keep(change);
-    if (kept) return {};
+    if (kept && *kept != RefusedChanges::Kept::NoRoom) return {};
     rollback();
+    if (kept) return fail(Errc::BadChange, "it builds on a refused change, and there is no room to keep it");
     return Failure{kept.error()};
   }
   auto done = parts_->writer.apply(change);
