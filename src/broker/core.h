@@ -224,6 +224,9 @@ class Core {
   // --- forgetting.cc
   /// Is there room for one name more, beside `others` that are promised? The longest unused ones are forgotten for it.
   [[nodiscard]] bool has_room_for_name(std::size_t others = 0);
+  void forget_unused(WallMs older_than, std::vector<std::string> names);
+  /// Members of channels and voters: their names are kept.
+  [[nodiscard]] std::set<AgentName> needed_names() const;
   [[nodiscard]] std::vector<std::string> unused_names(WallMs older_than, std::size_t most) const;
   /// Not connected, not resumable, not claimed; nothing waits for it, and the user set nothing for it.
   [[nodiscard]] bool is_unused(const AgentState& agent, WallMs older_than) const;

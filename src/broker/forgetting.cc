@@ -18,12 +18,22 @@ constexpr WallMs kIdsKept = 2 * kDayMs;  // a sender may repeat what it said, an
 
 /// Forgotten in memory before the commit, so that whoever comes under the name meanwhile is new and saved behind it. A
 /// commit that fails leaves a row that the next start reads and the next round removes.
-void Core::forget_unused(WallMs older_than) {
-  const auto names = unused_names(older_than, kMaxForgotten);
-  forget_names(names);
-  if (names.size() < kMaxForgotten) return;
-  when_committed([this, older_than](Saving saving) {
-    if (saving == Saving::Done) forget_unused(older_than);
+void Core::forget_unused(WallMs older_than) { forget_unused(older_than, unused_names(older_than, agents_.size())); }
+
+/// One batch per commit. A name that is in use again by the time of its batch is kept.
+void Core::forget_unused(WallMs older_than, std::vector<std::string> names) {
+  const auto needed = needed_names();
+  std::vector<std::string> batch;
+  while (!names.empty() && batch.size() < kMaxForgotten) {
+    const auto agent = agents_.find(names.back());
+    if (agent != agents_.end() && is_unused(agent->second, older_than) && !needed.contains(agent->second.name()))
+      batch.push_back(std::move(names.back()));
+    names.pop_back();
+  }
+  forget_names(batch);
+  if (names.empty()) return;
+  when_committed([this, older_than, names = std::move(names)](Saving saving) mutable {
+    if (saving == Saving::Done) forget_unused(older_than, std::move(names));
   });
 }
 
@@ -49,8 +59,7 @@ void Core::count_description(AgentState& agent) {
   description_bytes_ += agent.described_bytes;
 }
 
-/// The longest unused first.
-std::vector<std::string> Core::unused_names(WallMs older_than, std::size_t most) const {
+std::set<AgentName> Core::needed_names() const {
   std::set<AgentName> needed;
   for (const auto& [channel, members] : channels_)
     if (channel != protocol::kGeneralChannel) needed.insert(members.begin(), members.end());  // everyone is in that one
@@ -58,6 +67,12 @@ std::vector<std::string> Core::unused_names(WallMs older_than, std::size_t most)
     needed.insert(proposal.proposer);
     needed.insert(proposal.participants.begin(), proposal.participants.end());
   }
+  return needed;
+}
+
+/// The longest unused first.
+std::vector<std::string> Core::unused_names(WallMs older_than, std::size_t most) const {
+  const auto needed = needed_names();
   std::vector<std::pair<WallMs, std::string_view>> found;
   for (const auto& [name, agent] : agents_)
     if (is_unused(agent, older_than) && !needed.contains(agent.name()))
