@@ -2,6 +2,8 @@
 ///
 /// A run for one prompt (`codex exec`) prints a line for each hook, so it has none (hooks/wiring.h): its rollout is found among the
 /// files it has open. It ends after its turn and looks into no queue, so nothing is delivered to it.
+#include <algorithm>
+
 #include "adapters/agents.h"
 #include "adapters/codex_queue.h"
 #include "adapters/codex_rollout.h"
@@ -19,9 +21,10 @@ constexpr Millis kAttendedPatience{2'000};
 constexpr Millis kUnattendedPatience{30'000};
 
 /// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends.
-constexpr Millis kRolloutLookInterval{100};
-constexpr int kFrequentLooks = 100;
-constexpr Millis kLateRolloutLookInterval{1'000};
+/// A run that never opens one (--ephemeral) must not be polled for its whole life, so the interval grows with each look.
+constexpr Millis kMinRolloutLookInterval{100};
+constexpr Millis kMaxRolloutLookInterval{30'000};
+constexpr int kFrequentLooks = 50;
 
 class Codex final : public HookedAdapter {
  public:
@@ -78,8 +81,8 @@ class Codex final : public HookedAdapter {
     if (follows()) return;
     if (const auto rollout = find_open_rollout(agent_, codex_home(serve_)); !rollout.empty())
       return follow(rollout, thread_of_rollout(rollout), started_at_);
-    const auto interval = ++looks_ < kFrequentLooks ? kRolloutLookInterval : kLateRolloutLookInterval;
-    look_timer_ = loop().after(interval, [this] { look_for_rollout(); });
+    if (++looks_ > kFrequentLooks) look_interval_ = std::min(look_interval_ * 5 / 4, kMaxRolloutLookInterval);
+    look_timer_ = loop().after(look_interval_, [this] { look_for_rollout(); });
   }
 
   pty::Command serve_;
@@ -87,6 +90,7 @@ class Codex final : public HookedAdapter {
   pid_t agent_ = 0;
   WallMs started_at_ = 0;
   int looks_ = 0;
+  Millis look_interval_ = kMinRolloutLookInterval;
   std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<CodexQueue> queue_;
   bool queue_works_ = true;
