@@ -7,7 +7,7 @@
 namespace relay::host {
 
 void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
-  answer.field("state", shown_state_name(account.state, account.record.profile)).begin_array("evidence");
+  answer.field("state", shown_state_name(account.state, account.sight.watcher().is_starting())).begin_array("evidence");
   if (const auto known = account.native.known())
     answer.begin_element()
         .field("witness", known->way.empty() ? account.native.can().know : known->way)

@@ -292,7 +292,7 @@ class Host::Core final : public pty::ProgramListener,
   [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
   void describe(protocol::JsonWriter& answer) const override {
     write_record(answer, options_.record);
-    answer.field("state", shown_state_name(shown_state(), options_.record.profile));
+    answer.field("state", shown_state_name(shown_state(), sight_.watcher().is_starting()));
   }
   void describe_state(protocol::JsonWriter& answer) const override {
     auto shown = account();
@@ -617,8 +617,8 @@ class Host::Core final : public pty::ProgramListener,
                               {"interfaces", native_.capabilities()}});
     const auto modes = native_.modes();
     const auto news = std::exchange(told_modes_, modes) == modes ? std::nullopt : std::optional{modes};
-    (void)link_->say(protocol::MessageType::SessionState,
-                     session_state(shown_state(), options_.profile.name, told_reason_, native_.capabilities(), news));
+    (void)link_->say(protocol::MessageType::SessionState, session_state(shown_state(), sight_.watcher().is_starting(),
+                                                                        told_reason_, native_.capabilities(), news));
   }
   void on_ready(const client::Session& session) override {
     tell_started(options_.record.pid);

@@ -4,7 +4,6 @@
 
 #include "base/format.h"
 #include "host/intent.h"
-#include "profiles/shelf.h"
 #include "protocol/json_writer.h"
 
 namespace relay::host {
@@ -15,14 +14,14 @@ using profiles::State;
 static_assert(Intent::kMaxNotes >= kMaxLetters, "a note is kept for every letter that may be in hand");
 
 /// The word of SESSION_STATE, which sessions of every kind use.
-std::string_view word_for(State state, std::string_view profile) {
-  return state == State::Working ? "active" : shown_state_name(state, profile);
+std::string_view word_for(State state, bool starting) {
+  return state == State::Working ? "active" : shown_state_name(state, starting);
 }
 
 }  // namespace
 
-std::string_view shown_state_name(State state, std::string_view profile) {
-  return state == State::Unknown && profile != profiles::kGeneric ? "starting" : name_of(state);
+std::string_view shown_state_name(State state, bool starting) {
+  return state == State::Unknown && starting ? "starting" : name_of(state);
 }
 
 protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes) {
@@ -44,10 +43,10 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
   return hello;
 }
 
-std::string session_state(State state, std::string_view profile, std::string_view reason, std::string_view capabilities,
+std::string session_state(State state, bool starting, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::Modes> modes) {
   protocol::JsonWriter payload;
-  payload.field("state", word_for(state, profile)).optional("reason", reason).raw("capabilities", capabilities);
+  payload.field("state", word_for(state, starting)).optional("reason", reason).raw("capabilities", capabilities);
   if (modes) {
     payload.begin_array("modes");
     for (const auto mode : protocol::kDeliveryModes)

@@ -19,13 +19,12 @@ inline constexpr std::uint32_t kMaxLetters = 2'048;  // those that are held unti
 /// A host takes everything of a mode it can do, and finds the moment itself.
 protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::Modes modes);
 
-/// The name of a state for users. An agent with a profile whose state is not known yet is starting.
-std::string_view shown_state_name(profiles::State state, std::string_view profile);
+/// The name of a state for users. `starting`: the agent has not been ready yet, so a state that is not known is `starting`.
+std::string_view shown_state_name(profiles::State state, bool starting);
 
-/// SESSION_STATE. `profile`: of the agent; without one a state that is not known stays so. `reason`: why mail waits;
-/// empty: it does not. `modes`: when they have changed.
-std::string session_state(profiles::State state, std::string_view profile, std::string_view reason,
-                          std::string_view capabilities, std::optional<protocol::Modes> modes);
+/// SESSION_STATE. `reason`: why mail waits; empty: it does not. `modes`: when they have changed.
+std::string session_state(profiles::State state, bool starting, std::string_view reason, std::string_view capabilities,
+                          std::optional<protocol::Modes> modes);
 
 /// How the session of an agent ended: by its exit, or by whoever released it.
 protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<EndAgent>& released);

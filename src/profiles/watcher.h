@@ -49,6 +49,8 @@ class Watcher {
   [[nodiscard]] bool mid_frame() const { return frame_ends_.has_value(); }
   /// Something that is not known was first drawn in place of the composer then; none while the composer is seen.
   [[nodiscard]] std::optional<SteadyTime> covered_since() const { return covered_since_; }
+  /// The program has not taken prompts yet. A profile that describes no composer cannot tell.
+  [[nodiscard]] bool is_starting() const { return eyes_.has_composer() && !ready_; }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const Picture& picture() const { return picture_; }
 

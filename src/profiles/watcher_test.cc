@@ -116,6 +116,19 @@ TEST_F(StartingTest, AComposerBeforeTheProgramTakesPromptsIsNotIdle) {
   EXPECT_EQ(look(5s, ""), State::Idle) << "it scrolls away";
 }
 
+TEST_F(StartingTest, AgentThatWasReadyIsNotStartingWhenItsScreenIsNotUnderstood) {
+  const std::string header = " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n";
+  EXPECT_EQ(look(1s, ""), State::Unknown);
+  EXPECT_TRUE(watcher.is_starting());
+  ASSERT_EQ(look(2s, header), State::Idle);
+  EXPECT_FALSE(watcher.is_starting());
+  screen.feed("\x1b[1;1H");  // the cursor leaves the composer
+  (void)watcher.look(screen, SteadyTime{3s});
+  (void)watcher.look(screen, SteadyTime{3s + kVanished});
+  ASSERT_EQ(watcher.verdict().state, State::Unknown);
+  EXPECT_FALSE(watcher.is_starting());
+}
+
 TEST_F(StartingTest, AHiddenHeaderDelaysTheStartOnly) {
   EXPECT_EQ(look(1s, ""), State::Unknown);
   ASSERT_EQ(watcher.look_again_at(), SteadyTime{1s + kStart});
