@@ -60,7 +60,9 @@ const Command kDown = {
     .hint = "[--all]",
     .options = kOptions,
     .example = "agent-relay down --all",
-    .details = "Returns when it is closed. Nothing is lost: what waits is delivered after the next `up`.",
+    .details =
+        "Returns when it is closed. Nothing is lost: what waits is delivered when the workspace is open again. `up`\n"
+        "opens it, and so does any command that needs it, unless it is given `--no-start`.",
     .run = run,
 };
 
