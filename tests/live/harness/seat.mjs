@@ -57,7 +57,7 @@ export class Seat {
 
   /// What a shell says before it starts the agent.
   surroundings() {
-    return `source ${quoted(`${this.home}/env.sh`)}; ` +
+    return `. ${quoted(`${this.home}/env.sh`)}; ` +
       `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}`;
   }
 
