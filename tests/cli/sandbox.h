@@ -51,6 +51,9 @@ class Background {
   int input_;
 };
 
+/// Beside the build's own tests/cli directory: <build>/agent-relay.
+std::string program();
+
 class Sandbox {
  public:
   Sandbox();
@@ -93,13 +96,11 @@ class Sandbox {
                       const std::string& err) const;
 
   std::string top_, home_, project_;
+  std::string program_ = program();
   uid_t user_ = 0;  // 0: whoever runs the test
   std::map<std::string, std::string> variables_;
   int runs_ = 0;
 };
-
-/// Beside the build's own tests/cli directory: <build>/agent-relay.
-std::string program();
 
 /// False for a process that has ended, also while nobody has asked how.
 bool is_running(pid_t pid);
