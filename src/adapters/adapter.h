@@ -8,7 +8,7 @@
 /// - Every result carries the name of the way it came by; a way that breaks is told with its reason, once, and the host
 ///   goes one step down (screen, terminal) for what comes after.
 /// - `speak` hands a text over at most once: after `done(success)` it is in the agent's hands and nobody else may bring
-///   it; after `done(failure)` nothing of it is.
+///   it, unless `on_returned` names it; after `done(failure)` nothing of it is.
 /// - Nothing of the person's is written: what a run needs is passed by arguments, variables and private files of ours.
 /// - What an agent tells that we do not know is passed over; no record, hook or answer of an agent can end the host.
 /// Ownership: the host owns the adapter; the adapter borrows loop and listener, which outlive it.
@@ -123,6 +123,8 @@ class Listener {
   virtual void on_broken(std::string_view way, std::string why) = 0;
   /// It works after all.
   virtual void on_mended(std::string_view way) = 0;
+  /// A text that `speak` handed over is out of the agent's hands again, unread, and why. It may be delivered another way.
+  virtual void on_returned(const std::string& delivery, std::string_view reason) = 0;
   /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
   virtual std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };

@@ -26,6 +26,8 @@ constexpr Millis kMinRolloutLookInterval{100};
 constexpr Millis kMaxRolloutLookInterval{30'000};
 constexpr int kFrequentLooks = 50;
 
+constexpr std::string_view kPausedReason = "Codex takes nothing from it after an interrupted turn";
+
 class Codex final : public HookedAdapter {
  public:
   Codex() : HookedAdapter{hooks::Agent::Codex, transcripts::codex_reader} {}
@@ -36,7 +38,9 @@ class Codex final : public HookedAdapter {
     HookedAdapter::prepare(command, where);
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    queue_ = std::make_unique<CodexQueue>(loop, serve_);
+    queue_ = std::make_unique<CodexQueue>(loop, serve_, [this, &listener](const std::string& delivery) {
+      listener.on_returned(delivery, kPausedReason);
+    });
     HookedAdapter::start(loop, listener, agent);
     started_at_ = loop.now().wall;
     agent_ = agent;
@@ -44,6 +48,7 @@ class Codex final : public HookedAdapter {
   }
   /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
+  /// After an interrupted turn it takes nothing until another turn has begun: then texts are typed.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
     if (one_shot_) {
@@ -51,7 +56,8 @@ class Codex final : public HookedAdapter {
       return can;
     }
     can.know = way::kStatus;
-    if (queue_works_ && !session().empty()) can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
+    if (queue_works_ && !queue_paused_ && !session().empty())
+      can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
   }
   void on_ended() override {
@@ -66,6 +72,7 @@ class Codex final : public HookedAdapter {
     queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
       if (!outcome && std::exchange(queue_works_, false)) break_way(way::kQueue, outcome.error().message());
       done(std::move(outcome));
+      if (queue_paused_) queue_->withdraw_all();  // the turn was interrupted meanwhile
     });
   }
 
@@ -74,6 +81,16 @@ class Codex final : public HookedAdapter {
   [[nodiscard]] int turns_before_hooks() const override { return 2; }  // its start looks like a turn
   [[nodiscard]] std::optional<Millis> prompt_patience() const override {
     return where().attended ? kAttendedPatience : kUnattendedPatience;
+  }
+
+  void on_own_entry(const transcripts::Entry& entry) override {
+    if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry)) queue_->on_model_input(prompt->text);
+    const auto* ended = std::get_if<transcripts::TurnEnded>(&entry);
+    if (ended == nullptr && !std::holds_alternative<transcripts::TurnStarted>(entry)) return;
+    const bool paused = ended != nullptr && ended->ending == transcripts::Ending::Interrupted;
+    if (std::exchange(queue_paused_, paused) == paused) return;
+    listener().on_capabilities();
+    if (paused) queue_->withdraw_all();
   }
 
   void look_for_rollout() {
@@ -94,6 +111,7 @@ class Codex final : public HookedAdapter {
   std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<CodexQueue> queue_;
   bool queue_works_ = true;
+  bool queue_paused_ = false;  // by an interrupted turn
 };
 
 }  // namespace

@@ -20,12 +20,43 @@ std::string greeting() {
 
 }  // namespace
 
-CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, CodexPace pace)
-    : loop_{loop}, command_{std::move(command)}, pace_{pace} {
+CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexPace pace)
+    : loop_{loop}, command_{std::move(command)}, on_withdrawn_{std::move(on_withdrawn)}, pace_{pace} {
   command_.argv = {command_.argv.front(), "app-server"};
 }
 
 void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnHanded done) {
+  Submission submission{.thread = thread, .delivery = words.delivery, .text = words.text};
+  call("thread/queue/add",
+       {{"threadId", thread},
+        {"clientUserMessageId", words.delivery},
+        {"input", json::array{{{"type", "text"}, {"text", words.text}}}}},
+       [this, submission = std::move(submission), done = std::move(done)](Result<json::object> result) mutable {
+         if (!result) return done(Failure{result.error()});
+         const auto* queued = object_member(*result, "queuedSubmission");
+         submission.id = queued == nullptr ? "" : string_member(*queued, "id").value_or("");
+         if (!submission.id.empty()) queued_.push_back(std::move(submission));
+         if (queued_.size() > kMaxQueued) queued_.pop_front();
+         done({});
+       });
+}
+
+void CodexQueue::withdraw_all() {
+  for (const auto& submission : std::exchange(queued_, {})) withdraw(submission);
+}
+
+void CodexQueue::withdraw(const Submission& submission) {
+  call("thread/queue/delete", {{"threadId", submission.thread}, {"queuedSubmissionId", submission.id}},
+       [this, delivery = submission.delivery](const Result<json::object>& result) {
+         if (result && bool_member(*result, "deleted") == true) on_withdrawn_(delivery);
+       });
+}
+
+void CodexQueue::on_model_input(std::string_view text) {
+  std::erase_if(queued_, [&](const Submission& each) { return text.find(each.text) != std::string_view::npos; });
+}
+
+void CodexQueue::call(std::string_view method, json::object params, OnResponse done) {
   if (!helper_) {
     ready_ = false;
     auto helper = pty::LineHelper::start(loop_, command_, *this);
@@ -35,16 +66,11 @@ void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnH
     if (!helper_) return done(fail("codex app-server: it ended at once"));  // found gone in the middle of our greeting
   }
   const auto id = ++last_id_;
-  const json::object request{{"id", id},
-                             {"method", "thread/queue/add"},
-                             {"params",
-                              {{"threadId", thread},
-                               {"clientUserMessageId", words.delivery},
-                               {"input", json::array{{{"type", "text"}, {"text", words.text}}}}}}};
-  requests_.push_back({.id = id,
-                       .line = json::serialize(request),
-                       .done = std::move(done),
-                       .until = loop_.now().steady + pace_.patience});
+  requests_.push_back(
+      {.id = id,
+       .line = json::serialize(json::object{{"id", id}, {"method", method}, {"params", std::move(params)}}),
+       .done = std::move(done),
+       .until = loop_.now().steady + pace_.patience});
   if (ready_) write_waiting();
   set_timer();
 }
@@ -72,7 +98,9 @@ void CodexQueue::on_line(std::string_view line) {
   auto request = std::move(*found);
   requests_.erase(found);
   set_timer();
-  request.done(error != nullptr ? Result<void>{fail("Codex did not queue it: " + why)} : Result<void>{});
+  if (error != nullptr) return request.done(fail("Codex did not queue it: " + why));
+  const auto* result = object_member(*answer, "result");
+  request.done(result == nullptr ? json::object{} : *result);
 }
 
 void CodexQueue::on_ended(const std::string& reason) { give_up(format("codex app-server: {}", reason)); }
@@ -81,7 +109,7 @@ void CodexQueue::give_up(const std::string& reason) {
   helper_.reset();
   timer_.reset();
   for (auto& request : std::exchange(requests_, {}))
-    request.done(request.written ? Result<void>{} : Result<void>{fail(reason)});
+    request.done(request.written ? Result<json::object>{json::object{}} : Result<json::object>{fail(reason)});
 }
 
 void CodexQueue::set_timer() {

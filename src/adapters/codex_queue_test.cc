@@ -35,6 +35,7 @@ struct CodexQueueTest : ::testing::Test {
   net::AsioLoop loop;
   std::unique_ptr<CodexQueue> queue;
   Texts outcomes;  // "hello", or "hello: " and the reason
+  Texts withdrawn;
 
   /// A `codex` that writes down what it is asked: `hear` reads one line, `say` writes one.
   void codex(const std::string& script, CodexPace pace = kPatient) {
@@ -49,7 +50,7 @@ struct CodexQueueTest : ::testing::Test {
         loop,
         pty::Command{
             .argv = {path, "--model", "x"}, .environment = pty::inherited_environment(), .directory = place.path()},
-        pace);
+        [this](const std::string& delivery) { withdrawn.push_back(delivery); }, pace);
   }
   static std::string say(const char* line) { return std::string{"say '"} + line + "'\n"; }
   /// As far as the first text that is queued.
@@ -145,6 +146,41 @@ TEST_F(CodexQueueTest, ATextThatIsNeverAnsweredCountsAsTaken) {
   ASSERT_TRUE(decided());
   EXPECT_EQ(outcomes, Texts{"hello"});
   EXPECT_EQ(asked().size(), 4U);
+}
+
+TEST_F(CodexQueueTest, TextThatIsStillQueuedIsWithdrawn) {
+  codex(opening() + say(kQueued) + "hear\n" + say(R"({"id":2,"result":{"deleted":true}})") + "hear\n");
+  put("hello");
+  ASSERT_TRUE(decided());
+  queue->withdraw_all();
+  ASSERT_TRUE(run_until(loop, [&] { return !withdrawn.empty(); }));
+  EXPECT_EQ(withdrawn, Texts{"d-hello"});
+  EXPECT_EQ(asked().at(4),
+            R"({"id":2,"method":"thread/queue/delete","params":{"threadId":"01a1de40-5663-7222-84c7-ba350712453e",)"
+            R"("queuedSubmissionId":"01a1e0f1-fefb-7c00-a4b1-abe01902f385"}})");
+}
+
+TEST_F(CodexQueueTest, TextThatCodexHasTakenIsNotWithdrawn) {
+  codex(opening() + say(kQueued) + "hear\n" + say(R"({"id":2,"result":{"deleted":false}})") + "hear\n" +
+        say(R"({"id":3,"result":{}})") + "hear\n");
+  put("hello");
+  ASSERT_TRUE(decided());
+  queue->withdraw_all();
+  put("next");
+  ASSERT_TRUE(decided(2));
+  EXPECT_TRUE(withdrawn.empty());
+}
+
+TEST_F(CodexQueueTest, TextThatTheModelWasGivenIsNotAskedFor) {
+  codex(opening() + say(kQueued) + "hear\n" + say(R"({"id":2,"result":{}})") + "hear\n");
+  put("hello");
+  ASSERT_TRUE(decided());
+  queue->on_model_input("hello");
+  queue->withdraw_all();
+  put("next");
+  ASSERT_TRUE(decided(2));
+  EXPECT_EQ(asked().size(), 5U);
+  EXPECT_NE(asked().at(4).find("thread/queue/add"), std::string::npos);
 }
 
 TEST_F(CodexQueueTest, OneCodexServesManyTexts) {

@@ -130,6 +130,7 @@ void HookedAdapter::on_ended() {
 void HookedAdapter::on_transcript_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
 
 void HookedAdapter::on_entry(const transcripts::Entry& entry) {
+  on_own_entry(entry);
   if (const auto* text = std::get_if<transcripts::Text>(&entry))
     listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
   else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))

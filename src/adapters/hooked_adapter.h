@@ -49,6 +49,8 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
 
+  /// What one agent's adapter reads in the record beyond what all do, before them.
+  virtual void on_own_entry(const transcripts::Entry& /*entry*/) {}
   /// For the model when its session begins; nothing by default.
   [[nodiscard]] virtual std::string greeting() const { return {}; }
   /// Does it say "startup" also when a person begins another session in it?

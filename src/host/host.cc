@@ -384,6 +384,10 @@ class Host::Core final : public pty::ProgramListener,
     desk_.on_given(text, way, id);
     deliver_soon();
   }
+  void on_returned(const std::string& delivery, std::string_view reason) override {
+    desk_.on_returned(delivery, reason);
+    deliver_soon();
+  }
   void on_native_change() override {
     if (ended_) return;
     state_untold_ = true;  // told once it is known what waits in this state, and why

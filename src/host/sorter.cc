@@ -321,29 +321,41 @@ void Sorter::into_its_hands(Letter letter, std::uint64_t key, DeliveryMode mode,
 
 /// Those that went together are taken together, or not at all; what was seen already is not here any more.
 void Sorter::on_handed(std::uint64_t key, const Result<void>& outcome) {
+  if (!outcome) {
+    for (auto& handed : handed_)
+      if (handed.key == key) handed.letter.not_before = now_ + kHandRetry;
+    return take_back_handed(key, format("took nothing: {}", outcome.error().message()));
+  }
+  for (auto& handed : handed_) {
+    if (handed.key != key) continue;
+    handed.taken = true;
+    auto& letter = handed.letter;
+    if (!letter.place.id.empty() && !std::exchange(letter.written, true))
+      hands_.report(letter.place, {.status = ReceiptStatus::Accepted,
+                                   .proof = "written",
+                                   .reason = letter.reason,
+                                   .way = std::string{handed.way}});
+  }
+}
+
+void Sorter::on_returned(const std::string& delivery, std::string_view reason) {
+  const auto handed = std::ranges::find(handed_, delivery, [](const Handed& each) { return note_of(each.letter); });
+  if (handed != handed_.end()) take_back_handed(handed->key, format("gave it back unread: {}", reason));
+}
+
+/// `what` its interface did, for the history. They are typed from now on, where their mode can be.
+void Sorter::take_back_handed(std::uint64_t key, std::string_view what) {
   std::vector<Letter> back;
   std::erase_if(handed_, [&](Handed& handed) {
     if (handed.key != key) return false;
     auto& letter = handed.letter;
-    if (outcome) {
-      handed.taken = true;
-      if (!letter.place.id.empty() && !std::exchange(letter.written, true))
-        hands_.report(letter.place, {.status = ReceiptStatus::Accepted,
-                                     .proof = "written",
-                                     .reason = letter.reason,
-                                     .way = std::string{handed.way}});
-      return false;
-    }
     letter.typed_only = can_be_typed(letter.mode);
-    letter.not_before = now_ + kHandRetry;
-    wait(letter, format("its {} took nothing: {}", handed.way, outcome.error().message()));
+    letter.written = false;
+    wait(letter, format("its {} {}", handed.way, what));
     back.push_back(std::move(letter));
     return true;
   });
-  while (!back.empty()) {
-    put_back(std::move(back.back()));
-    back.pop_back();
-  }
+  for (; !back.empty(); back.pop_back()) put_back(std::move(back.back()));
 }
 
 std::string Sorter::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {

@@ -93,6 +93,8 @@ class Sorter {
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
   void on_given(Shown& shown, std::string_view way, std::string_view id);
+  /// The agent gave back unread what was handed over under that key. It is typed, where its mode can be.
+  void on_returned(const std::string& delivery, std::string_view reason);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
   std::vector<Letter> take_quiet(std::size_t max_bytes);
@@ -148,6 +150,7 @@ class Sorter {
   std::optional<SteadyTime> hand_over(LetterQueue& from, protocol::DeliveryMode mode, const View& view);
   void into_its_hands(Letter letter, std::uint64_t key, protocol::DeliveryMode mode, std::string_view way);
   void on_handed(std::uint64_t key, const Result<void>& outcome);
+  void take_back_handed(std::uint64_t key, std::string_view what);
   std::optional<SteadyTime> look_for_proof(const View& view);
   /// The next one that fits, noted; none when none does or the note cannot be written.
   std::optional<Letter> take_noted(LetterQueue& from, const std::function<bool(const Letter&)>& fits);

@@ -424,6 +424,22 @@ TEST_F(SorterTest, WhatADoorDidNotTakeIsTypedWithTheReason) {
   EXPECT_EQ(heard(), (Lines{"a deferred: its inbox took nothing: nobody listens there", "type text of a"}));
 }
 
+TEST_F(SorterTest, MessageThatIsGivenBackUnreadIsTypedOnce) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  (void)heard();
+  can(DeliveryMode::OnIdle, Moment::Never, {});
+  sorter.on_returned("a", "its turn was interrupted");
+  EXPECT_EQ(heard(), Lines{"a deferred: its queue gave it back unread: its turn was interrupted"});
+  sorter.on_returned("a", "its turn was interrupted");
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"type text of a"});
+  after(120s, State::Idle);
+  EXPECT_EQ(heard(), Lines{}) << "it is not in doubt: it is before the gate";
+}
+
 TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   can(DeliveryMode::NextMessage, Moment::Asked, "hook");
   for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::NextMessage);
