@@ -449,6 +449,7 @@ class Core {
     std::uint64_t count = 0;
     std::vector<std::string> ids = {};  // of what began anew, the first of them
     Key cursor = {};
+    Key end = {};           // what has a later key came after the command
     Unseen::Look look = 0;  // of the question that is open
   };
   void on_control(Connection& connection, const protocol::Envelope& envelope);

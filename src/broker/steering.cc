@@ -42,7 +42,8 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
   Steering steering{.connection = connection.id,
                     .request_id = std::string{envelope.id},
                     .by = connection.query_only ? "a person" : connection.agent.value(),
-                    .request = {}};
+                    .request = {},
+                    .end = Key{newest_.value() + 1}};
   auto request = protocol::parse_control(envelope.payload);
   if (!request) return answer_control(steering, {{Refusal::BadRequest, request.error().message()}});
   steering.request = *std::move(request);
@@ -195,7 +196,9 @@ void Core::ask_dead(Steering steering) {
     query.states = request.states.empty()
                        ? std::vector{DeliveryState::Dead, DeliveryState::Failed, DeliveryState::Expired}
                        : dead_states_named(request.states);
-    query.before = steering.cursor;
+    query.after = steering.cursor;
+    query.before = steering.end;
+    query.oldest_first = true;  // they are sent again in their old order
     query.limit = kSteeringRows;
   }
   flush_changes();

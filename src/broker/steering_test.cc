@@ -208,6 +208,14 @@ TEST_F(Steering, RedeliverOfAllTakesWhatIsInDoubtOnlyWhenNamed) {
   EXPECT_EQ(world.bodies(bob), Texts{"message-2"});
 }
 
+TEST_F(Steering, RedeliverOfAllKeepsTheOrderOfTheMessages) {
+  const auto bob = join_host(world);
+  for (const auto* id : {"message-1", "message-2", "message-3"}) world.send(alice, id, "Bob", id);
+  for (const auto& id : given(world, bob)) world.receipt(bob, id, kFailed);
+  EXPECT_EQ(number(world.control(person, R"("action":"redeliver","all":true)"), "count"), 3);
+  EXPECT_EQ(world.bodies(bob), (Texts{"message-1", "message-2", "message-3"}));
+}
+
 TEST_F(Steering, RedeliverOfAllGoesOverShortPagesOfLongLetters) {
   const auto bob = world.join("Bob", R"("capabilities":{"ack":true,"send_ack":true,"max_inflight":1000})");
   const std::string much(500'000, 'x');

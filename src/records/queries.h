@@ -120,6 +120,8 @@ struct DeadQuery {
   std::string to, from;               // empty: any
   std::vector<DeliveryState> states;  // empty: Dead, Failed, Expired, InDoubt
   Key before;                         // only older keys; 0: all
+  Key after;                          // only newer keys
+  bool oldest_first = false;
   std::size_t limit = 100;
   std::vector<Key> deliveries;  // only these, in whatever state they are, in this order; empty: any
 };

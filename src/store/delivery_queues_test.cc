@@ -395,6 +395,18 @@ TEST_P(MessageStoreSuite, ListsTheDeadNewestFirst) {
   query.before = Key{4};
   EXPECT_EQ(dead(query), Keys{2});
   query = {};
+  query.oldest_first = true;
+  query.limit = 2;
+  EXPECT_EQ(dead(query), (Keys{2, 4}));
+  query.after = Key{4};
+  EXPECT_EQ(dead(query), (Keys{6, 8}));
+  query.to = "Bob";
+  EXPECT_EQ(dead(query), (Keys{6, 8}));
+  query.before = Key{8};
+  EXPECT_EQ(dead(query), Keys{6});
+  query.before = Key{3};
+  EXPECT_EQ(dead(query), Keys{}) << "an empty range";
+  query = {};
   query.to = "Bob";
   EXPECT_EQ(dead(query), (Keys{8, 6, 4, 2}));
   query.before = Key{7};

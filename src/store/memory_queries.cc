@@ -241,12 +241,20 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
   if (!query.deliveries.empty()) return letters;
   const auto& keys = query.to.empty() ? tables_.dead() : tables_.dead_of(query.to);
   const auto& states = query.states;
-  auto at = query.before.value() > 0 ? keys.lower_bound(query.before.value()) : keys.end();
-  while (at != keys.begin() && letters.size() < query.limit && bytes < kMaxAnswerBytes) {
-    const auto& delivery = tables_.deliveries.at(*--at).delivery;
-    if (!query.from.empty() && delivery.from.value() != query.from) continue;
-    if (!states.empty() && std::find(states.begin(), states.end(), delivery.state) == states.end()) continue;
-    take(*at);
+  const auto first = keys.upper_bound(query.after.value());
+  const auto last = query.before.value() > 0 ? keys.lower_bound(query.before.value()) : keys.end();
+  const auto take_if_matching = [&](std::int64_t key) {
+    const auto& delivery = tables_.deliveries.at(key).delivery;
+    if (!query.from.empty() && delivery.from.value() != query.from) return;
+    if (states.empty() || std::ranges::find(states, delivery.state) != states.end()) take(key);
+  };
+  const auto has_room = [&] { return letters.size() < query.limit && bytes < kMaxAnswerBytes; };
+  const auto range = query.before.value() > 0 && query.before <= query.after ? std::ranges::subrange{last, last}
+                                                                             : std::ranges::subrange{first, last};
+  if (query.oldest_first) {
+    for (auto at = range.begin(); at != range.end() && has_room(); ++at) take_if_matching(*at);
+  } else {
+    for (auto at = range.end(); at != range.begin() && has_room();) take_if_matching(*--at);
   }
   return letters;
 }

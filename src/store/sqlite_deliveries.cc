@@ -101,7 +101,17 @@ Result<HeldPage> select_held(Connection& connection, const HeldRequest& request)
   " CROSS JOIN messages m ON m.key=d.message" RELAY_MESSAGE_NAMES RELAY_DELIVERY_NAMES "WHERE "
 #define RELAY_DEAD_LETTERS(index)                 \
   RELAY_LETTERS("deliveries d INDEXED BY " index) \
-  RELAY_DEAD("d.") " AND d.key<?1 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
+  RELAY_DEAD("d.") " AND d.key<?1 AND d.key>?4 AND (?2=0 OR d.sender=?2) AND (?3>>d.state)&1"
+#define RELAY_DEAD_LETTERS_OF(order) RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?5 ORDER BY d.key" order
+#define RELAY_ALL_DEAD_LETTERS(order) RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key" order
+
+/// `use` takes literals: it keeps each statement prepared.
+Result<Borrowed> use_dead(Connection& connection, bool of_one, bool oldest_first) {
+  if (of_one && oldest_first) return connection.use(RELAY_DEAD_LETTERS_OF(""));
+  if (of_one) return connection.use(RELAY_DEAD_LETTERS_OF(" DESC"));
+  if (oldest_first) return connection.use(RELAY_ALL_DEAD_LETTERS(""));
+  return connection.use(RELAY_ALL_DEAD_LETTERS(" DESC"));
+}
 
 Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQuery& query) {
   const auto moment = RELAY_TRY(ReadMoment::begin(connection));
@@ -125,11 +135,10 @@ Result<std::vector<DeadLetter>> select_dead(Connection& connection, const DeadQu
     if (!found) return std::vector<DeadLetter>{};
     *number = *found;
   }
-  const auto rows = RELAY_TRY(
-      connection.use(recipient > 0 ? RELAY_DEAD_LETTERS("deliveries_dead_of") " AND d.recipient=?4 ORDER BY d.key DESC"
-                                   : RELAY_DEAD_LETTERS("deliveries_dead") " ORDER BY d.key DESC"));
-  rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states));
-  if (recipient > 0) rows->bind_at(4, recipient);
+  const auto rows = RELAY_TRY(use_dead(connection, recipient > 0, query.oldest_first));
+  rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states),
+             query.after.value());
+  if (recipient > 0) rows->bind_at(5, recipient);
   while (letters.size() < query.limit && bytes < kMaxAnswerBytes && RELAY_TRY(rows->step())) take(rows);
   return letters;
 }
