@@ -241,7 +241,7 @@ std::string Core::answer_to(const PendingSend& sent) {
     ack.seq = only.seq.value();
     ack.delivery_id = records::delivery_id(only.key);
     const AgentState* to = find_agent(only.to.value());
-    if (to != nullptr && !to->connected()) ack.offline_since = std::max<WallMs>(to->record.last_seen, 1);
+    if (to != nullptr && !to->connected()) ack.offline_since = to->offline_since();
     if (to != nullptr && to->connected())
       ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
                                                      : why_closed(*to, only.lane, gate(*to, only.lane).closed);

@@ -113,6 +113,7 @@ struct RosterEntry {
   std::string capabilities = {};  // what it can do, as it told: a JSON object
   std::uint64_t held = 0;         // of `pending`, what waits for a time or for somebody's word
   std::string session = {};       // its id, while it is connected
+  WallMs offline_since = 0;       // 0 while it is connected
 };
 
 class Broker {

@@ -82,6 +82,7 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     agent->session = std::move(session);
     agent->session_saved = true;
     agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
+    agent->restored_at = now.wall;
     index_session(*agent);
     arm_grace(*agent, std::max(Millis{limits_.session_grace_ms}, kRestartGrace));
   }
@@ -521,7 +522,7 @@ std::vector<RosterEntry> Core::roster() const {
     entries.push_back({agent.record, here, agent.sent, agent.received, agent.mailbox.pending,
                        here ? agent.activity.state : "", here ? agent.activity.reason : "",
                        here ? capabilities_of(agent) : "", agent.mailbox.held,
-                       here && agent.session ? agent.session->id.value() : ""});
+                       here && agent.session ? agent.session->id.value() : "", here ? 0 : agent.offline_since()});
   }
   std::ranges::sort(entries, {}, [](const RosterEntry& entry) -> const AgentName& { return entry.agent.name; });
   return entries;

@@ -1,6 +1,7 @@
 /// What the broker keeps of one connection and of one agent.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -97,6 +98,7 @@ struct AgentState {
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
+  WallMs restored_at = 0;  // its session was read from the store then, and was connected when the daemon before ended
   protocol::SessionStateChange activity;             // as its session told; empty when it never did
   std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
   std::set<Key> in_hand;                             // as it told when it resumed
@@ -125,6 +127,8 @@ struct AgentState {
   std::optional<SteadyTime> grace_due;     // when the timer is due that ends its lost session
 
   [[nodiscard]] bool connected() const { return !connections.empty(); }
+  /// While it is not connected. When a daemon that died lost it is not known; this daemon never had it.
+  [[nodiscard]] WallMs offline_since() const { return std::max({record.last_seen, restored_at, WallMs{1}}); }
   [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }
   [[nodiscard]] const AgentName& name() const { return record.name; }
 };

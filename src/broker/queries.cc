@@ -203,7 +203,7 @@ void Core::write_standing(JsonWriter& out, const records::TraceEntry& entry) {
   if (records::is_final(delivery.state)) return;
   if (delivery.hold == records::Hold::Time) out.field("availableAt", delivery.available_at);
   const AgentState* to = find_agent(delivery.to.value());
-  if (to != nullptr && !to->connected()) out.field("offlineSince", to->record.last_seen);
+  if (to != nullptr && !to->connected()) out.field("offlineSince", to->offline_since());
   out.field("waits", why_it_waits(delivery, entry.history.empty() ? "" : entry.history.back().reason));
 }
 
@@ -286,7 +286,7 @@ void Core::on_list_agents(Connection& connection, const protocol::Envelope& enve
     if (entry.agent.program == protocol::kObserverProgram) payload.field("observed", true);
     if (entry.agent.paused) payload.field("paused", true).optional("pauseReason", entry.agent.pause_reason);
     if (entry.held > 0) payload.field("held", entry.held);
-    if (!entry.connected) payload.field("offlineSince", entry.agent.last_seen);
+    if (!entry.connected) payload.field("offlineSince", entry.offline_since);
     if (!entry.capabilities.empty()) payload.raw("capabilities", entry.capabilities);
     payload.field("lastSeen", entry.agent.last_seen).end();
   }
