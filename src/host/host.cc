@@ -651,8 +651,14 @@ class Host::Core final : public pty::ProgramListener,
     }
     on_unsaid(format("you are not connected to the others any more: {}", trouble_));
   }
-  void on_sent(const std::string&) override { desk_.understood(); }
-  void on_refused(const std::string&, const protocol::NackView& why) override { on_unsaid(why.message); }
+  void on_sent(const std::string& id) override {
+    if (voice_) voice_->on_sent(id);
+    desk_.understood();
+  }
+  void on_refused(const std::string& id, const protocol::NackView& why) override {
+    if (voice_) voice_->on_refused(id);
+    on_unsaid(why.message);
+  }
   void on_frame(const protocol::Envelope&) override {}
 
   net::AsioLoop& loop_;

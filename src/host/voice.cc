@@ -46,14 +46,18 @@ Voice::Kept Voice::carry_out(const speech::Command& command) {
   if (command.wishes.importance) meta.field("importance", *command.wishes.importance);
   if (command.wishes.reply_to) meta.field("replyTo", *command.wishes.reply_to);
   const bool plain = !command.wishes.importance && !command.wishes.reply_to;
-  if (const auto sent = link_.send({.to = command.to,
-                                    .payload = payload.take(),
-                                    .topic = command.topic.value_or(""),
-                                    .payload_meta = plain ? std::string{} : meta.take()});
-      !sent)
-    return refuse(sent.error().message());
-  listener_.on_said(command.to, name_of(command.kind));
+  const auto sent = link_.send({.to = command.to,
+                                .payload = payload.take(),
+                                .topic = command.topic.value_or(""),
+                                .payload_meta = plain ? std::string{} : meta.take()});
+  if (!sent) return refuse(sent.error().message());
+  unanswered_.insert_or_assign(*sent, Unanswered{command.to, name_of(command.kind)});
   return true;
+}
+
+void Voice::on_sent(const std::string& id) {
+  const auto message = unanswered_.extract(id);
+  if (!message.empty()) listener_.on_said(message.mapped().to, message.mapped().kind);
 }
 
 Voice::Kept Voice::carry_out(const speech::Mistake& mistake) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ namespace relay::host {
 class VoiceListener {
  public:
   virtual ~VoiceListener() = default;
-  /// Something was understood and is on its way.
+  /// A message of the agent is stored.
   virtual void on_said(std::string_view to, std::string_view kind) = 0;
   /// Something was not; a sentence for the agent.
   virtual void on_unsaid(std::string_view why) = 0;
@@ -36,8 +37,15 @@ class Voice {
       : link_{link}, files_{std::move(files)}, listener_{listener} {}
 
   void carry_out(const speech::Utterance& utterance);
+  /// The daemon's answer to a message: stored, or refused.
+  void on_sent(const std::string& id);
+  void on_refused(const std::string& id) { unanswered_.erase(id); }
 
  private:
+  struct Unanswered {
+    std::string to;
+    std::string_view kind;
+  };
   /// Whether it is kept elsewhere now; a file it came from has then done its work.
   using Kept = bool;
   Kept carry_out(const speech::Command& command);
@@ -55,6 +63,7 @@ class Voice {
   client::Link& link_;
   FileBox files_;
   VoiceListener& listener_;
+  std::map<std::string, Unanswered> unanswered_;  // by the id of the message; at most as many as the outbox takes
 };
 
 }  // namespace relay::host
