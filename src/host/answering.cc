@@ -8,6 +8,12 @@ using protocol::Refusal;
 Answering::Decision Answering::decide(const Seen& seen) {
   if (!entered_) return choose(seen);
   if (!seen.asked) return {Step::Taken};
+  // The request may outlive its dialog: Gemini CLI restarts after its folder trust, and shows nothing known meanwhile.
+  const bool stands = seen.dialog != nullptr && seen.dialog->whole == dialog_.whole;
+  if (stands) gone_since_.reset();
+  if (!stands && !gone_since_) gone_since_ = seen.now;
+  if (gone_since_ && seen.now >= *gone_since_ + kGone) return {Step::Taken};
+  if (gone_since_) return {Step::Wait, *gone_since_ + kGone};
   if (seen.now < *entered_ + kTakenPatience) return {Step::Wait, *entered_ + kTakenPatience};
   return {Step::Failed,
           {},
@@ -19,6 +25,12 @@ Answering::Decision Answering::choose(const Seen& seen) {
   if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole) {
     // A program that draws itself anew after our key is seen half drawn.
     if (seen.asked && moved_from_ && seen.now < moved_ + kRedraw) return {Step::Wait, moved_ + kRedraw};
+    if (moved_from_)
+      return {
+          Step::Failed,
+          {},
+          "its dialog was drawn anew while its mark was moved, which may stand on another choice now; answer it at its "
+          "own screen: `agent-relay attach`"};
     return {Step::Failed, {}, "that is not on the agent's screen any more; see `agent-relay permissions`"};
   }
   if (seen.typed > since_)

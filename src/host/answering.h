@@ -20,9 +20,10 @@
 
 namespace relay::host {
 
-inline constexpr Millis kChoosing{1'200};       // for the mark to be where it is wanted
-inline constexpr Millis kRedraw{300};           // for a dialog to be drawn again after a key
+inline constexpr Millis kChoosing{1'500};       // for the mark to be where it is wanted
+inline constexpr Millis kRedraw{900};           // for a dialog to be drawn again after a key
 inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
+inline constexpr Millis kGone{500};             // not on the screen for so long after the key: it is gone
 
 class Answering {
  public:
@@ -63,6 +64,7 @@ class Answering {
   SteadyTime moved_{};
   std::optional<std::size_t> moved_from_;  // the mark stood there when a key was pressed
   std::optional<SteadyTime> entered_;
+  std::optional<SteadyTime> gone_since_;  // its dialog, after the key
 };
 
 }  // namespace relay::host

@@ -35,6 +35,18 @@ TEST_F(AnsweringTest, WhatIsMarkedIsTakenByEnterOnce) {
   EXPECT_EQ(step(answering, {}), Answering::Step::Taken);
 }
 
+TEST_F(AnsweringTest, DialogThatHasGoneIsTakenThoughItsRequestIsOpenStill) {
+  Answering answering{offered(0), 0, Press::Mark, kGap, kBegun};
+  EXPECT_EQ(step(answering, offered(0)), Answering::Step::Enter);
+  EXPECT_EQ(step(answering, {}), Answering::Step::Wait);
+  now += kGone / 2;
+  EXPECT_EQ(step(answering, offered(0)), Answering::Step::Wait) << "it was only drawn anew";
+  now += kGone / 2;
+  EXPECT_EQ(step(answering, {}), Answering::Step::Wait);
+  now += kGone;
+  EXPECT_EQ(step(answering, {}), Answering::Step::Taken);
+}
+
 TEST_F(AnsweringTest, TheMarkIsMovedOneStepAtATimeAndSeenToMove) {
   Answering answering{offered(0), 2, Press::Mark, kGap, kBegun};
   EXPECT_EQ(step(answering, offered(0)), Answering::Step::Down);
