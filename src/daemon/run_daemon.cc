@@ -74,8 +74,10 @@ Result<void> reload(const DaemonOptions& options, Supervisor& supervisor, Follow
   notify_reloading();
   auto loaded = load_again(options, supervisor, followers);
   if (!loaded)
-    log::error("the configuration was not read again; the old one stays in force",
-               {{"reason", loaded.error().message()}});
+    log::error(
+        "the configuration was not read again; the old one stays in force, without permission rules and spawns by "
+        "agents",
+        {{"reason", loaded.error().message()}});
   notify_ready();
   return loaded;
 }

@@ -88,9 +88,16 @@ ExitCode list(const Invocation& invocation, Context& context) {
     return ExitCode::Yes;
   }
   for (const auto& letter : letters) print(shown(letter, context));
-  remark(letters.empty()
-             ? "there are none: everything was delivered, or still waits"
-             : "to send one again: agent-relay dead redeliver ID; all of them: agent-relay dead redeliver --all");
+  if (letters.empty()) {
+    remark("there are none: everything was delivered, or still waits");
+  } else {
+    const bool doubt = std::ranges::any_of(
+        letters, [](const json::object& letter) { return shown_in(letter, "state") == "in_doubt"; });
+    remark(relay::format(
+        "to send one again: agent-relay dead redeliver ID; all of them: agent-relay dead redeliver --all{}",
+        doubt ? "; with those in doubt, which may then arrive twice: agent-relay dead redeliver --all --in-doubt"
+              : ""));
+  }
   return ExitCode::Yes;
 }
 
@@ -134,7 +141,10 @@ ExitCode redeliver(const Invocation& invocation, Context& context) {
     const auto done = RELAY_CLI_TRY(steer(connection, order));
     if (done.refusal) return complain(*done.refusal);
     again.add(done);
-    if (again.count == 0) remark("there was nothing to send again");
+    if (again.count == 0)
+      remark(invocation.has("--in-doubt")
+                 ? "there was nothing to send again"
+                 : "there was nothing to send again; what is in doubt is with --in-doubt only");
   }
   for (std::size_t i = 1; !all && i < invocation.argument_count(); ++i)
     for (const auto& delivery : RELAY_CLI_TRY(

@@ -55,8 +55,9 @@ const Command kReload = {
     .example = "agent-relay reload",
     .details =
         "Says what changed, and what counts at once, for new sessions, for workspaces opened afterwards or after\n"
-        "a restart. With a mistake in the file everything stays as it was. Environment and flags are those the\n"
-        "daemon was started with.",
+        "a restart. With a mistake in the file the settings stay as they were, but until it is mended no permission "
+        "rule\n"
+        "is in force and agents start no others. Environment and flags are those the daemon was started with.",
     .run = run,
 };
 

@@ -90,9 +90,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"workspaces", std::move(rows)}}) + "\n");
     return ExitCode::Yes;
   }
-  Columns columns{{"ROOT", "STATE", "CONNECTED", "LAST USED"}};
+  Columns columns{{"ROOT", "ID", "STATE", "CONNECTED", "LAST USED"}};
   for (const auto& each : known)
-    columns.add({sanitised(each.root, Lines::Join), state_of(each),
+    columns.add({sanitised(each.root, Lines::Join), each.id, state_of(each),
                  each.open ? relay::format("{}", each.connected) : "-",
                  each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-"});
   if (known.empty())
