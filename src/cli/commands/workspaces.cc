@@ -90,11 +90,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"workspaces", std::move(rows)}}) + "\n");
     return ExitCode::Yes;
   }
-  Columns columns{{"ROOT", "ID", "STATE", "CONNECTED", "LAST USED"}};
+  Columns columns{{"ROOT", "STATE", "CONNECTED", "LAST USED", "ID"}};
   for (const auto& each : known)
-    columns.add({sanitised(each.root, Lines::Join), each.id, state_of(each),
+    columns.add({sanitised(each.root, Lines::Join), state_of(each),
                  each.open ? relay::format("{}", each.connected) : "-",
-                 each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-"});
+                 each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-", each.id});
   if (known.empty())
     remark("no project has a workspace yet; open this one's with: agent-relay up");
   else
