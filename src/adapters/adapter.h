@@ -123,8 +123,9 @@ class Listener {
   virtual void on_broken(std::string_view way, std::string why) = 0;
   /// It works after all.
   virtual void on_mended(std::string_view way) = 0;
-  /// A text that `speak` handed over is out of the agent's hands again, unread, and why. It may be delivered another way.
-  virtual void on_returned(const std::string& delivery, std::string_view reason) = 0;
+  /// Texts that `speak` handed over are out of the agent's hands again, unread, in the order in which they were handed over,
+  /// and why. They may be delivered another way.
+  virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
   /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
   virtual std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };

@@ -20,10 +20,10 @@ using protocol::DeliveryMode;
 constexpr Millis kAttendedPatience{2'000};
 constexpr Millis kUnattendedPatience{30'000};
 
-/// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends.
-/// A run that never opens one (--ephemeral) must not be polled for its whole life, so the interval grows with each look.
-constexpr Millis kMinRolloutLookInterval{100};
-constexpr Millis kMaxRolloutLookInterval{30'000};
+/// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends,
+/// and a turn may last only seconds. A run with --ephemeral opens none.
+constexpr Millis kRolloutLookInterval{100};
+constexpr Millis kLateRolloutLookInterval{2'000};
 constexpr int kFrequentLooks = 50;
 
 constexpr std::string_view kPausedReason = "Codex takes nothing from it after an interrupted turn";
@@ -38,30 +38,34 @@ class Codex final : public HookedAdapter {
     HookedAdapter::prepare(command, where);
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    queue_ = std::make_unique<CodexQueue>(loop, serve_, [this, &listener](const std::string& delivery) {
-      listener.on_returned(delivery, kPausedReason);
+    queue_ = std::make_unique<CodexQueue>(loop, serve_, [&listener](const std::vector<std::string>& deliveries) {
+      listener.on_returned(deliveries, kPausedReason);
+      listener.on_capabilities();
     });
     HookedAdapter::start(loop, listener, agent);
     started_at_ = loop.now().wall;
     agent_ = agent;
-    if (one_shot_) look_for_rollout();
+    if (one_shot_ && std::ranges::find(serve_.argv, "--ephemeral") == serve_.argv.end()) look_for_rollout();
   }
   /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
-  /// After an interrupted turn it takes nothing until another turn has begun: then texts are typed.
+  /// After an interrupted turn it takes nothing until another turn has begun: then texts are typed, once those that were
+  /// queued are back.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
     if (one_shot_) {
-      can.hears_soon = !follows();
+      can.hears_soon = look_timer_ != nullptr;
       return can;
     }
     can.know = way::kStatus;
-    if (queue_works_ && !queue_paused_ && !session().empty())
+    if (queue_works_ && (!queue_paused_ || queue_->is_withdrawing()) && !session().empty())
       can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
   }
   void on_ended() override {
     look_timer_ = nullptr;
+    ended_ = true;
+    queue_->resume();
     HookedAdapter::on_ended();
   }
   /// Where no person sits before it the hook stays open for a while: by it, a refusal can carry its reason.
@@ -72,7 +76,6 @@ class Codex final : public HookedAdapter {
     queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
       if (!outcome && std::exchange(queue_works_, false)) break_way(way::kQueue, outcome.error().message());
       done(std::move(outcome));
-      if (queue_paused_) queue_->withdraw_all();  // the turn was interrupted meanwhile
     });
   }
 
@@ -88,9 +91,12 @@ class Codex final : public HookedAdapter {
     const auto* ended = std::get_if<transcripts::TurnEnded>(&entry);
     if (ended == nullptr && !std::holds_alternative<transcripts::TurnStarted>(entry)) return;
     const bool paused = ended != nullptr && ended->ending == transcripts::Ending::Interrupted;
-    if (std::exchange(queue_paused_, paused) == paused) return;
+    if (ended_ || std::exchange(queue_paused_, paused) == paused) return;
+    if (paused)
+      queue_->pause();
+    else
+      queue_->resume();
     listener().on_capabilities();
-    if (paused) queue_->withdraw_all();
   }
 
   void look_for_rollout() {
@@ -98,8 +104,8 @@ class Codex final : public HookedAdapter {
     if (follows()) return;
     if (const auto rollout = find_open_rollout(agent_, codex_home(serve_)); !rollout.empty())
       return follow(rollout, thread_of_rollout(rollout), started_at_);
-    if (++looks_ > kFrequentLooks) look_interval_ = std::min(look_interval_ * 5 / 4, kMaxRolloutLookInterval);
-    look_timer_ = loop().after(look_interval_, [this] { look_for_rollout(); });
+    const auto interval = ++looks_ < kFrequentLooks ? kRolloutLookInterval : kLateRolloutLookInterval;
+    look_timer_ = loop().after(interval, [this] { look_for_rollout(); });
   }
 
   pty::Command serve_;
@@ -107,11 +113,11 @@ class Codex final : public HookedAdapter {
   pid_t agent_ = 0;
   WallMs started_at_ = 0;
   int looks_ = 0;
-  Millis look_interval_ = kMinRolloutLookInterval;
   std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<CodexQueue> queue_;
   bool queue_works_ = true;
   bool queue_paused_ = false;  // by an interrupted turn
+  bool ended_ = false;
 };
 
 }  // namespace

@@ -26,37 +26,108 @@ CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on
 }
 
 void CodexQueue::put(const Words& words, const std::string& thread, Adapter::OnHanded done) {
-  Submission submission{.thread = thread, .delivery = words.delivery, .text = words.text};
-  call("thread/queue/add",
+  const auto number = ++last_number_;
+  submissions_.push_back({.number = number, .thread = thread, .delivery = words.delivery, .text = words.text});
+  if (paused_ || withdrawing_) {
+    submissions_.back().place = Place::Unwritten;
+    return withdraw();
+  }
+  call("queue it", "thread/queue/add",
        {{"threadId", thread},
         {"clientUserMessageId", words.delivery},
         {"input", json::array{{{"type", "text"}, {"text", words.text}}}}},
-       [this, submission = std::move(submission), done = std::move(done)](Result<json::object> result) mutable {
-         if (!result) return done(Failure{result.error()});
-         const auto* queued = object_member(*result, "queuedSubmission");
-         submission.id = queued == nullptr ? "" : string_member(*queued, "id").value_or("");
-         if (!submission.id.empty()) queued_.push_back(std::move(submission));
-         if (queued_.size() > kMaxQueued) queued_.pop_front();
-         done({});
+       [this, number, done = std::move(done)](Result<json::object> result) mutable {
+         if (result)
+           on_put_response(number, *result);
+         else
+           erase(number);
+         done(result ? Result<void>{} : Failure{result.error()});
+         if (paused_) withdraw();
        });
 }
 
-void CodexQueue::withdraw_all() {
-  for (const auto& submission : std::exchange(queued_, {})) withdraw(submission);
+void CodexQueue::on_put_response(std::uint64_t number, const json::object& result) {
+  auto* submission = find(number);
+  if (submission == nullptr) return;  // its model has it already
+  const auto* queued = object_member(result, "queuedSubmission");
+  submission->id = queued == nullptr ? "" : string_member(*queued, "id").value_or("");
+  submission->place = Place::Queued;
+  if (submission->id.empty()) return erase(number);  // it cannot be withdrawn
+  if (submissions_.size() > kMaxQueued && submissions_.front().place == Place::Queued) submissions_.pop_front();
 }
 
-void CodexQueue::withdraw(const Submission& submission) {
-  call("thread/queue/delete", {{"threadId", submission.thread}, {"queuedSubmissionId", submission.id}},
-       [this, delivery = submission.delivery](const Result<json::object>& result) {
-         if (result && bool_member(*result, "deleted") == true) on_withdrawn_(delivery);
-       });
+void CodexQueue::pause() {
+  paused_ = true;
+  withdraw();
 }
 
+void CodexQueue::resume() {
+  paused_ = false;
+  retries_ = 0;
+  retry_timer_.reset();
+}
+
+void CodexQueue::withdraw() {
+  retry_timer_.reset();
+  withdrawing_ = true;
+  std::vector<Submission> deleting;
+  for (auto& submission : submissions_) {
+    if (submission.place != Place::Queued) continue;
+    submission.place = Place::Deleting;
+    deleting.push_back(submission);
+  }
+  for (const auto& each : deleting)
+    call("take it back", "thread/queue/delete", {{"threadId", each.thread}, {"queuedSubmissionId", each.id}},
+         [this, number = each.number](const Result<json::object>& result) { on_delete_response(number, result); });
+  finish_withdrawal();
+}
+
+void CodexQueue::on_delete_response(std::uint64_t number, const Result<json::object>& result) {
+  const auto deleted = result ? bool_member(*result, "deleted") : std::nullopt;
+  if (auto* submission = find(number); submission != nullptr) {
+    if (!deleted) delete_failed_ = true;
+    submission->place = !deleted ? Place::Queued : Place::Deleted;
+    if (deleted == false) erase(number);  // Codex has taken it
+  }
+  finish_withdrawal();
+}
+
+void CodexQueue::finish_withdrawal() {
+  const auto is_open = [](const Submission& each) {
+    return each.place == Place::Writing || each.place == Place::Deleting;
+  };
+  if (!withdrawing_ || std::ranges::any_of(submissions_, is_open)) return;
+  withdrawing_ = false;
+  if (std::exchange(delete_failed_, false) && paused_ && ++retries_ <= kMaxRetries)
+    retry_timer_ = loop_.after(pace_.retry, [this] { withdraw(); });
+  std::vector<std::string> deliveries;
+  std::erase_if(submissions_, [&](Submission& each) {
+    if (each.place == Place::Queued) return false;
+    deliveries.push_back(std::move(each.delivery));
+    return true;
+  });
+  on_withdrawn_(deliveries);
+}
+
+/// Its text stands there once, also where another message says the same.
 void CodexQueue::on_model_input(std::string_view text) {
-  std::erase_if(queued_, [&](const Submission& each) { return text.find(each.text) != std::string_view::npos; });
+  const auto given =
+      std::ranges::find_if(submissions_, [&](const Submission& each) { return text.contains(each.text); });
+  if (given == submissions_.end() || given->place == Place::Unwritten) return;
+  submissions_.erase(given);
+  finish_withdrawal();
 }
 
-void CodexQueue::call(std::string_view method, json::object params, OnResponse done) {
+CodexQueue::Submission* CodexQueue::find(std::uint64_t number) {
+  const auto found = std::ranges::find(submissions_, number, &Submission::number);
+  return found == submissions_.end() ? nullptr : &*found;
+}
+
+void CodexQueue::erase(std::uint64_t number) {
+  std::erase_if(submissions_, [&](const Submission& each) { return each.number == number; });
+}
+
+void CodexQueue::call(std::string_view action, std::string_view method, json::object params, OnResponse done) {
   if (!helper_) {
     ready_ = false;
     auto helper = pty::LineHelper::start(loop_, command_, *this);
@@ -68,6 +139,7 @@ void CodexQueue::call(std::string_view method, json::object params, OnResponse d
   const auto id = ++last_id_;
   requests_.push_back(
       {.id = id,
+       .action = action,
        .line = json::serialize(json::object{{"id", id}, {"method", method}, {"params", std::move(params)}}),
        .done = std::move(done),
        .until = loop_.now().steady + pace_.patience});
@@ -76,7 +148,8 @@ void CodexQueue::call(std::string_view method, json::object params, OnResponse d
 }
 
 void CodexQueue::write_waiting() {
-  for (std::size_t i = 0; i < requests_.size() && helper_; ++i)  // a write may find out that it is gone
+  // A write may find out that it is gone; a request that fails by that may have started another one.
+  for (std::size_t i = 0; i < requests_.size() && helper_ && ready_; ++i)
     if (!std::exchange(requests_[i].written, true)) helper_->write_line(requests_[i].line);
 }
 
@@ -98,7 +171,7 @@ void CodexQueue::on_line(std::string_view line) {
   auto request = std::move(*found);
   requests_.erase(found);
   set_timer();
-  if (error != nullptr) return request.done(fail("Codex did not queue it: " + why));
+  if (error != nullptr) return request.done(fail(format("Codex did not {}: {}", request.action, why)));
   const auto* result = object_member(*answer, "result");
   request.done(result == nullptr ? json::object{} : *result);
 }
@@ -107,6 +180,7 @@ void CodexQueue::on_ended(const std::string& reason) { give_up(format("codex app
 
 void CodexQueue::give_up(const std::string& reason) {
   helper_.reset();
+  ready_ = false;
   timer_.reset();
   for (auto& request : std::exchange(requests_, {}))
     request.done(request.written ? Result<json::object>{json::object{}} : Result<json::object>{fail(reason)});

@@ -7,8 +7,12 @@
 ///
 /// Codex pauses its queue when a turn is interrupted, until another turn starts by other means. So what is queued then is
 /// deleted from the queue, to be delivered another way.
-/// Invariants: a text that was written to it and not answered counts as taken: it may be in the queue. A text counts as
-///   withdrawn only when Codex says that it deleted it.
+/// Invariants:
+/// - A text that was written to it and not answered counts as taken: it may be in the queue.
+/// - A text counts as withdrawn when Codex says that it deleted it, or when it was never written. A delete without an answer is
+///   repeated while the queue is paused, and at its next pause.
+/// - Withdrawn texts are reported together and in their order, once every open request about the queue is answered. A text that
+///   is put meanwhile is not written: it is reported behind them.
 /// Threading: loop thread only.
 #pragma once
 
@@ -17,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/adapter.h"
 #include "base/json.h"
@@ -27,21 +32,28 @@ namespace relay::adapters {
 struct CodexPace {
   Millis patience{15'000};    // for an answer
   Millis keep_alive{30'000};  // without anything to do
+  Millis retry{5'000};        // of a delete without an answer
 };
 
 class CodexQueue final : private pty::LineHelperListener {
  public:
-  using OnWithdrawn = std::function<void(const std::string& delivery)>;
+  /// Deliveries, in the order in which they were put.
+  using OnWithdrawn = std::function<void(const std::vector<std::string>& deliveries)>;
 
   static constexpr std::size_t kMaxQueued = 64;  // submissions that are remembered
+  static constexpr int kMaxRetries = 3;          // of deletes, in one pause
 
-  /// `command` starts Codex itself; how it is asked to serve is ours. `on_withdrawn` is called for each text that
-  /// `withdraw_all` has taken out of the queue.
+  /// `command` starts Codex itself; how it is asked to serve is ours.
   CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexPace pace = {});
 
+  /// `done` is dropped without a call when the text is reported as withdrawn instead.
   void put(const Words& words, const std::string& thread, Adapter::OnHanded done);
-  /// Deletes what is still queued.
-  void withdraw_all();
+  /// Codex takes nothing from its queue: what is queued is withdrawn.
+  void pause();
+  /// Codex takes from its queue again: what could not be withdrawn stays there.
+  void resume();
+  /// Withdrawals are under way.
+  [[nodiscard]] bool is_withdrawing() const { return withdrawing_; }
   /// The model was given this text: it has left the queue.
   void on_model_input(std::string_view text);
 
@@ -50,19 +62,28 @@ class CodexQueue final : private pty::LineHelperListener {
   using OnResponse = std::move_only_function<void(Result<json::object>)>;
   struct Request {
     std::int64_t id = 0;
+    std::string_view action = {};  // what Codex is asked to do, for an error
     std::string line = {};
     OnResponse done = {};
     bool written = false;
     SteadyTime until{};
   };
-  /// A text in Codex's queue.
+  enum class Place : std::uint8_t { Unwritten, Writing, Queued, Deleting, Deleted };
+  /// A text that Codex has not given to its model.
   struct Submission {
-    std::string id = {};  // Codex's
+    std::uint64_t number = 0;
+    std::string id = {};  // Codex's, once it is known
     std::string thread = {}, delivery = {}, text = {};
+    Place place = Place::Writing;
   };
 
-  void call(std::string_view method, json::object params, OnResponse done);
-  void withdraw(const Submission& submission);
+  void call(std::string_view action, std::string_view method, json::object params, OnResponse done);
+  [[nodiscard]] Submission* find(std::uint64_t number);
+  void erase(std::uint64_t number);
+  void on_put_response(std::uint64_t number, const json::object& result);
+  void withdraw();
+  void on_delete_response(std::uint64_t number, const Result<json::object>& result);
+  void finish_withdrawal();
 
   void on_line(std::string_view line) override;
   void on_ended(const std::string& reason) override;
@@ -77,7 +98,13 @@ class CodexQueue final : private pty::LineHelperListener {
   std::unique_ptr<pty::LineHelper> helper_;
   bool ready_ = false;  // it has answered our greeting
   std::deque<Request> requests_;
-  std::deque<Submission> queued_;  // the oldest first
+  std::deque<Submission> submissions_;  // the oldest first
+  std::uint64_t last_number_ = 0;
+  bool paused_ = false;
+  bool withdrawing_ = false;
+  bool delete_failed_ = false;  // in this withdrawal
+  int retries_ = 0;             // in this pause
+  std::unique_ptr<net::Timer> retry_timer_;
   std::int64_t last_id_ = 0;
   std::unique_ptr<net::Timer> timer_;
 };

@@ -8,6 +8,7 @@
 
 #include "adapters/testing/hook_payloads.h"
 #include "adapters/testing/recorder.h"
+#include "base/format.h"
 #include "base/json.h"
 #include "net/testing/loop_driver.h"
 #include "net/testing/temporary_directory.h"
@@ -36,6 +37,7 @@ struct CodexQueueTest : ::testing::Test {
   std::unique_ptr<CodexQueue> queue;
   Texts outcomes;  // "hello", or "hello: " and the reason
   Texts withdrawn;
+  int withdrawals = 0;  // that were reported
 
   /// A `codex` that writes down what it is asked: `hear` reads one line, `say` writes one.
   void codex(const std::string& script, CodexPace pace = kPatient) {
@@ -50,7 +52,11 @@ struct CodexQueueTest : ::testing::Test {
         loop,
         pty::Command{
             .argv = {path, "--model", "x"}, .environment = pty::inherited_environment(), .directory = place.path()},
-        [this](const std::string& delivery) { withdrawn.push_back(delivery); }, pace);
+        [this](const Texts& deliveries) {
+          withdrawn.insert(withdrawn.end(), deliveries.begin(), deliveries.end());
+          ++withdrawals;
+        },
+        pace);
   }
   static std::string say(const char* line) { return std::string{"say '"} + line + "'\n"; }
   /// As far as the first text that is queued.
@@ -152,8 +158,10 @@ TEST_F(CodexQueueTest, TextThatIsStillQueuedIsWithdrawn) {
   codex(opening() + say(kQueued) + "hear\n" + say(R"({"id":2,"result":{"deleted":true}})") + "hear\n");
   put("hello");
   ASSERT_TRUE(decided());
-  queue->withdraw_all();
-  ASSERT_TRUE(run_until(loop, [&] { return !withdrawn.empty(); }));
+  queue->pause();
+  EXPECT_TRUE(queue->is_withdrawing());
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  EXPECT_FALSE(queue->is_withdrawing());
   EXPECT_EQ(withdrawn, Texts{"d-hello"});
   EXPECT_EQ(asked().at(4),
             R"({"id":2,"method":"thread/queue/delete","params":{"threadId":"01a1de40-5663-7222-84c7-ba350712453e",)"
@@ -165,7 +173,9 @@ TEST_F(CodexQueueTest, TextThatCodexHasTakenIsNotWithdrawn) {
         say(R"({"id":3,"result":{}})") + "hear\n");
   put("hello");
   ASSERT_TRUE(decided());
-  queue->withdraw_all();
+  queue->pause();
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  queue->resume();
   put("next");
   ASSERT_TRUE(decided(2));
   EXPECT_TRUE(withdrawn.empty());
@@ -176,11 +186,85 @@ TEST_F(CodexQueueTest, TextThatTheModelWasGivenIsNotAskedFor) {
   put("hello");
   ASSERT_TRUE(decided());
   queue->on_model_input("hello");
-  queue->withdraw_all();
+  queue->pause();
+  EXPECT_EQ(withdrawals, 1);
+  queue->resume();
   put("next");
   ASSERT_TRUE(decided(2));
   EXPECT_EQ(asked().size(), 5U);
   EXPECT_NE(asked().at(4).find("thread/queue/add"), std::string::npos);
+}
+
+std::string queued(int id) {
+  return format(R"(say '{{"id":{},"result":{{"queuedSubmission":{{"id":"q{}"}}}}}}')"
+                "\n",
+                id, id);
+}
+std::string deleted(int id, bool yes = true) {
+  return format(R"(say '{{"id":{},"result":{{"deleted":{}}}}}')"
+                "\n",
+                id, yes);
+}
+
+TEST_F(CodexQueueTest, TextsAreWithdrawnTogetherInTheirOrder) {
+  codex("hear\n" + say(kGreets) + "hear\nhear\nhear\n" + queued(1) + queued(2) + "hear\nhear\n" + deleted(4) +
+        deleted(3) + "hear\n");
+  put("one");
+  put("two");
+  ASSERT_TRUE(decided(2));
+  queue->pause();
+  put("three");  // is not written: it would be the only one there
+  EXPECT_EQ(withdrawals, 0);
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  EXPECT_EQ(withdrawn, (Texts{"d-one", "d-two", "d-three"}));
+  EXPECT_EQ(outcomes, (Texts{"one", "two"}));
+}
+
+TEST_F(CodexQueueTest, TextThatIsQueuedDuringThePauseIsWithdrawn) {
+  codex("hear\n" + say(kGreets) + "hear\nhear\n" + queued(1) + "hear\n" + deleted(2) + "hear\n");
+  put("hello");
+  queue->pause();
+  EXPECT_EQ(withdrawals, 0) << "nobody knows yet what became of it";
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  EXPECT_EQ(outcomes, Texts{"hello"});
+  EXPECT_EQ(withdrawn, Texts{"d-hello"});
+}
+
+TEST_F(CodexQueueTest, DeleteWithoutAnAnswerIsRepeated) {
+  codex("if [ ! -e first ]; then touch first\n" + opening() + queued(1) + "hear\nexit 0; fi\n" + opening() +
+            deleted(3) + "hear\n",
+        {.patience = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
+  put("hello");
+  ASSERT_TRUE(decided());
+  queue->pause();
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 2; }));
+  EXPECT_EQ(withdrawn, Texts{"d-hello"});
+}
+
+TEST_F(CodexQueueTest, DeleteWithoutAnAnswerIsNotRepeatedOnceCodexTakesFromItsQueue) {
+  codex(opening() + queued(1) + "hear\nexit 0\n",
+        {.patience = Millis{60'000}, .keep_alive = Millis{60'000}, .retry = Millis{1}});
+  put("hello");
+  ASSERT_TRUE(decided());
+  queue->pause();
+  queue->resume();
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  bool later = false;
+  const auto after = loop.after(Millis{10}, [&] { later = true; });
+  ASSERT_TRUE(run_until(loop, [&] { return later; }));
+  EXPECT_EQ(withdrawals, 1);
+  EXPECT_TRUE(withdrawn.empty());
+}
+
+TEST_F(CodexQueueTest, OfTwoEqualTextsTheOtherStaysQueued) {
+  codex("hear\n" + say(kGreets) + "hear\nhear\nhear\n" + queued(1) + queued(2) + "hear\n" + deleted(3) + "hear\n");
+  put("again");
+  put("again");
+  ASSERT_TRUE(decided(2));
+  queue->on_model_input("again");
+  queue->pause();
+  ASSERT_TRUE(run_until(loop, [&] { return withdrawals == 1; }));
+  EXPECT_EQ(withdrawn, Texts{"d-again"});
 }
 
 TEST_F(CodexQueueTest, OneCodexServesManyTexts) {

@@ -420,6 +420,25 @@ TEST_F(HookedAdapterTest, AnotherAgentInsideOursIsNotTakenForIt) {
   EXPECT_EQ(adapter->capabilities().hear, "");
 }
 
+TEST_F(HookedAdapterTest, CodexQueueIsNotUsedAfterAnInterruptedTurn) {
+  start("codex");
+  const auto interface = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; };
+  call(event("codex/SessionStart-startup"));
+  call(event("codex/UserPromptSubmit"));
+  EXPECT_EQ(interface(), Moment::AnyTime);
+  const auto turn = [&](const char* type) {
+    write(format(R"({{"timestamp":"","type":"event_msg","payload":{{"type":"{}","turn_id":"t1"}}}})", type));
+  };
+  turn("task_started");
+  turn("turn_aborted");
+  ASSERT_TRUE(until([&] { return interface() == Moment::Never; }));
+  turn("task_started");
+  ASSERT_TRUE(until([&] { return interface() == Moment::AnyTime; }));
+  turn("task_complete");
+  settle();
+  EXPECT_EQ(interface(), Moment::AnyTime);
+}
+
 TEST_F(HookedAdapterTest, CodexShowsItsDialogAtOnceWhenNoRuleDecides) {
   start("codex");
   call(event("codex/PermissionRequest-Bash"));

@@ -116,7 +116,8 @@ bool Core::take_late_word(AgentState& agent, records::DeadLetter& letter, const 
   if (!end || strengthen(agent, key, word)) return true;
   if (unseen_.has(Deed::Finished, key)) return false;
   const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
-  if (!arrived && (is_held(key, delivery.hold) || records::is_final(delivery.state))) return true;
+  const bool is_over = records::is_final(delivery.state) && delivery.state != DeliveryState::InDoubt;
+  if (!arrived && (is_held(key, delivery.hold) || is_over)) return true;
   auto line = line_of(key, word);
   Parcel parcel{delivery, std::make_shared<const records::Message>(letter.message)};
   if (!records::is_final(delivery.state)) {

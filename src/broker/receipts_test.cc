@@ -173,6 +173,18 @@ TEST_F(Receipts, WhatExpiresWhileItIsBeingWrittenIsInDoubt) {
   EXPECT_EQ(receipts(world, alice).back(), "in_doubt EXPIRED");
 }
 
+TEST_F(Receipts, WhatWasInDoubtFailsWhenItsAgentGivesItBack) {
+  const auto bob = join_host(world);
+  const auto id = send_to(bob);
+  world.receipt(bob, id, R"("status":"in_doubt","reason":"nothing shows it")");
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::InDoubt);
+  world.receipt(bob, id, R"("status":"failed","retryable":false,"reason":"it gave it back unread")");
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::Failed);
+  EXPECT_EQ(ledger(world, "message-1").history.back().reason, "it gave it back unread");
+  world.receipt(bob, id, R"("status":"in_doubt")");
+  EXPECT_EQ(ledger(world, "message-1").delivery.state, records::DeliveryState::Failed);
+}
+
 TEST_F(Receipts, AWatcherSeesEveryLineInOrder) {
   const auto watcher = world.join_person();
   world.request(watcher, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");

@@ -384,8 +384,8 @@ class Host::Core final : public pty::ProgramListener,
     desk_.on_given(text, way, id);
     deliver_soon();
   }
-  void on_returned(const std::string& delivery, std::string_view reason) override {
-    desk_.on_returned(delivery, reason);
+  void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) override {
+    desk_.on_returned(deliveries, reason);
     deliver_soon();
   }
   void on_native_change() override {

@@ -100,8 +100,10 @@ class MailDesk final : private SorterHands, private MailroomHands {
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
   void on_given(std::string_view text, std::string_view way, std::string_view id);
-  /// The agent gave it back unread.
-  void on_returned(const std::string& delivery, std::string_view reason) { sorter_.on_returned(delivery, reason); }
+  /// The agent gave them back unread.
+  void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
+    sorter_.on_returned(deliveries, reason);
+  }
   /// To the agent that asks for it. When `answer` has gone out `on_mail_given` follows: only then is it delivered.
   void give(const FetchMail& wish, protocol::JsonWriter& answer);
   void on_mail_given() { sorter_.on_fetched(); }

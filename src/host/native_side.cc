@@ -253,8 +253,8 @@ void NativeSide::on_heard(std::string_view markdown, std::string_view) { keeper_
 void NativeSide::on_given(std::string_view text, std::string_view way, std::string_view id) {
   keeper_.on_given(text, way, id);
 }
-void NativeSide::on_returned(const std::string& delivery, std::string_view reason) {
-  keeper_.on_returned(delivery, reason);
+void NativeSide::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
+  keeper_.on_returned(deliveries, reason);
 }
 
 void NativeSide::on_prompt(const adapters::Prompt& prompt) {

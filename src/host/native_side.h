@@ -28,7 +28,7 @@ class NativeKeeper {
   virtual ~NativeKeeper() = default;
   virtual void on_heard(std::string_view markdown) = 0;
   virtual void on_given(std::string_view text, std::string_view way, std::string_view id) = 0;
-  virtual void on_returned(const std::string& delivery, std::string_view reason) = 0;
+  virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
   /// State, prompts or what is possible have changed.
   virtual void on_native_change() = 0;
   /// For those who watch: an event as JSON.
@@ -121,7 +121,7 @@ class NativeSide final : public adapters::Listener {
   void on_failure(std::string_view what, std::string_view way) override;
   void on_broken(std::string_view way, std::string why) override;
   void on_mended(std::string_view way) override;
-  void on_returned(const std::string& delivery, std::string_view reason) override;
+  void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) override;
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes) override;
   void tell(Asked::Told events);
   [[nodiscard]] OpenPrompt* prompt_named(std::string_view id);

@@ -53,7 +53,7 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
     side->start(loop, 1);
   }
   void on_heard(std::string_view markdown) override { heard.emplace_back(markdown); }
-  void on_returned(const std::string&, std::string_view) override {}
+  void on_returned(const std::vector<std::string>&, std::string_view) override {}
   void on_given(std::string_view text, std::string_view way, std::string_view id) override {
     given.push_back(format("{} by {} {}", text, way, id));
   }

@@ -55,7 +55,7 @@ struct ScreenAnswerTest : ::testing::Test, NativeKeeper {
   }
 
   void on_heard(std::string_view) override {}
-  void on_returned(const std::string&, std::string_view) override {}
+  void on_returned(const std::vector<std::string>&, std::string_view) override {}
   void on_given(std::string_view, std::string_view, std::string_view) override {}
   void on_native_change() override {}
   void on_native_event(const std::string&) override {}

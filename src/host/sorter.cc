@@ -1,6 +1,7 @@
 #include "host/sorter.h"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 #include "base/format.h"
@@ -338,9 +339,20 @@ void Sorter::on_handed(std::uint64_t key, const Result<void>& outcome) {
   }
 }
 
-void Sorter::on_returned(const std::string& delivery, std::string_view reason) {
-  const auto handed = std::ranges::find(handed_, delivery, [](const Handed& each) { return note_of(each.letter); });
-  if (handed != handed_.end()) take_back_handed(handed->key, format("gave it back unread: {}", reason));
+void Sorter::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
+  const auto what = format("gave it back unread: {}", reason);
+  for (const auto& delivery : deliveries | std::views::reverse) {  // each is put in front
+    const auto is_it = [&](const Handed& each) { return note_of(each.letter) == delivery; };
+    if (const auto handed = std::ranges::find_if(handed_, is_it); handed != handed_.end())
+      take_back_handed(handed->key, what);
+    std::erase_if(doubted_, [&](const Handed& each) {
+      if (!is_it(each)) return false;
+      end(each.letter, {.status = ReceiptStatus::Failed,
+                        .reason = format("its {} {}", each.way, what),
+                        .way = std::string{each.way}});
+      return true;
+    });
+  }
 }
 
 /// `what` its interface did, for the history. They are typed from now on, where their mode can be.

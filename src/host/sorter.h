@@ -8,8 +8,8 @@
 /// Invariants
 /// - Urgent lanes come before all others, and inside a lane the senders take turns (letter_queue.h). What finds no room
 ///   in a way waits for its next chance with its sender's later ones; those of others go on.
-/// - A message goes one way: once handed over nobody types it. Only when the way said that it took nothing does it go
-///   one step down, with the reason in the ledger.
+/// - A message goes one way: once handed over nobody types it. Only when the way said that it took nothing, or gave it back
+///   unread, does it go one step down, with the reason in the ledger.
 /// - The note of intent is on disk before anything is handed over, as before the first typed byte.
 /// - Nothing is handed over while the agent asks something, or before it is known to be ready.
 /// - Delivered is said when the agent's record shows the text; where there is no record, when the agent began to work
@@ -93,8 +93,9 @@ class Sorter {
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
   /// The agent itself says that this was put before its model, and under which id it does.
   void on_given(Shown& shown, std::string_view way, std::string_view id);
-  /// The agent gave back unread what was handed over under that key. It is typed, where its mode can be.
-  void on_returned(const std::string& delivery, std::string_view reason);
+  /// The agent gave these back unread, in their order. They are typed, where their mode can be; those that were given up have
+  /// failed.
+  void on_returned(const std::vector<std::string>& deliveries, std::string_view reason);
   /// Quiet ones that go along with what is typed, noted; their texts and line breaks fit so many bytes. None where a
   /// hook takes them with the next prompt.
   std::vector<Letter> take_quiet(std::size_t max_bytes);

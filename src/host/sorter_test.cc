@@ -431,13 +431,42 @@ TEST_F(SorterTest, MessageThatIsGivenBackUnreadIsTypedOnce) {
   handed({});
   (void)heard();
   can(DeliveryMode::OnIdle, Moment::Never, {});
-  sorter.on_returned("a", "its turn was interrupted");
+  sorter.on_returned({"a"}, "its turn was interrupted");
   EXPECT_EQ(heard(), Lines{"a deferred: its queue gave it back unread: its turn was interrupted"});
-  sorter.on_returned("a", "its turn was interrupted");
+  sorter.on_returned({"a"}, "its turn was interrupted");
   after(1s, State::Idle);
   EXPECT_EQ(heard(), Lines{"type text of a"});
   after(120s, State::Idle);
   EXPECT_EQ(heard(), Lines{}) << "it is not in doubt: it is before the gate";
+}
+
+TEST_F(SorterTest, MessagesThatAreGivenBackKeepTheirOrder) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  for (const auto* id : {"a", "b", "c"}) come(id);
+  after(1s, State::Working);
+  come("d");
+  can(DeliveryMode::OnIdle, Moment::Never, {});
+  sorter.on_returned({"a", "b", "c"}, "its turn was interrupted");
+  (void)heard();
+  Lines typed;
+  for (int i = 0; i < 4; ++i) {
+    after(60s, State::Idle);
+    for (const auto& line : heard())
+      if (line.starts_with("type")) typed.push_back(line);
+    gate.reset();
+  }
+  EXPECT_EQ(typed, (Lines{"type text of a", "type text of b", "type text of c", "type text of d"}));
+}
+
+TEST_F(SorterTest, MessageThatIsGivenBackAfterItWasInDoubtHasFailed) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
+  (void)heard();
+  sorter.on_returned({"a"}, "its turn was interrupted");
+  EXPECT_EQ(heard(), Lines{"a failed: its queue gave it back unread: its turn was interrupted"});
 }
 
 TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {

@@ -30,7 +30,9 @@ class Recorder final : public Listener {
   void on_failure(std::string_view what, std::string_view) override { failures.emplace_back(what); }
   void on_broken(std::string_view way, std::string why) override { broken.push_back(std::string{way} + ": " + why); }
   void on_mended(std::string_view way) override { mended.emplace_back(way); }
-  void on_returned(const std::string& delivery, std::string_view) override { returned.push_back(delivery); }
+  void on_returned(const std::vector<std::string>& deliveries, std::string_view) override {
+    returned.insert(returned.end(), deliveries.begin(), deliveries.end());
+  }
   std::string take(protocol::DeliveryMode mode, std::size_t) override { return std::exchange(waiting[mode], {}); }
 
   std::map<protocol::DeliveryMode, std::string> waiting;  // for a hook to take
