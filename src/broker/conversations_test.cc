@@ -42,6 +42,29 @@ TEST_F(Conversations, TheSenderIsToldSinceWhenSomebodyIsAway) {
   EXPECT_EQ(text(ack, "deliveryId"), records::delivery_id(ledger(world, "message-2").delivery.key));
 }
 
+TEST_F(Conversations, AgentThatLeftBeforeTheDaemonDiedIsOfflineSinceThen) {
+  world.pass(10s);
+  world.leave(bob);
+  const auto since = world.now().wall;
+  world.pass(10s);
+  world.restart();
+  alice = join_sender(world);
+  world.heard(alice);
+  world.send(alice, "message-1", "Bob", "hi");
+  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+}
+
+TEST_F(Conversations, AgentThatTheDeadDaemonLostIsOfflineSinceTheNextStart) {
+  world.pass(10s);
+  world.restart();
+  const auto since = world.now().wall;
+  world.pass(10s);
+  alice = join_sender(world);
+  world.heard(alice);
+  world.send(alice, "message-1", "Bob", "hi");
+  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+}
+
 TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
   world.heard(alice);
   const auto waits = [&](const std::string& id, const std::string& more = {}) {

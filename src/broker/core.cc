@@ -82,7 +82,8 @@ Core::Core(const BrokerLimits& limits, ServerInfo info, records::Snapshot snapsh
     agent->session = std::move(session);
     agent->session_saved = true;
     agent->lost_at = now.steady;  // its grace begins anew: it was we who were away
-    agent->restored_at = now.wall;
+    const bool was_connected = agent->record.last_seen <= agent->session->last_seen;  // see `Core::mark_reconnected`
+    if (was_connected) agent->restored_at = now.wall;
     index_session(*agent);
     arm_grace(*agent, std::max(Millis{limits_.session_grace_ms}, kRestartGrace));
   }

@@ -187,6 +187,7 @@ class Core {
   /// The connection's frames that came while it was opened.
   void handle_held(ConnectionId id);
   void on_resume(Connection& connection, const protocol::Envelope& envelope);
+  void mark_reconnected(AgentState& agent);
   void on_bye(Connection& connection, const protocol::Envelope& envelope);
   void open_query_connection(Connection& connection, const protocol::Hello& hello);
   [[nodiscard]] bool is_claimed(const AgentState& agent) const;

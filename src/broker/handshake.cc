@@ -150,6 +150,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   agent->resume_positions.clear();
   agent->in_hand.clear();
   if (resumes) {
+    mark_reconnected(*agent);
     for (const auto& id : hello->in_hand)
       if (const auto key = records::key_of_delivery_id(id)) agent->in_hand.insert(*key);
     if (!hello->state.empty()) agent->activity.state = hello->state;
@@ -157,7 +158,6 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
     agent->resume_token = hello->resume_token;
     agent->session->capabilities = hello->capabilities;
     agent->connections.push_back(connection.id);
-    save_eventually(records::PutAgent{agent->record});
     record(activity_event(agent->activity), *agent);
     welcome(connection, *agent);
     activate(connection, *agent);
@@ -354,6 +354,13 @@ void Core::announce(const AgentState& agent) {
   }
 }
 
+/// While a session is connected, the store has equal times of its agent and of it: a later daemon can tell by them.
+void Core::mark_reconnected(AgentState& agent) {
+  agent.record.last_seen = agent.session->last_seen = now_.wall;
+  save_eventually(records::PutAgent{agent.record});
+  save_session(agent);
+}
+
 void Core::on_resume(Connection& connection, const protocol::Envelope& envelope) {
   const auto wanted = protocol::parse_resume(envelope.payload);
   if (!wanted) {
@@ -411,6 +418,7 @@ void Core::on_resume(Connection& connection, const protocol::Envelope& envelope)
   connection.agent = agent->name();
   connection.capabilities = agent->session->capabilities;
   agent->resume_token = wanted->resume_token;
+  mark_reconnected(*agent);
   // Positions hold for what exists now; a stream that begins later begins at 1 whatever was said here.
   agent->resume_positions.clear();
   for (std::size_t i = 0; i < streams.size(); ++i) {
