@@ -2,15 +2,17 @@
 /// and again whenever the file changes.
 ///
 /// Why a pause before reading: whoever saves a file may empty it first, and half of the rules is not what he wrote.
-/// Invariants: a file that cannot be read or has a mistake leaves everything to a person, with a warning in the log, until
-///   it is mended; without a file there is no rule, and agents start no others.
+/// Invariants: a file that cannot be read or has a mistake anywhere leaves everything to a person, with a warning in the log,
+///   until it is mended; without a file there is no rule, and agents start no others.
 /// Ownership: borrows the loop, which outlives it. Threading: loop thread only.
 #pragma once
 
 #include <functional>
 #include <memory>
 
+#include "base/result.h"
 #include "config/places.h"
+#include "config/settings.h"
 #include "daemon/rules.h"
 #include "net/asio_loop.h"
 #include "net/file_watch.h"
@@ -25,10 +27,12 @@ class RulesFile {
   /// Reads at once.
   RulesFile(net::AsioLoop& loop, const config::Home& home, Sink sink);
 
-  void read();
+  /// The error says why no rule is in force now.
+  Result<void> read();
 
  private:
-  [[nodiscard]] broker::SpawnPolicy spawn_policy(std::string_view text) const;
+  [[nodiscard]] Result<Rules> load() const;
+  [[nodiscard]] broker::SpawnPolicy spawn_policy(const config::Settings& settings) const;
 
   net::AsioLoop& loop_;
   const config::Home& home_;

@@ -60,19 +60,30 @@ TEST_F(RulesFileTest, AChangeIsSeenAndAMistakeLeavesEverythingToAPersonUntilItIs
   EXPECT_EQ(decided("ls"), Action::Approve);
 }
 
+TEST_F(RulesFileTest, MistakeInAnotherSettingLeavesEverythingToTheUser) {
+  write(kMake);
+  auto rules = follow();
+  EXPECT_EQ(decided("make"), Action::Approve);
+  write(std::string{"heartbeat_ms = \"often\"\n"} + kMake);
+  const auto outcome = rules.read();
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message().find("heartbeat_ms"), std::string::npos) << outcome.error().message();
+  EXPECT_EQ(decided("make"), Action::Ask);
+}
+
 TEST_F(RulesFileTest, AgentsStartOthersOnlyWhereTheFileSaysSo) {
   auto rules = follow();
   EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off);
   write("[spawn]\nby_agents = \"profiles\"\n");
   std::filesystem::create_directory(place.file("profiles"));
   std::ofstream{place.file("profiles/own.toml")} << "name = \"own\"\ntitle = \"mine\"\ncommands = [\"mine\"]\n";
-  rules.read();
+  EXPECT_TRUE(rules.read());
   EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Profiles);
   for (const auto* program : {"claude", "codex", "gemini", "opencode", "mine"})
     EXPECT_TRUE(spawn.programs.contains(program)) << program;
   EXPECT_FALSE(spawn.programs.contains("sh"));
   write("[spawn]\nby_agents = \"profiles\"\nby_anybody = true\n");
-  rules.read();
+  EXPECT_FALSE(rules.read());
   EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off) << "a file with a mistake allows nothing";
 }
 

@@ -60,7 +60,7 @@ struct Followers {
 
 /// An error leaves the old configuration in force.
 Result<void> load_again(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
-  if (followers.rules) followers.rules->read();
+  if (followers.rules) RELAY_TRY(followers.rules->read());
   if (!options.reload_settings) return {};
   auto settings = RELAY_TRY(options.reload_settings());
   if (auto reopened = open_log(options, settings); !reopened) log::warn(reopened.error().message());
