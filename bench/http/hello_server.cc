@@ -12,8 +12,8 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
-using boost::system::error_code;
 using asio::ip::tcp;
+using boost::system::error_code;
 
 class Visitor : public std::enable_shared_from_this<Visitor> {
  public:

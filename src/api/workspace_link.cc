@@ -15,9 +15,9 @@ constexpr Millis kFeedAgain{1'000};  // after the daemon told it to go
 
 /// The daemon's own limits (wire.md 10.4), and a little more, so that its sentence is the one that is heard.
 Millis patience_for(MessageType type) {
-  if (type == MessageType::Spawn) return Millis{35'000};
+  if (type == MessageType::Spawn || type == MessageType::Answer) return Millis{35'000};  // it may approve a spawn
   if (type == MessageType::Release) return Millis{20'000};
-  if (type == MessageType::Answer || type == MessageType::SendInput) return Millis{15'000};
+  if (type == MessageType::SendInput) return Millis{15'000};
   return kUsualPatience;
 }
 

@@ -14,6 +14,7 @@ namespace {
 using protocol::MessageType;
 using Prompts = std::vector<json::object>;
 
+constexpr std::chrono::milliseconds kPressTimeout{10'000};  // the daemon gives an answer by keys 8 s
 constexpr std::chrono::milliseconds kStartTimeout{40'000};  // the daemon gives up the start of an agent after 30 s
 
 bool fits(const json::object& prompt, std::string_view kind) {
@@ -89,7 +90,7 @@ Result<json::object> answer_at_door(const Context& context, const PromptAnswer& 
                        {"decision", answer.allow ? "allow" : "deny"}};
   if (!answer.message.empty()) request["message"] = answer.message;
   if (!answer.answers.empty()) request["answers"] = json::array(answer.answers.begin(), answer.answers.end());
-  RELAY_TRY(visit.ask(request));
+  RELAY_TRY(visit.ask(request, kPressTimeout));
   return prompt;
 }
 
@@ -121,7 +122,7 @@ Result<json::object> answer_prompt(const Context& context, const PromptAnswer& a
                                                                                    : protocol::PromptDecision::Deny,
                                                           .answers = answer.answers,
                                                           .reason = answer.message}),
-                                  string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kAnswerTimeout));
+                                  string_member(*prompt, "tool") == "spawn" ? kStartTimeout : kPressTimeout));
   if (!bool_member(told, "success").value_or(false))
     return fail(Errc::Refused, string_member(told, "error").value_or("the daemon refused"));
   return prompt;

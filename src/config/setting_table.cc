@@ -62,7 +62,8 @@ constexpr SettingRow kTable[] = {
     {Setting::PermissionsPreset, "permissions.preset", "", Choice, "none", 0, 0, "none|read-only",
      "ready-made rules that approve without asking you (docs/permissions.md)", Applies::OnSave},
     {Setting::SpawnByAgents, "spawn.by_agents", "", Choice, "off", 0, 0, "off|ask|profiles",
-     "whether agents may start other agents: never, each after you said yes, or any that has a profile", Applies::OnSave},
+     "whether agents may start other agents: never, each after you said yes, or any that has a profile",
+     Applies::OnSave},
     {Setting::Workspace, "workspace", "AGENT_RELAY_WORKSPACE", Choice, "main", 0, 0, "main|worktree",
      "linked git worktrees use the workspace of their main worktree, or each its own", Applies::OnReload},
 };

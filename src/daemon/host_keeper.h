@@ -17,6 +17,7 @@
 #include "config/places.h"
 #include "daemon/host_launcher.h"
 #include "daemon/hosts.h"
+#include "host/answering.h"
 #include "host/door_call.h"
 #include "host/record.h"
 #include "net/event_loop.h"
@@ -27,7 +28,8 @@ namespace relay::daemon {
 inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr Millis kReleasePatience{13'000};  // the broker then waits a little for its session to leave
 inline constexpr Millis kTypePatience{5'000};
-inline constexpr Millis kAnswerPatience{5'000};
+inline constexpr Millis kAnswerPatience{8'000};
+static_assert(kAnswerPatience > host::kMaxAnswerTime);
 
 class HostKeeper final : public Hosts {
  public:

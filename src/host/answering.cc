@@ -9,7 +9,9 @@ Answering::Decision Answering::decide(const Seen& seen) {
   if (!entered_) return choose(seen);
   if (!seen.asked) return {Step::Taken};
   // The request may outlive its dialog: Gemini CLI restarts after its folder trust, and shows nothing known meanwhile.
-  const bool stands = seen.dialog != nullptr && seen.dialog->whole == dialog_.whole;
+  // A dialog that was drawn anew, with a count or a complaint, still asks: another one asks about something else.
+  const bool stands = seen.dialog != nullptr && (seen.dialog->whole == dialog_.whole ||
+                                                 (!dialog_.about.empty() && seen.dialog->about == dialog_.about));
   if (stands) gone_since_.reset();
   if (!stands && !gone_since_) gone_since_ = seen.now;
   if (gone_since_ && seen.now >= *gone_since_ + kGone) return {Step::Taken};

@@ -24,6 +24,7 @@ inline constexpr Millis kChoosing{1'500};       // for the mark to be where it i
 inline constexpr Millis kRedraw{900};           // for a dialog to be drawn again after a key
 inline constexpr Millis kTakenPatience{3'000};  // for the dialog to go
 inline constexpr Millis kGone{500};             // not on the screen for so long after the key: it is gone
+inline constexpr Millis kMaxAnswerTime = kChoosing + kRedraw + kTakenPatience + kGone;
 
 class Answering {
  public:

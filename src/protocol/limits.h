@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxArguments = 64;
 inline constexpr std::size_t kMaxInputBytes = 64 * 1024;  // keys of one SEND_INPUT
 
 // Sessions.
-inline constexpr std::size_t kMaxAnswers = 16;             // of one ANSWER, to the questions of one request
+inline constexpr std::size_t kMaxAnswers = 16;            // of one ANSWER, to the questions of one request
 inline constexpr std::size_t kMaxAnswerBytes = 8 * 1024;  // of each
 inline constexpr std::int64_t kHandshakeTimeoutMs = 5'000;
 inline constexpr std::int64_t kHeartbeatMs = 5'000;

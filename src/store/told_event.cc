@@ -44,7 +44,7 @@ constexpr std::size_t kMaxSummaryBytes = 64 << 10;  // of the names of files
 
 protocol::AgentKind kind_of(Party party, std::string_view name) {
   return party == Party::Person || name == protocol::kUserName ? protocol::AgentKind::Human
-                                                                : protocol::AgentKind::Agent;
+                                                               : protocol::AgentKind::Agent;
 }
 
 DeliveryEventType event_type(DeliveryState state) {

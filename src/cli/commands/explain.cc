@@ -301,7 +301,8 @@ const Command kExplain = {
     .options = kOptions,
     .example = "agent-relay explain Bob",
     .details =
-        "Prints the verdict (starting, idle, typing, working, blocked, unknown), the evidence for each part of it, and\n"
+        "Prints the verdict (starting, idle, typing, working, blocked, unknown), the evidence for each part of it, "
+        "and\n"
         "every message that waits with its interface and its reason, and how many the daemon holds.",
     .run = run,
 };
