@@ -181,6 +181,10 @@ bool Mailroom::is_free(const View& view) {
   return view.composer != nullptr && *view.composer && (*view.composer)->draft.empty();
 }
 
+bool Mailroom::may_interrupt(const View& view, const Letter& letter) const {
+  return view.since != own_turn_ || (letter.as_user && typed_.empty() && !submitted_);
+}
+
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   const bool had_one = !letters_.empty();
   while (!letters_.empty()) {
@@ -213,7 +217,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
                                              .since = std::max(view.since, settled_from_),
                                              .typing = view.typing,
                                              .draft_is_ours = holds(view, letter),
-                                             .composer_free = is_free(view) && view.since != own_turn_,
+                                             .composer_free = is_free(view) && may_interrupt(view, letter),
                                              .composer_seen = view.composer == nullptr || *view.composer,
                                              .keys = view.keys,
                                              .text_stands = stands(view, letter)});

@@ -12,7 +12,8 @@
 /// - A quiet letter is typed only in company: before the text of one that wakes the agent, each on its own line.
 /// - The next one is typed when the one before it was seen or its turn is over; after kTurnPatience without a turn, or
 ///   kSeenPatience where the agent has a transcript, the turn was too short to be observed.
-/// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent.
+/// - The turn that a typed message began is not interrupted for the next: the program may drop what it has not yet sent. The
+///   user's messages interrupt it once that message was seen.
 /// - An agent that answers explanations with further mistakes is not answered for ever: after kMaxExplanations in a row
 ///   only a message that was taken gives it another.
 /// Ownership: borrows the intent and the post, which outlive it. Threading: loop thread only; the clock is an argument.
@@ -132,6 +133,7 @@ class Mailroom {
 
   [[nodiscard]] static const protocol::Receipt* shown_of(const Letter& letter);
   bool noted(const Letter& letter);
+  [[nodiscard]] bool may_interrupt(const View& view, const Letter& letter) const;
   [[nodiscard]] bool turn_is_due(const View& view);
   void expect_turn(const Letter& letter, const View& view);
   std::string text_of(Letter& letter, const View& view);

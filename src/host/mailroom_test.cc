@@ -382,6 +382,23 @@ TEST_F(MailroomTest, TheReplyToAMessageIsNotCutShortForTheNext) {
   EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
 }
 
+TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsTheReplyToAMessageThatWasSeen) {
+  rules.interrupt = "\x1b";
+  mailroom.add(letter("a"));
+  auto stop = letter("stop");
+  stop.as_user = true;
+  stop.injection = Injection{rules, Injection::Haste::Interrupts};
+  mailroom.add(std::move(stop));
+  deliver_one();
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  for (int i = 0; i < 5; ++i) after(5s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0) << "the program may drop what its model does not have";
+  given("text of a", "transcript", "r1");
+  after(1s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
+}
+
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
   mailroom.add(letter("a"));
   after(0ms, State::Blocked);
