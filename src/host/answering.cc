@@ -33,7 +33,9 @@ Answering::Decision Answering::choose(const Seen& seen) {
           {},
           "its dialog was drawn anew while its mark was moved, which may stand on another choice now; answer it at its "
           "own screen: `agent-relay attach`"};
-    return {Step::Failed, {}, "that is not on the agent's screen any more; see `agent-relay permissions`"};
+    return {Step::Failed,
+            {},
+            "that is not on the agent's screen any more; see `agent-relay permissions` and `agent-relay questions`"};
   }
   if (seen.typed > since_)
     return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", Refusal::Busy};

@@ -197,6 +197,15 @@ void Asked::press(std::string_view request, Answered answered) {
   if (found != open_.end()) found->pressed = std::move(answered);
 }
 
+Asked::Told Asked::taken(std::string_view request, WallMs now) {
+  Told out;
+  const auto found = find(request);
+  if (found == open_.end() || found->where != Where::OnScreen || !found->pressed) return out;
+  const auto answered = *found->pressed;
+  resolve(out, found, answered, now);
+  return out;
+}
+
 Asked::Told Asked::leave_alone(std::string_view request) {
   const auto found = find(request);
   if (found == open_.end() || found->where != Where::OnScreen) return {};
@@ -332,6 +341,15 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
     dialog_.reset();
     for (auto each = open_.begin(); each != open_.end();) {
       each->other.reset();
+      if (each->where == Where::OnScreen && each->prompt.empty()) {
+        if (!each->unseen_since) each->unseen_since = now.steady;
+        if (now.steady >= *each->unseen_since + kUnseen) {
+          each->unseen_since.reset();
+          close(out, each, now);
+          each = open_.begin();
+          continue;
+        }
+      }
       if (each->where != Where::Closing || now.steady < each->until) {
         ++each;
         continue;
@@ -344,6 +362,7 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
   const bool blocked = state == State::Blocked;
   const auto dialog = blocked ? dialog_in(findings) : std::nullopt;
   for (auto each = open_.begin(); each != open_.end();) {
+    each->unseen_since.reset();
     if (each->where == Where::Leaving && blocked) each->where = Where::OnScreen;
     const bool settled = each->where == Where::OnScreen && blocked && has_settled(*each, dialog, now.steady);
     const bool over = each->where == Where::OnScreen ? !blocked || (settled && !each->dialog.empty())
@@ -415,6 +434,7 @@ std::optional<SteadyTime> Asked::due() const {
   if (dialog_) at(dialog_->since + settle_);
   for (const auto& each : open_) {
     if (each.where == Where::Closing) at(each.until);
+    if (each.unseen_since) at(*each.unseen_since + kUnseen);
     if (each.where == Where::OnScreen && each.other) at(each.other->since + kHalfDrawn);
   }
   return due;

@@ -46,6 +46,7 @@ class Asked {
   static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
   static constexpr Millis kHalfDrawn{250};   // a dialog drawn anew may look like another one meanwhile
   static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
+  static constexpr Millis kUnseen{10'000};   // a dialog is not on a screen that is not understood: it has been answered there
 
   using Told = std::vector<events::Event>;
 
@@ -66,6 +67,8 @@ class Asked {
   Result<void> may_press(std::string_view request, const speech::Findings& seen, Told& told);
   /// Enter is being pressed for it: when its dialog is gone, that was why.
   void press(std::string_view request, Answered answered);
+  /// Its dialog was seen to take the keys that were pressed for it, whatever the screen shows since.
+  Told taken(std::string_view request, WallMs now);
   /// Keys were pressed for it, and it is not known what became of them: no more are.
   Told leave_alone(std::string_view request);
   [[nodiscard]] bool is_open(std::string_view request) const;
@@ -114,6 +117,7 @@ class Asked {
     std::optional<Settling> other = {};            // OnScreen: a dialog that is not known to be this one
     std::optional<events::Resolution> shown = {};  // by the record, perhaps before its dialog closed
     SteadyTime until{};                            // Closing
+    std::optional<SteadyTime> unseen_since = {};   // OnScreen, without a prompt: the screen is not understood
     std::string subject = {};                      // on what its call works, as the agent's record would say
   };
   struct Call {

@@ -181,6 +181,24 @@ TEST_F(AskedTest, AScreenThatSaysNothingKeepsNoRequestWaiting) {
   EXPECT_FALSE(asked.due()) << "nothing is due that nobody would do";
 }
 
+TEST_F(AskedTest, RequestWhoseDialogIsLongUnseenHasBeenAnsweredAtTheScreen) {
+  (void)look(State::Blocked, dialog("make"));
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, dialog("make")).size(), 1u);
+  EXPECT_TRUE(look(State::Unknown).empty());
+  EXPECT_EQ(asked.due(), now.steady + Asked::kUnseen);
+  wait(Asked::kUnseen - Millis{1});
+  EXPECT_TRUE(look(State::Unknown).empty());
+  EXPECT_TRUE(look(State::Blocked, dialog("make")).empty()) << "it was drawn anew";
+  EXPECT_TRUE(look(State::Unknown).empty());
+  wait(Asked::kUnseen);
+  EXPECT_TRUE(look(State::Unknown).empty());
+  wait(Asked::kVerdict);
+  EXPECT_NE(look(State::Unknown).at(0).find(R"("resolution":"withdrawn")"), std::string::npos);
+  EXPECT_FALSE(asked.is_open("h7-s1"));
+  EXPECT_FALSE(asked.due());
+}
+
 TEST_F(AskedTest, APatchNamesItsFileOnlyWhenItIsOne) {
   const auto patch = [&](std::string id, const char* input) {
     return lines(asked.on_prompt({.id = std::move(id), .tool = "apply_patch", .summary = "s", .input = input}))[0];

@@ -85,6 +85,8 @@ class NativeSide final : public adapters::Listener {
   Result<void> may_press(const AnswerPrompt& wish, const speech::Findings& seen);
   /// Enter is being pressed for it.
   void press(const AnswerPrompt& wish) { asked_.press(wish.prompt, {wish.by, wish.reply, wish.timed_out}); }
+  /// Its dialog was seen to take them.
+  void taken(const AnswerPrompt& wish) { tell(asked_.taken(wish.prompt, loop_->now().wall)); }
   /// Keys were pressed, and it is not known what became of them.
   void leave_alone(const AnswerPrompt& wish) { tell(asked_.leave_alone(wish.prompt)); }
   [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }

@@ -70,6 +70,7 @@ void ScreenAnswer::end(Result<void> outcome) {
   auto ended = std::exchange(under_way_, std::nullopt);
   // Another key might meet the ones that the agent has not read yet.
   if (!outcome && ended->touched) native_.leave_alone(ended->wish);
+  if (outcome) native_.taken(ended->wish);
   ended->done(std::move(outcome));
 }
 

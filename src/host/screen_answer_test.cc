@@ -78,6 +78,18 @@ TEST_F(ScreenAnswerTest, IsDoneWhenTheDialogIsGone) {
   EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolution, events::Resolution::Approved);
 }
 
+TEST_F(ScreenAnswerTest, RequestIsResolvedWhenItsDialogGivesWayToAnUnknownScreen) {
+  begin();
+  later(Millis{0});
+  see(State::Unknown);
+  view.asking = nullptr;
+  later(Millis{10});
+  EXPECT_TRUE(told.empty());
+  later(kGone);
+  EXPECT_EQ(told, Ends{"done"});
+  EXPECT_EQ(std::get<events::PermissionResolved>(happened.back()).resolution, events::Resolution::Approved);
+}
+
 TEST_F(ScreenAnswerTest, ADialogThatStaysIsNotAnsweredASecondTime) {
   begin();
   later(Millis{0});
