@@ -241,10 +241,19 @@ std::string Core::answer_to(const PendingSend& sent) {
     ack.seq = only.seq.value();
     ack.delivery_id = records::delivery_id(only.key);
     const AgentState* to = find_agent(only.to.value());
-    if (to != nullptr && !to->connected()) ack.offline_since = to->offline_since();
-    if (to != nullptr && to->connected())
+    const bool is_direct = sent.message->to == only.to.value();  // not by a channel, a topic or a broadcast
+    if (to != nullptr && !to->connected()) {
+      if (is_direct)
+        ack.offline_since = to->offline_since();
+      else
+        ack.waits = format("its only recipient, {}, is offline", only.to.value());
+    }
+    if (to != nullptr && to->connected()) {
       ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
                                                      : why_closed(*to, only.lane, gate(*to, only.lane).closed);
+      if (ack.waits.empty() && to->activity.state == "blocked")
+        ack.waits = format("{} asks its user something; see agent-relay permissions and questions", only.to.value());
+    }
     if (const auto best = to != nullptr && sent.steps ? best_proof(*to) : std::nullopt) ack.proves = name_of(*best);
   }
   return protocol::write_ack(ack);

@@ -230,8 +230,10 @@ std::optional<Core::Objection> Core::objection_to_spawn(const Connection& connec
     return Objection{Refusal::BadRequest, std::move(reason)};
   AgentState* known = find_agent(wanted.name);
   if (known != nullptr && known->connected())
-    return Objection{Refusal::NotOwner,
-                     format("'{}' is here already; choose another name, or release it first", wanted.name)};
+    return Objection{
+        Refusal::NotOwner,
+        format("'{}' is connected already; choose another name, or end it first (agent-relay release, /quit in a chat)",
+               wanted.name)};
   if (is_starting(wanted.name))
     return Objection{Refusal::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
   if (known != nullptr && known->removing)

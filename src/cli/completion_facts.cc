@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "profiles/own_profiles.h"
+
 namespace relay::cli {
 
 std::string command_names() {
   std::string names;
   for (const auto* command : command_table()) names += (names.empty() ? "" : " ") + std::string{command->name};
   return names;
+}
+
+std::vector<std::string> program_names() {
+  auto programs = profiles::programs_with_profile({});
+  std::ranges::sort(programs);
+  return programs;
 }
 
 Offer offer_for(Completes completes, std::string_view choices) {
@@ -22,6 +30,11 @@ Offer offer_for(Completes completes, std::string_view choices) {
     case Completes::Channels: return {.kind = "channels"};
     case Completes::Recipients: return {.kind = "recipients"};
     case Completes::Shells: return {.words = std::string{kShells}};
+    case Completes::Programs: {
+      std::string words;
+      for (const auto& program : program_names()) words += (words.empty() ? "" : " ") + program;
+      return {.words = std::move(words)};
+    }
     case Completes::Commands: return {.words = command_names()};
     case Completes::Files: return {.files = true};
   }

@@ -31,6 +31,8 @@ Offer offer_for(const Option& option);
 
 /// All commands, separated by blanks.
 std::string command_names();
+/// The programs of known agents: `agent-relay claude` runs it.
+std::vector<std::string> program_names();
 /// The options that are shown and take a value.
 std::vector<const Option*> options_with_value(const Command& command);
 /// `--help --json …`

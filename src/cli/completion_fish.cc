@@ -81,6 +81,8 @@ std::string fish_completion() {
   for (const std::string_view program : {"agent-relay", "relay"}) {
     text += relay::format("complete -c {} -f\n", program);
     for (const auto* command : command_table()) text += lines_for(program, *command);
+    for (const auto& agent : program_names())
+      text += relay::format("complete -c {} -n __fish_use_subcommand -a {} -d 'run {}'\n", program, agent, agent);
   }
   return text;
 }

@@ -49,6 +49,9 @@ TEST(Completion, WorksInBash) {
         "COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) + "; _agent_relay; echo ${COMPREPLY[*]}\n");
   };
   EXPECT_EQ(complete("agent-relay sta", 1), "status\n");
+  EXPECT_EQ(complete("agent-relay cla", 1), "claude\n");
+  EXPECT_EQ(complete("agent-relay run cod", 2), "codex\n");
+  EXPECT_EQ(complete("agent-relay spawn Bob gem", 3), "gemini\n");
   EXPECT_EQ(complete("agent-relay up --du", 2), "--durability\n");
   EXPECT_EQ(complete("agent-relay up --durability p", 3), "power process\n");
   EXPECT_EQ(complete("agent-relay completion ''", 2), "bash zsh fish\n");

@@ -49,6 +49,7 @@ std::string zsh_completion() {
   text += "_agent_relay() {\n  local -a commands\n  commands=(\n";
   for (const auto* command : command_table())
     text += relay::format("    '{}:{}'\n", command->name, single_quoted(command->summary));
+  for (const auto& program : program_names()) text += relay::format("    '{}:run {}'\n", program, program);
   text += "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n";
   text += "  local name=$words[2]\n  shift words\n  ((CURRENT--))\n  case $name in\n";
   for (const auto* command : command_table()) text += case_of(*command);

@@ -71,10 +71,11 @@ std::string how_far(const Fate& fate, const std::string& to, WallMs now) {
   return relay::format("{}'s session has it{} and waits for its moment", name, by(*step));
 }
 
-std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now) {
+std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now, bool runs) {
   if (fate.offline_since <= 0 && !fate.waits.empty())
     return relay::format("waits: {}", sanitised(fate.waits, Lines::Join));
   if (fate.offline_since <= 0) return "";
+  if (runs) return relay::format("queued ({} runs, and connects again in a moment)", sanitised(to, Lines::Join));
   return relay::format("queued ({} is offline since {})", sanitised(to, Lines::Join),
                        short_clock(fate.offline_since, now));
 }

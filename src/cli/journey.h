@@ -15,8 +15,8 @@ std::string journey(const Fate& fate, bool unicode);
 /// The next clause of "it was not seen in time": where it is now, and no more than is known.
 std::string how_far(const Fate& fate, const std::string& to, WallMs now);
 
-/// `queued (Bob is offline since 14:02)`; empty when that is not so.
-std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now);
+/// `queued (Bob is offline since 14:02)`; empty when that is not so. `runs`: its host does, here.
+std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now, bool runs = false);
 
 /// The journey on a line that is written anew with every step.
 class ProgressLine {

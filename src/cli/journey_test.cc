@@ -61,6 +61,7 @@ TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
   EXPECT_EQ(line(), "queued");
   EXPECT_EQ(far(), "it is stored and will be delivered later, Bob is offline since 11:59");
   EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon), "queued (Bob is offline since 11:59)");
+  EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon, true), "queued (Bob runs, and connects again in a moment)");
   fate_.offline_since = 0;
   EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon), "");
 }

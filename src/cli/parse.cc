@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/nearest.h"
+#include "cli/completion_facts.h"
 
 namespace relay::cli {
 namespace {
@@ -20,6 +21,8 @@ std::string nearest(std::string_view word, const std::vector<std::string_view>& 
 Failure unknown_command(std::string_view word) {
   std::vector<std::string_view> known;
   for (const auto* command : command_table()) known.push_back(command->name);
+  const auto programs = program_names();
+  known.insert(known.end(), programs.begin(), programs.end());
   auto hint = nearest(word, known);
   if (hint.empty()) hint = "; see: agent-relay --help";
   return fail(relay::format("there is no command \"{}\"{}", word, hint));
@@ -262,6 +265,7 @@ Result<Intent> parse_command_line(const std::vector<std::string>& words, const I
   }
   if (first == "-n" || first == "--name" || first == "run") {
     auto rest = std::vector<std::string>{words.begin() + (first == "run" ? 1 : 0), words.end()};
+    if (first != "run" && words.size() > 3 && words[2] == "run") rest.erase(rest.begin() + 2);
     return CommandParser{*command_named("run")}.parse(std::move(rest));
   }
   if (first.starts_with('-')) return fail(relay::format("there is no option {}; see: agent-relay --help", first));

@@ -91,6 +91,7 @@ TEST(Parse, TheAgentsOwnWordsAreLeftAlone) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"-n", "Alice", "claude", "--json", "-p", "hello"},
         std::vector<std::string>{"run", "-n", "Alice", "claude", "--json", "-p", "hello"},
+        std::vector<std::string>{"-n", "Alice", "run", "claude", "--json", "-p", "hello"},
         std::vector<std::string>{"run", "--name", "Alice", "--", "claude", "--json", "-p", "hello"}}) {
     const auto intent = parse_command_line(words);
     ASSERT_TRUE(intent) << intent.error().message();

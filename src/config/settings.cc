@@ -60,7 +60,7 @@ std::vector<SettingChange> changes_on_load(const Settings& in_force, const Setti
   for (const auto& row : setting_table()) {
     const auto used = in_force.text(row.setting);
     auto from = before.text(row.setting), to = after.text(row.setting);
-    if (from == to) from = used;
+    if (from == to || row.applies == Applies::OnSave) from = used;
     if (from == to) continue;
     const auto applies = used == to ? Applies::OnReload : row.applies;
     changes.push_back({&row, std::move(from), std::move(to), applies});

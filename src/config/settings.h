@@ -159,7 +159,7 @@ struct SettingChange {
   Applies applies;  // OnReload, whatever the row says, when `to` is what is in force already
 };
 /// What a load of config.toml changed, in the order of the table: values that differ from those loaded before, and values
-/// that differ from those in force and were loaded before.
+/// that differ from those in force and were loaded before. What applies on save changed only when it is not in force already.
 std::vector<SettingChange> changes_on_load(const Settings& in_force, const Settings& before, const Settings& after);
 
 /// The text of a config.toml; nothing when there is none.

@@ -253,9 +253,9 @@ Result<Wired> wire_gemini(Environment& environment, const Wish& wish) {
   if (!wish.roots_alone) {
     if (is_installed(environment)) return Wired{.hooks = true};
     return unwired(
-        "no hooks: Gemini CLI takes them for one run only from a file that is root's; let it have them for always "
-        "with: "
-        "agent-relay hooks install gemini");
+        "no hooks: Gemini CLI takes them for one run only from a file that is root's; it has them from its next start "
+        "on "
+        "after: agent-relay hooks install gemini");
   }
   const auto path = gemini_defaults(environment);
   auto text = read_settings_file(resolved(path, wish));

@@ -46,7 +46,8 @@ class Asked {
   static constexpr Millis kLateDoor{2'500};  // OpenCode's server was later than kSettle when the machine was busy
   static constexpr Millis kHalfDrawn{250};   // a dialog drawn anew may look like another one meanwhile
   static constexpr Millis kVerdict{3'000};   // a refusal was read 0.23 s after it was written, at most
-  static constexpr Millis kUnseen{10'000};   // a dialog is not on a screen that is not understood: it has been answered there
+  static constexpr Millis kUnseen{
+      10'000};  // a dialog is not on a screen that is not understood: it has been answered there
 
   using Told = std::vector<events::Event>;
 

@@ -31,7 +31,8 @@ Decision Policy::decide(const Ask& ask) const {
       return decision;
     }
   }
-  decision.rule = seen.not_simple.empty()
+  const bool has_rules = !own_.empty() || preset_ != kNoPreset;
+  decision.rule = !has_rules || seen.not_simple.empty()
                       ? "no rule speaks of it"
                       : format("no rule approves what is not one simple command: {}", seen.not_simple);
   return decision;

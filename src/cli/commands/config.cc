@@ -41,7 +41,7 @@ std::string advice_for(const DaemonState& daemon, const config::Settings& settin
   const bool of_a_process =
       settings.source(row.setting) == config::Source::Variable || daemon.overridden.contains(std::string{row.name});
   switch (of_a_process ? config::Applies::OnRestart : row.applies) {
-    case config::Applies::OnSave:
+    case config::Applies::OnSave: return "agent-relay reload, or by itself in a moment";
     case config::Applies::OnReload:
     case config::Applies::NewSessions: return "agent-relay reload";
     case config::Applies::NewWorkspaces: return "agent-relay reload, agent-relay down, agent-relay up";

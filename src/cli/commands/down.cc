@@ -1,4 +1,7 @@
 /// `agent-relay down`
+#include <algorithm>
+#include <filesystem>
+
 #include "base/format.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
@@ -11,18 +14,30 @@ namespace relay::cli {
 namespace {
 
 /// Agents outlive the daemon; whoever ends it may not expect that of those nobody sees.
-void mention_spawned(const Context& context) {
+void mention_detached(const std::vector<std::string>& host_directories, std::string_view where) {
   std::string names;
-  for (const auto& host : host::living_hosts(context.project.hosts))
-    if (host.spawned) names += (names.empty() ? "" : ", ") + sanitised(host.name, Lines::Join);
+  for (const auto& directory : host_directories)
+    for (const auto& host : host::living_hosts(directory))
+      if (host.spawned || host.detached) names += (names.empty() ? "" : ", ") + sanitised(host.name, Lines::Join);
   if (!names.empty())
-    remark(relay::format("in the background of this project go on: {}; end one with: agent-relay release NAME", names));
+    remark(
+        relay::format("in the background of {} these go on: {}; end one with: agent-relay release NAME", where, names));
+}
+
+/// Of every project that has a workspace.
+std::vector<std::string> all_host_directories(const Context& context) {
+  std::vector<std::string> directories;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator{context.home.projects, none})
+    directories.push_back((entry.path() / "hosts").string());
+  std::ranges::sort(directories);
+  return directories;
 }
 
 ExitCode end_daemon(Connection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
   print_sentence("the daemon has ended\n");
-  mention_spawned(context);
+  mention_detached(all_host_directories(context), "all projects");
   return ExitCode::Yes;
 }
 
@@ -44,7 +59,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   RELAY_CLI_TRY(close_workspace(*daemon, root));
   print_sentence(
       relay::format("the workspace of {} is closed; the daemon goes on, end it with: agent-relay down --all\n", root));
-  mention_spawned(context);
+  mention_detached({context.project.hosts}, "this project");
   return ExitCode::Yes;
 }
 

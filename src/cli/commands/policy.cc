@@ -75,6 +75,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   if (told.refusal) return complain(*told.refusal);
   auto rules = RELAY_CLI_TRY(rules_in(told));
   if (clear || !typed.empty()) {
+    const auto earlier = rules;
     if (!clear)
       rules = with(std::move(rules), {from, *action});
     else if (invocation.has("--from"))
@@ -84,6 +85,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
     const auto wanted = RELAY_CLI_TRY(parse_json(protocol::write_policy(rules)));
     const auto done = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}, {"rules", wanted}}));
     if (done.refusal) return complain(*done.refusal);
+    const auto holds = [](const PolicyRule& rule) { return rule.action == PolicyAction::Hold; };
+    const bool held = std::ranges::any_of(earlier, holds);
+    if (held && !std::ranges::any_of(rules, holds))
+      remark(
+          relay::format("what was held before stays held until: agent-relay flush {}", sanitised(name, Lines::Join)));
   }
   show(name, rules, invocation.has("--json"), context);
   return ExitCode::Yes;

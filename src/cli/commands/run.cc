@@ -157,7 +157,10 @@ ExitCode run(const Invocation& invocation, Context& context) {
   return end_as(*ended, headless);
 }
 
-constexpr Argument kArguments[] = {{.name = "CMD", .arity = Arity::Many, .description = "the agent and its arguments"}};
+constexpr Argument kArguments[] = {{.name = "CMD",
+                                    .arity = Arity::Many,
+                                    .description = "the agent and its arguments",
+                                    .completes = Completes::Programs}};
 constexpr Option kOptions[] = {
     {.name = "--name", .value = "NAME", .description = "the agent's name (also -n); default: a friendly one"},
     {.name = "--profile", .value = "NAME", .description = "how to read its screen; default: by the program's name"},

@@ -14,6 +14,7 @@
 #include "cli/sending.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
+#include "host/record.h"
 #include "protocol/iso_time.h"
 #include "protocol/json_scanner.h"
 #include "protocol/limits.h"
@@ -82,6 +83,11 @@ json::object as_json(const Fate& fate, const Letter& letter) {
   return answer;
 }
 
+/// Its host runs in this project; while it is not connected, it tries to connect.
+bool runs_here(const Context& context, const std::string& name) {
+  return host::host_of(context.project.hosts, name).has_value();
+}
+
 /// It is stored, and goes to no one.
 std::string heard_by_nobody(const Letter& letter) {
   if (!letter.to.starts_with('#')) return "it is stored, but nobody was there to hear it";
@@ -120,7 +126,7 @@ ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Co
     print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
                         fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
     if (fate.recipients == 0) remark(heard_by_nobody(letter));
-    if (const auto queued = queued_sentence(fate, letter.to, context.now());
+    if (const auto queued = queued_sentence(fate, letter.to, context.now(), runs_here(context, letter.to));
         !queued.empty() && letter.until == Until::Stored)
       remark(queued);
   }
@@ -190,7 +196,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto on_news = [&](const Fate& fate) {
     progress.show(fate);
     if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
-      remark(queued_sentence(fate, letter.to, context.now()));
+      remark(queued_sentence(fate, letter.to, context.now(), runs_here(context, letter.to)));
   };
   auto fate = hand_over(connection, letter, on_news);
   if (fate && fate->kind == Fate::Kind::Repeat) fate = fate_of_repeat(context, letter, *std::move(fate), on_news);

@@ -128,7 +128,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "how others will call it"},
-    {.name = "CLI", .description = "the program; with its arguments in quotes, cut at blanks"},
+    {.name = "CLI",
+     .description = "the program; with its arguments in quotes, cut at blanks",
+     .completes = Completes::Programs},
     {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
