@@ -244,7 +244,7 @@ TEST_F(ApiTest, ASessionIsCreatedByStartingAnAgent) {
   EXPECT_EQ(wish.at("args").as_array().size(), 1u);
   EXPECT_EQ(refusal(400, "POST", "/api/v1/sessions", R"({"agent":"Bob"})"), "BAD_REQUEST");
   relay.answers["SPAWN"] = {
-      parse_json_object(R"({"success":false,"error":"'Bob' is here already","code":"NOT_OWNER"})").value()};
+      parse_json_object(R"({"success":false,"error":"'Bob' is connected already","code":"NOT_OWNER"})").value()};
   EXPECT_EQ(refusal(409, "POST", "/api/v1/sessions", R"({"agent":"Bob","cli":"claude"})"), "NOT_OWNER");
   relay.answers["SPAWN"] = {parse_json_object(R"({"success":false,"error":"no such program"})").value()};
   EXPECT_EQ(refusal(409, "POST", format("/workspaces/{}/agents", kFirst), R"({"name":"Bob"})"), "FAILED");

@@ -448,9 +448,10 @@ std::optional<Core::Objection> Core::objection_to_answer(const Connection& conne
     return Objection{Refusal::Stale,
                      format("{} does not ask {} any more: it was answered or withdrawn", answer.agent, answer.request)};
   if (open == nullptr)
-    return Objection{Refusal::NotFound,
-                     format("{} has no request {}; list the pending ones with: agent-relay permissions", answer.agent,
-                            answer.request)};
+    return Objection{
+        Refusal::NotFound,
+        format("{} has no request {}; list the pending ones with: agent-relay permissions, agent-relay questions",
+               answer.agent, answer.request)};
   if (!connection.query_only && connection.agent == agent->name())
     return Objection{Refusal::BadRequest, "an agent does not answer itself; the user does"};
   if (open->permission() != nullptr && !answer.decision)

@@ -241,6 +241,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   }
 
   void on_refused(const std::string&, const protocol::NackView& why) override {
+    if (why.code == protocol::name_of(protocol::Refusal::UnknownRecipient)) recipient_.forget_unknown();
     ends_with(complain(why));
     finish_if_done();
   }

@@ -177,6 +177,16 @@ TEST(WordCompletion, GoesAsFarAsAllAgree) {
   EXPECT_EQ(complete_word("", {"日本", "日光"}).text, "日") << "never half a character";
 }
 
+TEST(ChatRecipient, IsTheOneBeforeWhenNobodyHasTheNameThatWasChosen) {
+  ChatRecipient to{"Bob"};
+  to.choose("Nobody");
+  to.choose("Nobody");
+  to.forget_unknown();
+  EXPECT_EQ(to.name(), "Bob");
+  to.forget_unknown();
+  EXPECT_EQ(to.name(), "Bob");
+}
+
 TEST(ChatRecipient, IsTheLastSenderButNeverChangesUnderALineBeingTyped) {
   ChatRecipient to{"Bob"};
   to.heard_from("Carol", false);

@@ -8,6 +8,7 @@
 #include "cli/answers.h"
 #include "cli/text.h"
 #include "cli/times.h"
+#include "protocol/send.h"
 #include "records/short_id.h"
 
 namespace relay::cli {
@@ -40,12 +41,22 @@ std::string attachments_of(const Message& message, const Paint& paint) {
   return lines;
 }
 
+/// A name alone does not tell: an agent may have one that looks like the user's.
+constexpr std::string_view kUserMark = " (user)";
+
+std::size_t route_columns(const Message& message) {
+  return display_width(sanitised(message.from, Lines::Join)) + (message.as_user ? kUserMark.size() : 0) +
+         display_width(sanitised(message.to.empty() ? "?" : message.to, Lines::Join)) + 3;
+}
+
 std::string route(const Message& message, const Paint& paint) {
   const auto from = sanitised(message.from, Lines::Join);
   const auto to = sanitised(message.to.empty() ? "?" : message.to, Lines::Join);
-  const auto width = display_width(from) + display_width(to) + 3;
+  const auto width = route_columns(message);
   const std::size_t padding = width < kRouteColumns ? kRouteColumns - width : 0;
-  return relay::format("{} {} {}", paint.name(from), marks().arrow, paint.name(to)) + std::string(padding, ' ');
+  return relay::format("{}{} {} {}", paint.name(from), message.as_user ? paint(Colour::Dim, kUserMark) : "",
+                       marks().arrow, paint.name(to)) +
+         std::string(padding, ' ');
 }
 
 }  // namespace
@@ -64,6 +75,7 @@ Message message_from(json::object raw) {
   message.status = text("status");
   message.body = text("body");
   message.timestamp = time_member(raw, "timestamp");
+  message.as_user = text("as") == protocol::kAsUser;
   message.raw = std::move(raw);
   return message;
 }
@@ -112,8 +124,8 @@ std::string message_line(const Message& message, const Context& context, std::si
   if (!message.kind.empty() && message.kind != "message")
     body = relay::format("[{}] {}", sanitised(message.kind, Lines::Join), body);
   if (never_arrived(message.status)) body = relay::format("({}) {}", message.status, body);
-  const auto head = taken_columns + display_width(time) + display_width(id) +
-                    std::max(kRouteColumns, display_width(message.from) + display_width(message.to) + 3) + 6;
+  const auto head =
+      taken_columns + display_width(time) + display_width(id) + std::max(kRouteColumns, route_columns(message)) + 6;
   const bool narrow = context.to_terminal && head + kLeastBody > context.columns;
   const auto room = !context.to_terminal ? kLongestBody
                     : narrow             ? context.columns - kNarrowIndent
@@ -140,7 +152,9 @@ std::string message_page(const Message& message, const Context& context) {
                          : relay::format("{} {}\n", paint(Colour::Dim, relay::format("{:<8}", name)),
                                          sanitised(value, Lines::Join));
   };
-  std::string page = line("id", message.id) + line("from", message.from) + line("to", message.to);
+  std::string page = line("id", message.id) +
+                     line("from", message.from + std::string{message.as_user ? kUserMark : ""}) +
+                     line("to", message.to);
   page += line("time", short_time(message.timestamp, context.now())) + line("topic", message.topic);
   page += line("thread", message.thread) + (message.kind == "message" ? "" : line("kind", message.kind));
   page += line("status", message.status) + attachments_of(message, paint) + "\n" + sanitised(message.body, Lines::Keep);

@@ -19,7 +19,8 @@ struct Message {
   std::int64_t key = 0;
   std::string from, to, topic, thread, kind, status, body;
   WallMs timestamp = 0;
-  json::object raw;  // as it came, for --json
+  bool as_user = false;  // it has the user's authority
+  json::object raw;      // as it came, for --json
 };
 
 Message message_from(json::object raw);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/format.h"
+
 namespace relay::cli {
 namespace {
 
@@ -44,6 +46,17 @@ TEST(MessageLine, IsOneLineWhateverTheBody) {
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
   EXPECT_NE(line.find("Alice → Bob"), std::string::npos);
   EXPECT_NE(line.find("one two^[[2J"), std::string::npos);
+}
+
+TEST(MessageLine, TellsMessagesOfTheUserFromThoseOfAnAgentWithTheSameName) {
+  const auto rows = [](std::string_view more) {
+    return page_in(format(R"({{"messages":[{{"id":"a","from":"ann","to":"Bob","body":"hi"{}}}]}})", more))
+        .value()
+        .messages[0];
+  };
+  EXPECT_NE(message_line(rows(R"(,"as":"user")"), plain_context()).find("ann (user) → Bob"), std::string::npos);
+  EXPECT_NE(message_line(rows(""), plain_context()).find("ann → Bob"), std::string::npos);
+  EXPECT_NE(message_page(rows(R"(,"as":"user")"), plain_context()).find("ann (user)\n"), std::string::npos);
 }
 
 TEST(MessageLine, IsCutOnlyOnATerminal) {

@@ -174,13 +174,16 @@ bool Asked::is_open(std::string_view request) const { return find(request) != op
 Result<void> Asked::may_press(std::string_view request, const speech::Findings& seen, Told& told) {
   const auto found = find(request);
   if (found == open_.end() || found->where == Where::Closing)
-    return fail(protocol::Refusal::Stale, "that is not asked any more; see `agent-relay permissions`");
+    return fail(protocol::Refusal::Stale,
+                "that is not asked any more; see `agent-relay permissions` and `agent-relay questions`");
   if (found->where != Where::OnScreen || !can_answer(found->told).value_or(true))
     return fail(protocol::Refusal::Unsupported,
                 "that is asked on the agent's screen alone; answer it there: `agent-relay attach`");
   const auto dialog = dialog_in(seen);
   if (!dialog || dialog->about != found->dialog)
-    return fail(protocol::Refusal::Stale, "that is not on the agent's screen any more; see `agent-relay permissions`");
+    return fail(
+        protocol::Refusal::Stale,
+        "that is not on the agent's screen any more; see `agent-relay permissions` and `agent-relay questions`");
   const bool known_by_screen = found->prompt.empty();
   const bool sure = can_press(*dialog, press_) && (known_by_screen || shows(*dialog, found->subject));
   if (sure && dialog->whole == found->whole) return {};

@@ -160,7 +160,8 @@ void NativeSide::answer(const AnswerPrompt& wish, adapters::Adapter::OnAnswered 
   auto id = std::string{asked_.prompt_of(wish.prompt)};
   auto* const open = prompt_named(id);
   if (open == nullptr)
-    return done(fail(protocol::Refusal::Stale, "that prompt is not open any more; see `agent-relay permissions`"));
+    return done(fail(protocol::Refusal::Stale,
+                     "that prompt is not open any more; see `agent-relay permissions` and `agent-relay questions`"));
   auto before = std::exchange(open->answered, Answered{wish.by, wish.reply, wish.timed_out});
   const bool by_rule = wish.by == kPolicy && wish.reply.verdict == adapters::Reply::Verdict::Allow;
   auto answered = [this, id, by_rule, rule = wish.reply.message, before = std::move(before),

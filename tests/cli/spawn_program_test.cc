@@ -493,7 +493,7 @@ TEST_F(SpawnedByFrames, ANameThatBelongsToSomebodyWhoWasLostIsRefused) {
   json::object refused;
   ASSERT_TRUE(eventually([&] {  // as soon as the daemon has seen it go
     refused = ask(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "cat"}, {"task", "go"}});
-    return string_member(refused, "error").value_or("").find("is here already") == std::string::npos;
+    return string_member(refused, "error").value_or("").find("is connected already") == std::string::npos;
   }));
   EXPECT_FALSE(succeeded(refused));
   EXPECT_NE(string_member(refused, "error").value_or("").find("belongs to somebody else"), std::string::npos)

@@ -264,7 +264,7 @@ const Command kSend = {
         "Sent again under the same --id nothing is sent twice: it tells, or waits for, what becomes of the first.\n"
         "--mode: on-idle waits for the end of its turn; immediate interrupts it; next-tool-call and next-message\n"
         "add it to what the agent is given next; manual keeps it until the agent asks, or `flush`. What an agent\n"
-        "cannot do waits, and `trace` says why.",
+        "cannot do waits, and `trace` says why. An agent gets the text as one line; send code or a diff with --attach.",
     .needs_daemon = true,
     .run = run,
 };
