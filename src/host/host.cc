@@ -492,7 +492,9 @@ class Host::Core final : public pty::ProgramListener,
   // ---- what it says
   void on_said(std::string_view to, std::string_view kind) override { door_.on_said(to, kind); }
   void on_unsaid(std::string_view why) override {
-    desk_.explain(why);
+    log::debug("agent told that something was not done",
+               {{"agent", options_.record.name}, {"reason", std::string{why}}});
+    desk_.explain(why, has_profile(), loop_.now().wall);
     deliver_soon();
   }
 

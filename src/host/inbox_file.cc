@@ -61,24 +61,19 @@ Result<void> InboxFile::load() {
   return {};
 }
 
-Result<void> InboxFile::add(const Message& message, WallMs now) {
-  const auto id = bracketless(message.id);
-  if (!ids_.insert(id).second) return {};
-  if (bytes_ >= kMaxInboxBytes) {
-    RELAY_TRY(directory_.replace(std::string{kOldFile}, std::string{kFile}));
-    ids_ = {id};
-    bytes_ = 0;
-  }
-  auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
-                     speech::header_tags(message.kind, message.topic, message.reply_to), protocol::iso_time(now));
-  append_body(text, message.body);
-  for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
-  if (message.answer_expected) text += "(answer expected)\n";
-  text += '\n';
+Result<void> InboxFile::make_room() {
+  if (bytes_ < kMaxInboxBytes) return {};
+  RELAY_TRY(directory_.replace(std::string{kOldFile}, std::string{kFile}));
+  ids_.clear();
+  bytes_ = 0;
+  return {};
+}
+
+Result<void> InboxFile::append(const std::string& text) {
   const std::string name{kFile};
   auto file = bytes_ == 0 ? directory_.create(name) : directory_.open_append(name);
   if (!file && bytes_ > 0) {  // the agent has read and removed it
-    ids_ = {id};
+    ids_.clear();
     bytes_ = 0;
     file = directory_.create(name);
   }
@@ -86,6 +81,29 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
   RELAY_TRY((*file)->append(text));
   bytes_ += text.size();
   return {};
+}
+
+Result<void> InboxFile::add(const Message& message, WallMs now) {
+  const auto id = bracketless(message.id);
+  if (ids_.contains(id)) return {};
+  RELAY_TRY(make_room());
+  auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
+                     speech::header_tags(message.kind, message.topic, message.reply_to), protocol::iso_time(now));
+  append_body(text, message.body);
+  for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
+  if (message.answer_expected) text += "(answer expected)\n";
+  text += '\n';
+  const auto added = append(text);
+  ids_.insert(id);
+  return added;
+}
+
+Result<void> InboxFile::add_notice(std::string_view sentence, WallMs now) {
+  RELAY_TRY(make_room());
+  auto text = format("{}Relay at {}\n\n", kHeading, protocol::iso_time(now));
+  append_body(text, sentence);
+  text += '\n';
+  return append(text);
 }
 
 }  // namespace relay::host

@@ -8,6 +8,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/directory.h"
@@ -24,8 +25,13 @@ class InboxFile {
 
   Result<void> load();
   Result<void> add(const Message& message, WallMs now);
+  /// A notice of the relay itself. Its heading has no id, so no message looks like one.
+  Result<void> add_notice(std::string_view sentence, WallMs now);
 
  private:
+  Result<void> make_room();
+  Result<void> append(const std::string& text);
+
   Directory& directory_;
   std::set<std::string> ids_;  // of the messages in the file
   std::size_t bytes_ = 0;

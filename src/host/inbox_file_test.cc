@@ -35,6 +35,16 @@ TEST(InboxFile, TellsAMessageOfTheUserFromAPeers) {
   EXPECT_EQ(*disk.bytes("inbox.md"), "## From your user Alice [a1] at 1970-01-01T00:00:00.000Z\n\ndo it\n\n");
 }
 
+TEST(InboxFile, NoticeOfTheRelayStandsUnderAHeadingWithoutAnId) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  ASSERT_TRUE(inbox.add(message("a1", "first"), 0));
+  ASSERT_TRUE(inbox.add_notice("## Bob was not started", 1'000));
+  EXPECT_EQ(*disk.bytes("inbox.md"),
+            "## From Alice [a1] at 1970-01-01T00:00:00.000Z\n\nfirst\n\n"
+            "## From Relay at 1970-01-01T00:00:01.000Z\n\n ## Bob was not started\n\n");
+}
+
 TEST(InboxFile, NamesWhatCameWithAMessage) {
   client::testing::MemoryDirectory disk;
   InboxFile inbox{disk};

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "hooks/answer.h"
+#include "speech/plain_text.h"
 
 namespace relay::host {
 
@@ -81,7 +82,14 @@ void MailDesk::on_given(std::string_view text, std::string_view way, std::string
   mailroom_.on_given(shown, way, id);
 }
 
-void MailDesk::explain(std::string_view sentence) {
+void MailDesk::explain(std::string_view sentence, bool typed_into, WallMs now) {
+  if (!typed_into && inbox_) {
+    if (notices_ >= kMaxNotices) return;
+    ++notices_;
+    const auto added = inbox_->add_notice(speech::harmless_line(sentence), now);
+    if (added) return;
+    log::warn("the file inbox was not written", {{"why", added.error().message()}});
+  }
   if (auto letter = mailroom_.explanation(sentence)) sorter_.add(*std::move(letter));
 }
 

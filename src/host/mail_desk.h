@@ -31,6 +31,8 @@ inline constexpr Millis kPauseGrace{1'000};  // a daemon that still wants it say
 inline constexpr std::size_t kMaxQuietTextBytes =
     2'000;  // of what goes along with others: most of these leave that room
 
+inline constexpr int kMaxNotices = 100;  // in a row, in the inbox file
+
 /// Where its files lie.
 struct MailPlaces {
   Directory& notes;  // holds the note of intent
@@ -71,10 +73,14 @@ class MailDesk final : private SorterHands, private MailroomHands {
   void move(const client::Place& place, protocol::DeliveryMode mode);
   /// It is not wanted any more; what has begun goes on.
   bool cancel(std::string_view delivery) { return sorter_.cancel(delivery); }
-  /// A word of our own to the agent, unless it had too many of them.
-  void explain(std::string_view sentence);
+  /// A notice of the relay to the agent: typed, or written into its inbox file where nothing is typed to the program. The agent
+  /// gets a limited number of them in a row.
+  void explain(std::string_view sentence, bool typed_into, WallMs now);
   /// Something it said was taken: explanations are worth giving again.
-  void understood() { mailroom_.understood(); }
+  void understood() {
+    mailroom_.understood();
+    notices_ = 0;
+  }
 
   /// How things stand.
   struct View {
@@ -153,6 +159,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   Mailroom mailroom_;
   Sorter sorter_{intent_, *this};
   std::optional<SteadyTime> pause_lapses_;
+  int notices_ = 0;  // in the inbox file since something the agent said was taken
 };
 
 }  // namespace relay::host

@@ -83,6 +83,35 @@ struct MailDeskTest : testing::Test, MailDeskHands {
   Lines heard() { return std::exchange(done, {}); }
 };
 
+TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile) {
+  client::testing::MemoryDirectory inbox;
+  desk = std::make_unique<MailDesk>(MailPlaces{.notes = disk,
+                                               .intent_file = notes,
+                                               .inbox = &inbox,
+                                               .project_root = project.path(),
+                                               .long_texts = {"messages"}},
+                                    rules, *this);
+  ASSERT_TRUE(desk->open());
+  desk->explain("ZZ was not started:\nno", false, 0);
+  EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
+  protocol::JsonWriter account;
+  desk->describe(account, {}, "inbox.md");
+  EXPECT_EQ(account.take(), R"({"waiting":[]})") << "it does not stay pending";
+  for (int i = 0; i < 2 * kMaxNotices; ++i) desk->explain("no such agent", false, 0);
+  const auto full = inbox.bytes("inbox.md")->size();
+  desk->explain("no such agent", false, 0);
+  EXPECT_EQ(inbox.bytes("inbox.md")->size(), full) << "a program that repeats a mistake does not fill the disk";
+  desk->understood();
+  desk->explain("no such agent", false, 0);
+  EXPECT_GT(inbox.bytes("inbox.md")->size(), full);
+}
+
+TEST_F(MailDeskTest, NoticeToAProgramWithAProfileIsTyped) {
+  desk->explain("ZZ was not started", true, 0);
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"paste Relay: ZZ was not started"});
+}
+
 /// What a predecessor had done with `d` when it was killed, and what the next life says when it is delivered again.
 struct AtDeath {
   const char* name;

@@ -95,6 +95,14 @@ TEST_F(Unprofiled, EveryViewSaysThatNothingIsTypedIntoIt) {
   EXPECT_NE(seen.err.find("--wait accepted"), std::string::npos) << seen.err;
 }
 
+TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
+  auto& cat = start_shell(R"(echo '@relay:spawn ZZ sh x'; echo; )"
+                          R"(while ! test -s "$AGENT_RELAY_INBOX"; do sleep 0.1; done; cat "$AGENT_RELAY_INBOX")");
+  EXPECT_TRUE(cat.shows("## From Relay at "));
+  EXPECT_TRUE(cat.shows("ZZ was not started"));
+  EXPECT_TRUE(array_member(box.ok_json({"explain", "Cat"}), "waiting")->empty());
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");
