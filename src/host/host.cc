@@ -633,6 +633,7 @@ class Host::Core final : public pty::ProgramListener,
     deliver_soon();
     tell_state();
     teller_->tell_again(native_.requests(), session.id, loop_.now().wall);
+    voice_->on_ready();
     leave_soon();  // behind what waits to be sent
   }
   void on_told() override {
@@ -651,6 +652,7 @@ class Host::Core final : public pty::ProgramListener,
       tell_started(Failure{why});
       return program_->end(kEndGrace);
     }
+    voice_->on_stopped(trouble_);
     on_unsaid(format("you are not connected to the others any more: {}", trouble_));
   }
   void on_sent(const std::string& id) override {

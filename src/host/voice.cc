@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/directory.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "protocol/json_writer.h"
 #include "speech/outbox_file.h"
 
@@ -84,7 +86,22 @@ Voice::Kept Voice::carry_out(const speech::TopicChange& change) {
 }
 
 Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const std::string& what) {
-  if (!link_.ready()) return refuse(format("{}: the relay daemon is not there now; say it again later.", what));
+  if (link_.ready()) {
+    ask_now(type, payload, what);
+    return true;
+  }
+  if (!waits_for_first_ready_)
+    return refuse(format("{}: the relay daemon is not there now; say it again later.", what));
+  if (early_.size() >= kMaxEarlyRequests || early_bytes_ + payload.size() > kMaxEarlyBytes)
+    return refuse(format("{}: too many requests wait for the relay daemon to answer; say it again later.", what));
+  log::debug("request waits for the first connection to the daemon",
+             {{"type", std::string{protocol::name_of(type)}}, {"waiting", format("{}", early_.size() + 1)}});
+  early_bytes_ += payload.size();
+  early_.push_back({type, std::move(payload), what});
+  return true;
+}
+
+void Voice::ask_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
   link_.ask(
       type, payload,
       [this, what](Result<const protocol::Envelope*> answer) {
@@ -96,7 +113,16 @@ Voice::Kept Voice::ask(protocol::MessageType type, std::string payload, const st
         listener_.on_unsaid(format("{}: {}", what, why));
       },
       type == protocol::MessageType::Spawn ? kSpawnPatience : kReleasePatience);
-  return true;
+}
+
+void Voice::on_ready() {
+  waits_for_first_ready_ = false;
+  for (const auto& request : std::exchange(early_, {})) ask_now(request.type, request.payload, request.what);
+}
+
+void Voice::on_stopped(std::string_view why) {
+  waits_for_first_ready_ = false;
+  for (const auto& request : std::exchange(early_, {})) (void)refuse(format("{}: {}", request.what, why));
 }
 
 /// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.

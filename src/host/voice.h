@@ -1,7 +1,8 @@
 /// What the agent said to the relay, carried out: messages sent, agents started and ended, files picked up.
 ///
 /// Invariants: what is not possible is explained to the agent, with the reason; a message is in the outbox, on disk,
-///   before this returns.
+///   before this returns. A request to the daemon that is made before the link is ready for the first time waits for that, in
+///   memory and in order; at most kMaxEarlyRequests of kMaxEarlyBytes wait.
 /// Ownership: borrows the link and the listener, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -15,6 +16,9 @@
 #include "speech/utterance.h"
 
 namespace relay::host {
+
+inline constexpr std::size_t kMaxEarlyRequests = 64;
+inline constexpr std::size_t kMaxEarlyBytes = 256 * 1024;
 
 class VoiceListener {
  public:
@@ -40,6 +44,10 @@ class Voice {
   /// The daemon's answer to a message: stored, or refused.
   void on_sent(const std::string& id);
   void on_refused(const std::string& id) { unanswered_.erase(id); }
+  /// The daemon has answered the first HELLO: what was asked of it before is asked now, in order.
+  void on_ready();
+  /// There will be no daemon: what waits for one is not done.
+  void on_stopped(std::string_view why);
 
  private:
   struct Unanswered {
@@ -58,12 +66,22 @@ class Voice {
   Kept carry_out(const speech::SessionEnd&) { return true; }  // likewise
 
   Kept refuse(std::string_view why);
+  /// `what` begins the sentence that says that it was not done.
   Kept ask(protocol::MessageType type, std::string payload, const std::string& what);
+  void ask_now(protocol::MessageType type, const std::string& payload, const std::string& what);
 
+  struct EarlyRequest {
+    protocol::MessageType type;
+    std::string payload;
+    std::string what;
+  };
   client::Link& link_;
   FileBox files_;
   VoiceListener& listener_;
   std::map<std::string, Unanswered> unanswered_;  // by the id of the message; at most as many as the outbox takes
+  std::vector<EarlyRequest> early_;               // made before the link was ready for the first time
+  std::size_t early_bytes_ = 0;
+  bool waits_for_first_ready_ = true;
 };
 
 }  // namespace relay::host

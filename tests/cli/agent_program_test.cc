@@ -103,6 +103,15 @@ TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {
   EXPECT_TRUE(array_member(box.ok_json({"explain", "Cat"}), "waiting")->empty());
 }
 
+TEST_F(Unprofiled, RequestSaidBeforeTheHostIsConnectedIsExecuted) {
+  box.ok({"up"});
+  for (int i = 0; i < 5; ++i) {
+    const auto name = format("Early{}", i);
+    start_program(name, {"sh", "-c", "echo '@relay:subscribe deploys'; echo; echo started; exec cat"}, "started");
+    EXPECT_TRUE(until([&] { return box.ok({"topics"}).find(name) != std::string::npos; })) << name;
+  }
+}
+
 TEST_F(AtHome, EndsAsTheAgentEnds) {
   auto& alice = start("Alice");
   alice.type("/exit\r");
