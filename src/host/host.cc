@@ -39,8 +39,9 @@ namespace relay::host {
 namespace {
 
 constexpr Millis kEndGrace{5'000};
-constexpr Millis kLastWords{250};     // of an agent that has ended, in its own record
-constexpr Millis kMaxGoodbye{2'000};  // for a handshake that is under way when the agent has ended
+constexpr Millis kLastWords{250};        // of an agent that has ended, in its own record
+constexpr Millis kStorePatience{2'000};  // for the daemon to store a request before the host shows its agent as blocked
+constexpr Millis kMaxGoodbye{2'000};     // for a handshake that is under way when the agent has ended
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 }  // namespace
@@ -391,7 +392,7 @@ class Host::Core final : public pty::ProgramListener,
   void on_native_change() override {
     if (ended_) return;
     state_untold_ = true;  // told once it is known what waits in this state, and why
-    door_.on_state();
+    if (!holds_state_back()) door_.on_state();
     deliver_soon();
   }
   void on_native_event(const std::string& event) override { door_.on_event(event); }
@@ -399,6 +400,8 @@ class Host::Core final : public pty::ProgramListener,
     const auto* asked = std::get_if<events::PermissionRequested>(&event);
     if (asked != nullptr && !link_->ready())  // there is no daemon whose rules could decide it
       loop_.post([this, request = asked->request_id] { native_.show_dialog(request); });
+    if (asked != nullptr || std::holds_alternative<events::QuestionRequested>(event))
+      store_due_ = now() + kStorePatience;
     teller_->tell(std::move(event), at);
   }
   std::string take_words(protocol::DeliveryMode mode, std::size_t max_bytes) override {
@@ -415,8 +418,18 @@ class Host::Core final : public pty::ProgramListener,
     return sight_.state() == profiles::State::Unknown ? known->state : sight_.state();
   }
 
-  /// As others see it: that a dialog is open is told together with what it asks, which is known once it has settled.
-  [[nodiscard]] profiles::State shown_state() const { return native_.dialog_settles() ? shown_state_ : state(); }
+  /// As others see it: that a dialog is open is told together with what it asks, which is known once it has settled and, while
+  /// the daemon is connected, once the daemon lists it.
+  [[nodiscard]] profiles::State shown_state() const { return holds_state_back() ? shown_state_ : state(); }
+  [[nodiscard]] bool holds_state_back() const {
+    return native_.dialog_settles() || (storing_until() && state() == profiles::State::Blocked);
+  }
+  /// Until then a request that the daemon has not stored is not shown; the host's own knowledge counts afterwards, and without a
+  /// daemon.
+  [[nodiscard]] std::optional<SteadyTime> storing_until() const {
+    if (now() >= store_due_ || !link_->ready() || !teller_->is_storing_request()) return std::nullopt;
+    return store_due_;
+  }
 
   [[nodiscard]] profiles::Blocker blocker() const {
     const auto known = native_.known();
@@ -439,7 +452,7 @@ class Host::Core final : public pty::ProgramListener,
     }
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
     const auto before = std::exchange(shown_state_, shown_state());
-    if (shown_state_ != before || (changed && !native_.dialog_settles())) {
+    if (shown_state_ != before || (changed && !holds_state_back())) {
       state_untold_ = true;
       door_.on_state();
     }
@@ -484,7 +497,8 @@ class Host::Core final : public pty::ProgramListener,
 
   void look_again(std::optional<SteadyTime> at) {
     const auto keys_due = ended_ ? std::nullopt : keyboard_.due();  // held keys end with the program
-    for (const auto due : {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_, keys_due})
+    for (const auto due :
+         {sight_.watcher().look_again_at(), asked_due_, answer_due_, bell_due_, keys_due, storing_until()})
       if (due) at = at ? std::min(*at, *due) : *due;
     timer_ = at ? loop_.at(*at, [this] { look(); }) : nullptr;
   }
@@ -639,11 +653,19 @@ class Host::Core final : public pty::ProgramListener,
   void on_told() override {
     if (teller_->close_gap(loop_.now().wall))
       teller_->tell_again(native_.requests(), link_->session().id, loop_.now().wall);
+    show_held_state();
+  }
+  /// The daemon has stored a request, or is away.
+  void show_held_state() {
+    if (!ended_ && shown_state() != shown_state_) deliver_soon();
   }
   void tell_started(Result<pid_t> outcome) {
     if (auto tell = std::exchange(options_.on_started, nullptr)) tell(std::move(outcome));
   }
-  void on_lost(const std::string&, Millis) override { leave_soon(); }
+  void on_lost(const std::string&, Millis) override {
+    show_held_state();
+    leave_soon();
+  }
   /// The screen is the agent's: said at the end, and to who asks.
   void on_stopped(const Error& why) override {
     trouble_ = why.message();
@@ -695,6 +717,7 @@ class Host::Core final : public pty::ProgramListener,
   std::string told_reason_;     // why mail waits, as the daemon knows it
   std::string settled_reason_;  // the same as the history told it then
   profiles::State shown_state_ = profiles::State::Unknown;
+  SteadyTime store_due_{};                     // by when the daemon should have stored what was asked last
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told
   std::optional<SteadyTime> answer_due_;       // when keys that answer a dialog must have been taken
   std::optional<SteadyTime> bell_due_;         // when the person is to be called

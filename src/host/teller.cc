@@ -1,5 +1,7 @@
 #include "host/teller.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/json.h"
 
@@ -58,6 +60,13 @@ bool Teller::close_gap(WallMs now) {
     owed_.emplace_back(std::move(event), at);
   }
   return true;
+}
+
+bool Teller::is_storing_request() const {
+  return std::ranges::any_of(asked_, [&](const auto& entry) {
+    const auto& event = entry.second.event;
+    return !event.empty() && link_.is_telling(event);
+  });
 }
 
 void Teller::tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now) {

@@ -29,6 +29,8 @@ class Teller {
   void tell(events::Event event, WallMs at);
   /// True when a gap was told just now: what is open should be told again.
   bool close_gap(WallMs now);
+  /// A request was told and the daemon has not stored it yet.
+  [[nodiscard]] bool is_storing_request() const;
   /// What the agent asks and was not answered, after a WELCOME to this session or after a gap in it.
   void tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now);
 

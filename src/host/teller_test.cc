@@ -56,6 +56,17 @@ TEST_F(TellerTest, TellsAnEventFlatWithItsTimeAndWhoseTokensItWere) {
       (Texts{R"({"type":"tokens.used","agentName":"Alice","model":"m","inputTokens":3,"outputTokens":0,"_ts":77})"}));
 }
 
+TEST_F(TellerTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
+  start_telling();
+  EXPECT_FALSE(teller->is_storing_request());
+  teller->tell(delta("x"), 1);
+  EXPECT_FALSE(teller->is_storing_request()) << "it is no request";
+  teller->tell(asks("h-p1"), 1);
+  EXPECT_TRUE(teller->is_storing_request());
+  answer_all();
+  EXPECT_FALSE(teller->is_storing_request());
+}
+
 TEST_F(TellerTest, WhatDidNotFitIsCountedAndToldOnceThereIsRoom) {
   start_telling();
   for (std::size_t i = 0; i < client::kMaxEvents + 7; ++i) teller->tell(delta("x"), 1);

@@ -1,5 +1,7 @@
 // What an agent without any door asks on its screen: the real daemon and host, a scripted agent in a real terminal, answered by
 // the keys its profile names, and only while exactly that dialog stands there.
+#include <signal.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -50,6 +52,28 @@ TEST_F(ScreenPrompts, BlockedIsToldTogetherWithWhatIsAsked) {
   bob.type("database\r");
   box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
   EXPECT_NE(box.ok({"questions", "--json"}).find("Which database?"), std::string::npos);
+}
+
+TEST_F(ScreenPrompts, BlockedIsToldOnceTheDaemonListsTheRequest) {
+  auto& bob = start("Bob");
+  ASSERT_TRUE(is_here("Bob"));
+  ::kill(box.daemon_pid(), SIGSTOP);
+  bob.type("deploy\r");
+  const auto early = box.run({"wait", "Bob", "--until", "blocked", "--timeout", "2s"});
+  ::kill(box.daemon_pid(), SIGCONT);
+  EXPECT_EQ(early.code, 4) << "the daemon cannot list it yet";
+  box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
+  EXPECT_EQ(open().size(), 1u);
+}
+
+TEST_F(ScreenPrompts, BlockedIsToldByTheHostAloneWhenTheDaemonDoesNotAnswer) {
+  auto& bob = start("Bob");
+  ASSERT_TRUE(is_here("Bob"));
+  ::kill(box.daemon_pid(), SIGSTOP);
+  bob.type("deploy\r");
+  const auto waited = box.run({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
+  ::kill(box.daemon_pid(), SIGCONT);
+  EXPECT_EQ(waited.code, 0) << waited.err;
 }
 
 TEST_F(ScreenPrompts, AReasonThatADialogCannotTakeIsRefused) {
@@ -229,6 +253,8 @@ TEST_F(ScreenPrompts, WithoutADaemonTheHostAnswersAtItsDoor) {
   auto& bob = start("Bob");
   box.ok({"down", "--all"});
   bob.type("deploy\r");
+  box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"});
+  ASSERT_EQ(open().size(), 1u);
   EXPECT_EQ(word(asked(), "summary"), "Run make deploy?");
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"});
