@@ -5,24 +5,18 @@
 
 namespace relay::broker {
 
-using protocol::OriginKind;
 using protocol::Refusal;
 
 std::optional<Core::Objection> Core::require_user(const Connection& connection, std::string_view action) {
+  auto reason = protocol::user_only_reason(action, connection.peer.origin);
+  if (reason.empty()) return std::nullopt;
+  return Objection{Refusal::Refused, std::move(reason)};
+}
+
+bool Core::is_same_agent(const Connection& connection, std::string_view agent) {
   const auto& origin = connection.peer.origin;
-  switch (origin.kind) {
-    case OriginKind::User: return std::nullopt;
-    case OriginKind::Agent:
-      return Objection{Refusal::Refused,
-                       format("only the user may {}, and this request comes from a process inside {}; ask the user to "
-                              "do it in a shell of their own",
-                              action, origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent))};
-    case OriginKind::Unknown:
-      return Objection{Refusal::Refused, format("only the user may {}, and the process that asks could not be "
-                                                "identified; run it in a shell on this machine",
-                                                action)};
-  }
-  return std::nullopt;
+  if (!connection.query_only && connection.agent.value() == agent) return true;
+  return origin.is_agent() && !origin.agent.empty() && origin.agent == agent;
 }
 
 std::optional<Core::Objection> Core::check_reader(const Connection& connection, const AgentName& recipient) {

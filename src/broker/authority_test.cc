@@ -78,6 +78,117 @@ TEST_F(Authority, AgentCannotChangeWhatTheUserSet) {
   EXPECT_EQ(world.control(shell, R"("action":"policy","agent":"Bob")").at("success"), true) << "reading is free";
 }
 
+/// CONTROL by a process inside an agent, while these agents run that were started for others.
+struct AgentsControl : Authority {
+  std::vector<Worker> workers = [] {
+    Worker started;
+    started.name = "Worker";
+    started.spawner = "Carol";
+    return std::vector{started};
+  }();
+  ConnectionId carol = world.join_ours("Carol"), worker = world.join_ours("Worker");
+  ConnectionId shell = world.join_from(agent_origin("Carol"), "cli", kCommandLine);
+
+  Frame control(ConnectionId by, const std::string& members) {
+    world.heard(by);
+    world.request(by, "CONTROL", "{" + members + "}");
+    for (const auto& asked : world.asked_of_hosts<AskHosts>()) world.hosts(asked.id, workers);
+    const auto answers = world.heard(by, "CONTROL_RESULT");
+    return answers.empty() ? Frame{} : payload(answers.front());
+  }
+  void expect_user_only(ConnectionId by, const std::string& members) {
+    const auto refused = control(by, members);
+    EXPECT_EQ(text(refused, "code"), "REFUSED") << members << json::serialize(refused);
+    EXPECT_TRUE(text(refused, "error").starts_with("only the user may ")) << json::serialize(refused);
+  }
+  void expect_done(ConnectionId by, const std::string& members) {
+    const auto done = control(by, members);
+    EXPECT_EQ(done.at("success"), true) << members << json::serialize(done);
+  }
+  /// The only delivery of a message from one to another, who is away.
+  std::string delivery(ConnectionId from, const std::string& to) {
+    world.heard(from);
+    world.send(from, "m", to, "text");
+    const auto id = text(payload(world.heard(from, "ACK").at(0)), "short_id");
+    const auto trace = world.answer(world.join_person(), "TRACE", format(R"({{"id":"{}"}})", id));
+    return text(trace.at("deliveries").as_array().at(0).as_object(), "deliveryId");
+  }
+};
+
+TEST_F(AgentsControl, AgentPausesOnlyItselfAndThoseItStarted) {
+  const auto session = world.join_from(agent_origin("Dora"), "Dora", R"("capabilities":{"send_ack":true})");
+  for (const auto by : {shell, session, world.join_from(PeerOrigin{}, "cli", kCommandLine)})
+    expect_user_only(by, R"("action":"pause","agent":"Bob")");
+  expect_user_only(session, R"("action":"pause","agent":"Worker")");
+  expect_done(shell, R"("action":"pause","agent":"Worker")");
+  expect_done(shell, R"("action":"pause","agent":"Carol")");
+  expect_done(session, R"("action":"pause","agent":"Dora")");
+  expect_done(world.join_person(), R"("action":"pause","agent":"Bob")");
+  EXPECT_TRUE(world.asked_of_hosts<AskHosts>().empty()) << "the user's needs no lookup";
+}
+
+TEST_F(AgentsControl, AgentThatIsGoneBeforeItsRequestIsCheckedPausesNobody) {
+  world.request(shell, "CONTROL", R"({"action":"pause","agent":"Bob"})");
+  world.leave(shell);
+  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, workers);
+  world.send(worker, "m", "Bob", "still heard");
+  EXPECT_EQ(world.bodies(bob), std::vector<std::string>{"still heard"});
+}
+
+TEST_F(AgentsControl, AgentPausesItselfWhenTheHostsCannotBeAsked) {
+  world.heard(shell);
+  world.request(shell, "CONTROL", R"({"action":"pause","agent":"Carol"})");
+  world.hosts(world.asked_of_hosts<AskHosts>().at(0).id, fail("no hosts"));
+  EXPECT_EQ(payload(world.heard(shell, "CONTROL_RESULT").at(0)).at("success"), true);
+}
+
+TEST_F(AgentsControl, AgentFlushesOnlyItsOwnMessages) {
+  expect_user_only(shell, R"("action":"flush","agent":"Bob")");
+  expect_done(shell, R"("action":"flush","agent":"Carol")");
+}
+
+TEST_F(AgentsControl, AgentDoesNotFlushWhatAPolicyHolds) {
+  const auto user = world.join_person();
+  expect_done(user, R"("action":"policy","agent":"Carol","rules":[{"from":"*","action":"hold"}])");
+  world.send(bob, "m", "Carol", "held");
+  expect_user_only(shell, R"("action":"flush","agent":"Carol")");
+  EXPECT_TRUE(world.bodies(carol).empty());
+  expect_done(user, R"("action":"flush","agent":"Carol")");
+  EXPECT_EQ(world.bodies(carol), std::vector<std::string>{"held"});
+}
+
+TEST_F(AgentsControl, AgentCancelsOnlyWhatItSentOrGets) {
+  world.leave(bob);
+  const auto others = delivery(world.join_ours("Dora"), "Bob");
+  expect_user_only(shell, format(R"("action":"cancel","deliveryId":"{}")", others));
+  expect_done(shell, format(R"("action":"cancel","deliveryId":"{}")", delivery(carol, "Bob")));
+  expect_done(shell, format(R"("action":"cancel","deliveryId":"{}")", delivery(worker, "Bob")));
+}
+
+TEST_F(AgentsControl, AgentRedeliversNothingOfOthers) {
+  expect_user_only(shell, R"("action":"redeliver","all":true)");
+  expect_user_only(shell, R"("action":"redeliver","all":true,"agent":"Bob")");
+  expect_done(shell, R"("action":"redeliver","all":true,"agent":"Worker")");
+}
+
+TEST_F(AgentsControl, AgentChangesOnlyItsOwnTopicsAndChannels) {
+  const auto topics = [&](const std::string& name) {
+    return world.answer(shell, "TOPICS", format(R"({{"action":"subscribe","topic":"t","agent":"{}"}})", name));
+  };
+  EXPECT_EQ(text(topics("Bob"), "code"), "REFUSED");
+  EXPECT_EQ(topics("Carol").at("success"), true);
+  world.request(shell, "CHANNEL_JOIN", R"({"channel":"#dev","member":"Bob"})");
+  const auto refused = world.heard(shell, "ERROR");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_TRUE(text(payload(refused.front()), "message").starts_with("only the user may "))
+      << json::serialize(refused[0]);
+  world.request(shell, "CHANNEL_JOIN", R"({"channel":"#dev","member":"Carol"})");
+  EXPECT_TRUE(world.heard(shell, "ERROR").empty());
+  world.request(world.join_person(), "CHANNEL_JOIN", R"({"channel":"#dev","member":"Bob"})");
+  const auto members = world.answer(shell, "CHANNELS", R"({"channel":"#dev"})");
+  EXPECT_EQ(members.at("members").as_array().size(), 2u) << json::serialize(members);
+}
+
 TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   world.leave(bob);
   const auto alice = world.join_ours("Alice");

@@ -92,6 +92,9 @@ void Core::on_topics(Connection& connection, const protocol::Envelope& envelope)
     AgentState* agent = find_agent(name);
     if (!connection.query_only && name != connection.agent.value())
       objection = Objection{Refusal::NotOwner, "a session changes its own subscriptions only"};
+    else if (auto refused = is_same_agent(connection, name) ? std::nullopt
+                                                            : require_user(connection, "change topics of other agents"))
+      objection = std::move(refused);
     else if (agent == nullptr)
       objection = Objection{Refusal::UnknownRecipient, unknown_recipient(name)};
     else if (!agent->session || agent->removing)
@@ -172,11 +175,19 @@ std::optional<Core::Objection> Core::objection_to_join(const AgentName& member) 
   return std::nullopt;
 }
 
+/// An agent joins and leaves channels itself; the user decides for others.
+std::optional<Core::Objection> Core::check_member(const Connection& connection, const AgentName& member) {
+  if (is_same_agent(connection, member.value())) return std::nullopt;
+  return require_user(connection, "change channels of other agents");
+}
+
 void Core::on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join) {
   const auto wanted = protocol::parse_channel_change(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
   const bool for_another = !wanted->member.empty();
   const AgentName member = for_another ? AgentName{wanted->member} : connection.agent;
+  if (const auto refused = check_member(connection, member))
+    return error(connection, ErrorCode::Unauthorized, refused->sentence);
   if (const auto objection = join ? objection_to_join(member) : std::nullopt)
     return error(connection, objection->refusal == Refusal::Busy ? ErrorCode::Busy : ErrorCode::BadRequest,
                  objection->sentence);
@@ -258,6 +269,8 @@ void Core::on_membership_update(Sending& sending) {
   if (const auto fine = protocol::check_channel_name(*channel); !fine)
     return refuse(sending, Refusal::BadRequest, fine.error().message());
   const AgentName name{*member};
+  if (const auto refused = check_member(sending.connection, name))
+    return refuse(sending, refused->refusal, refused->sentence);
   if (*action == "join") {
     if (const auto objection = objection_to_join(name)) return refuse(sending, objection->refusal, objection->sentence);
     if (find_agent(name.value()) == nullptr) admit_guest(name.value());

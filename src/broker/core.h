@@ -25,6 +25,7 @@
 
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -246,6 +247,9 @@ class Core {
   /// Why this connection may not do what only the user may; `action` follows "only the user may". None: it may.
   [[nodiscard]] static std::optional<Objection> require_user(const Connection& connection, std::string_view action);
   /// Messages that wait are read by the user and by their recipient.
+  /// The connection is a session of that agent, or belongs to a process inside it.
+  [[nodiscard]] static bool is_same_agent(const Connection& connection, std::string_view agent);
+  [[nodiscard]] static std::optional<Objection> check_member(const Connection& connection, const AgentName& member);
   [[nodiscard]] static std::optional<Objection> check_reader(const Connection& connection, const AgentName& recipient);
   /// Notes whether the connection is one of the daemon's own programs.
   void check_system_token(Connection& connection, std::string_view token) const;
@@ -452,7 +456,14 @@ class Core {
     Key cursor = {};
     Key end = {};           // what has a later key came after the command
     Unseen::Look look = 0;  // of the question that is open
+    /// The agents that it may concern, when it is not the user's: the one that asks and those it started. None: any.
+    std::optional<std::vector<std::string>> own = {};
+    std::size_t policy_held = 0;  // that a flush left, because the user's policy holds them
   };
+  void start_steering(Steering steering);
+  void steer_own(Steering steering, const Result<std::vector<Worker>>& workers);
+  [[nodiscard]] std::optional<Objection> objection_to_steering(const Steering& steering, std::string_view action,
+                                                               std::initializer_list<std::string_view> concerned);
   void on_control(Connection& connection, const protocol::Envelope& envelope);
   void set_paused(Steering steering, AgentState& agent);
   void set_policy(Steering steering, AgentState& agent);
@@ -463,6 +474,7 @@ class Core {
   void ask_dead(Steering steering);
   void steer(Steering steering, Result<std::vector<records::DeadLetter>> letters);
   void steer_one(Steering steering, records::DeadLetter letter);
+  [[nodiscard]] static bool is_kept_by_policy(const Steering& steering, const AgentState& to, const AgentName& from);
   void redeliver(Steering& steering, const records::DeadLetter& letter);
   void answer_control(const Steering& steering, const std::optional<Objection>& objection = {});
   void answer_control_when_saved(Steering steering);

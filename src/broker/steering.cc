@@ -30,6 +30,11 @@ bool changes_user_settings(const protocol::ControlRequest& request) {
          request.action == ControlAction::ResetLoop;
 }
 
+/// Needs no check of whose agent it concerns: it only tells, or is checked by who the recipient is.
+bool is_free_for_agents(const protocol::ControlRequest& request) {
+  return request.action == ControlAction::Policy || request.action == ControlAction::Read;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- CONTROL
@@ -41,7 +46,9 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
   ++connection.open_queries;  // until it is answered
   Steering steering{.connection = connection.id,
                     .request_id = std::string{envelope.id},
-                    .by = connection.query_only ? "a person" : connection.agent.value(),
+                    .by = !connection.query_only                 ? connection.agent.value()
+                          : connection.peer.origin.agent.empty() ? "a person"
+                                                                 : connection.peer.origin.agent,
                     .request = {},
                     .end = Key{newest_.value() + 1}};
   auto request = protocol::parse_control(envelope.payload);
@@ -53,6 +60,47 @@ void Core::on_control(Connection& connection, const protocol::Envelope& envelope
   if (changes_user_settings(steering.request))
     if (auto refused = require_user(connection, "change policies, pauses and loop stops"))
       return answer_control(steering, refused);
+  if (connection.peer.origin.is_user() || is_free_for_agents(steering.request))
+    return start_steering(std::move(steering));
+  // Which agents it started is known by the records of their hosts.
+  steering.own.emplace();
+  if (!connection.query_only) steering.own->push_back(connection.agent.value());
+  if (const auto& inside = connection.peer.origin.agent; !inside.empty()) steering.own->push_back(inside);
+  const QueryId id{next_query_++};
+  emit(AskHosts{id});
+  steerings_.emplace(id, std::move(steering));
+}
+
+void Core::steer_own(Steering steering, const Result<std::vector<Worker>>& workers) {
+  const auto asking = *steering.own;
+  if (workers)
+    for (const Worker& worker : *workers)
+      if (std::ranges::find(asking, worker.spawner) != asking.end()) steering.own->push_back(worker.name);
+  start_steering(std::move(steering));
+}
+
+/// An agent steers what concerns itself or an agent that it started; the rest is the user's.
+std::optional<Core::Objection> Core::objection_to_steering(const Steering& steering, std::string_view action,
+                                                           std::initializer_list<std::string_view> concerned) {
+  if (!steering.own) return std::nullopt;
+  for (const auto name : concerned)
+    if (std::ranges::find(*steering.own, name) != steering.own->end()) return std::nullopt;
+  if (const Connection* connection = find(steering.connection)) return require_user(*connection, action);
+  return Objection{Refusal::Refused, format("only the user may {}", action)};  // it has gone, and hears nothing
+}
+
+void Core::start_steering(Steering steering) {
+  AgentState* agent = steering.request.agent.empty() ? nullptr : find_agent(steering.request.agent);
+  if (agent == nullptr && !steering.request.agent.empty())  // it was removed while the hosts were asked
+    return answer_control(steering, {{Refusal::UnknownRecipient, unknown_recipient(steering.request.agent)}});
+  const std::string_view name = steering.request.agent;
+  const auto refused =
+      steering.request.action == ControlAction::Pause ? objection_to_steering(steering, "pause other agents", {name})
+      : steering.request.action == ControlAction::Flush
+          ? objection_to_steering(steering, "flush messages of other agents", {name})
+      : steering.request.all ? objection_to_steering(steering, "redeliver messages of other agents", {name})
+                             : std::nullopt;
+  if (refused) return answer_control(steering, refused);
   switch (steering.request.action) {
     case ControlAction::Flush: return ask_held(std::move(steering));
     case ControlAction::Retry:
@@ -167,6 +215,10 @@ void Core::flush(Steering steering, Result<records::HeldPage> page) {
   for (const auto& item : page->items) {
     steering.cursor = item.delivery.key;
     if (!steering.request.delivery_id.empty() && wanted != item.delivery.key) continue;
+    if (steering.own && item.delivery.hold == records::Hold::Policy) {
+      ++steering.policy_held;
+      continue;
+    }
     protocol::Lane lane = item.delivery.lane;
     auto reason = format("flushed by {}", steering.by);
     if (lane.mode == protocol::DeliveryMode::Manual) {
@@ -176,6 +228,9 @@ void Core::flush(Steering steering, Result<records::HeldPage> page) {
     if (put_back(item.delivery, item.topic, lane, reason)) ++steering.count;
   }
   if (page->more) return ask_held(std::move(steering));
+  if (steering.count == 0 && steering.policy_held > 0)
+    if (const auto refused = objection_to_steering(steering, "let go what a policy holds", {}))
+      return answer_control(steering, refused);
   answer_control_when_saved(std::move(steering));
 }
 
@@ -219,13 +274,20 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
         steering,
         {{Refusal::Stale, format("{} {}: it is {}", steering.request.delivery_id, what, name_of(delivery.state))}});
   };
+  const auto concerns_other = [&](std::string_view action) {
+    return objection_to_steering(steering, action, {delivery.from.value(), delivery.to.value()});
+  };
   steering.count = 1;
   switch (steering.request.action) {
     case ControlAction::Retry:
+      if (const auto refused = concerns_other("retry messages of other agents"))
+        return answer_control(steering, refused);
       if (final || delivery.hold != records::Hold::Time) return refuse_it("does not wait for another try");
       put_back(delivery, letter.message.topic, delivery.lane, format("tried now, asked by {}", steering.by));
       break;
     case ControlAction::Cancel: {
+      if (const auto refused = concerns_other("cancel messages of other agents"))
+        return answer_control(steering, refused);
       if (final) return refuse_it("has ended already");
       const std::string reason = steering.request.reason.empty()
                                      ? format("cancelled by {}", steering.by)
@@ -263,6 +325,11 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
       break;
     }
     default:
+      if (const auto refused = concerns_other("redeliver messages of other agents"))
+        return answer_control(steering, refused);
+      if (is_kept_by_policy(steering, *to, delivery.from))
+        if (const auto refused = objection_to_steering(steering, "redeliver what a policy holds or refuses", {}))
+          return answer_control(steering, refused);
       if (!ended_undelivered(delivery.state)) return refuse_it("cannot be delivered anew");
       if (unseen_.has(Deed::Renewed, delivery.key)) return refuse_it("is being delivered anew already");
       steering.count = 0;
@@ -274,9 +341,15 @@ void Core::steer_one(Steering steering, records::DeadLetter letter) {
   answer_control_when_saved(std::move(steering));
 }
 
+/// A message that is delivered anew passes no policy; an agent must not get round what the user set that way.
+bool Core::is_kept_by_policy(const Steering& steering, const AgentState& to, const AgentName& from) {
+  return steering.own && decide(to.record.policy, from.value()) != protocol::PolicyAction::Accept;
+}
+
 void Core::redeliver(Steering& steering, const records::DeadLetter& letter) {
   AgentState* to = find_agent(letter.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending >= limits_.max_backlog) return;
+  if (is_kept_by_policy(steering, *to, letter.delivery.from)) return;
   if (unseen_.has(Deed::Renewed, letter.delivery.key)) return;
   unseen_.add(Deed::Renewed, letter.delivery.key);
   records::Delivery fresh = letter.delivery;

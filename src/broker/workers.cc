@@ -429,6 +429,7 @@ void Core::on_list_workers(Connection& connection, const protocol::Envelope& env
 }
 
 void Core::hosts(QueryId id, Result<std::vector<Worker>> workers) {
+  if (auto node = steerings_.extract(id); !node.empty()) return steer_own(std::move(node.mapped()), workers);
   const auto asked = take_asked(id);
   if (!asked) return;
   if (!workers) return tell_worker(*asked, Failure{workers.error()});

@@ -102,7 +102,10 @@ Result<void> shut_down_daemon(Connection& daemon) {
   const auto pid = RELAY_TRY(peer_of(daemon));
   const UniqueFd process{
       static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};  // glibc 2.36 declares no wrapper for C++
-  RELAY_TRY(daemon.send({.type = protocol::MessageType::Shutdown, .id = {}}));
+  // One that ends before its answer is read has taken the request all the same.
+  if (auto taken = ask_object(daemon, protocol::MessageType::Shutdown, json::object(), kAnswerTimeout);
+      !taken && is(taken.error(), Errc::Refused))
+    return Failure{std::move(taken).error()};
   if (!process) return {};  // gone between two lines
   const auto deadline = in(kShutdownTimeout);
   for (;;) {

@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "protocol/json_writer.h"
 #include "protocol/send.h"
 
 namespace relay::daemon {
@@ -35,6 +36,7 @@ void ControlSocket::close() {
 void ControlSocket::accept(std::unique_ptr<net::Stream> stream) {
   const ConnectionId id{++last_id_};
   auto& visitor = visitors_[id];
+  visitor.origin = origin_of_(stream->peer());
   ConnectionOwner& owner = *this;
   visitor.connection = std::make_unique<Connection>(id, std::move(stream), owner);
   visitor.connection->start();
@@ -66,14 +68,20 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
       if (text_in(envelope.payload, "action") != "reload")
         return complain(from, "the daemon's own socket knows one action: reload", net::Drain::No);
       return respond_with(from, MessageType::ControlResult, envelope.id,
-                          handler_.reload(text_in(envelope.payload, "root")));
-    case MessageType::Shutdown: respond(from, std::string{envelope.id}, {}); return handler_.begin_shutdown();
+                          reload(from, text_in(envelope.payload, "root")));
+    case MessageType::Shutdown: {
+      const auto allowed = check_user(from, "end the daemon");
+      respond(from, std::string{envelope.id}, allowed);
+      if (allowed) handler_.begin_shutdown();
+      return;
+    }
     case MessageType::WorkspaceOpen:
     case MessageType::WorkspaceClose: {
       auto answered = answer_later(from, envelope.id);
       const auto request = protocol::parse_workspace(envelope.payload);
       if (!request) return answered(fail(protocol::Refusal::BadRequest, request.error().message()));
       if (envelope.type == MessageType::WorkspaceOpen) return handler_.open_workspace(*request, std::move(answered));
+      if (auto allowed = check_user(from, "close a workspace"); !allowed) return answered(std::move(allowed));
       return handler_.close_workspace(*request, std::move(answered));
     }
     default:  // the table of types is long and all others are alike here
@@ -83,6 +91,23 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
                              protocol::name_of(envelope.type)),
                       net::Drain::No);
   }
+}
+
+Result<void> ControlSocket::check_user(ConnectionId from, std::string_view action) const {
+  auto reason = protocol::user_only_reason(action, visitors_.at(from).origin);
+  if (reason.empty()) return {};
+  return fail(protocol::Refusal::Refused, std::move(reason));
+}
+
+std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
+  const auto allowed = check_user(from, "have the daemon load its configuration again");
+  if (allowed) return handler_.reload(root);
+  log::warn("a request was refused", {{"reason", allowed.error().message()}});
+  protocol::JsonWriter refused;
+  refused.field("success", false)
+      .field("error", allowed.error().message())
+      .field("code", name_of(protocol::Refusal::Refused));
+  return refused.take();
 }
 
 Answered ControlSocket::answer_later(ConnectionId to, std::string_view request_id) {

@@ -1,6 +1,7 @@
 /// The daemon's own socket: open, close and list workspaces, tell the daemon's state, load the configuration again, shut
 /// down. Same framing as everywhere, no handshake.
 ///
+/// WORKSPACE_CLOSE, SHUTDOWN and CONTROL are the user's: a process inside an agent, or one that cannot be identified, is refused.
 /// Every request gets one response with the request's envelope id: STATUS_RESPONSE to STATUS, CONTROL_RESULT to CONTROL,
 /// else WORKSPACE_RESPONSE. A conversation here is short: a
 /// connection that stays silent is closed, so that half a frame cannot be held here for ever.
@@ -15,7 +16,9 @@
 
 #include "daemon/connection.h"
 #include "net/event_loop.h"
+#include "net/stream.h"
 #include "protocol/envelope.h"
+#include "protocol/peer_origin.h"
 #include "protocol/requests.h"
 
 namespace relay::daemon {
@@ -42,7 +45,11 @@ class ControlHandler {
 
 class ControlSocket final : private ConnectionOwner {
  public:
-  ControlSocket(net::EventLoop& loop, ControlHandler& handler) : loop_{loop}, handler_{handler} {}
+  /// Where a connection comes from; called when it is accepted.
+  using OriginOf = std::function<protocol::PeerOrigin(const net::Peer& peer)>;
+
+  ControlSocket(net::EventLoop& loop, ControlHandler& handler, OriginOf origin_of)
+      : loop_{loop}, handler_{handler}, origin_of_{std::move(origin_of)} {}
   ~ControlSocket() override;
 
   Result<void> listen(net::Network& network, const std::string& path);
@@ -53,6 +60,7 @@ class ControlSocket final : private ConnectionOwner {
   struct Visitor {
     std::unique_ptr<Connection> connection;
     std::unique_ptr<net::Timer> silence;
+    protocol::PeerOrigin origin;
   };
 
   void on_frame(ConnectionId from, std::string_view body) override;
@@ -62,6 +70,9 @@ class ControlSocket final : private ConnectionOwner {
 
   void accept(std::unique_ptr<net::Stream> stream);
   void handle(ConnectionId from, const protocol::Envelope& envelope);
+  /// Why the sender may not do that; nothing when it may.
+  [[nodiscard]] Result<void> check_user(ConnectionId from, std::string_view action) const;
+  std::string reload(ConnectionId from, const std::string& root);
   Answered answer_later(ConnectionId to, std::string_view request_id);
   void respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome);
   void respond_with(ConnectionId to, protocol::MessageType type, std::string_view request_id, std::string_view payload);
@@ -72,6 +83,7 @@ class ControlSocket final : private ConnectionOwner {
 
   net::EventLoop& loop_;
   ControlHandler& handler_;
+  OriginOf origin_of_;
   std::unordered_map<ConnectionId, Visitor> visitors_;
   std::vector<std::unique_ptr<Connection>> buried_;
   std::uint64_t last_id_ = 0;

@@ -9,6 +9,7 @@
 #include "config/system_token.h"
 #include "config/trust.h"
 #include "daemon/service_notify.h"
+#include "host/peer_classifier.h"
 #include "protocol/bye.h"
 #include "protocol/json_writer.h"
 #include "protocol/limits.h"
@@ -24,6 +25,14 @@ std::string_view code_of(const Error& error) {
   if (is(error, config::Errc::NotTrusted)) return name_of(protocol::Refusal::Refused);
   if (is(error, Errc::NotOpen)) return name_of(protocol::ErrorCode::NotFound);
   return name_of(protocol::ErrorCode::Internal);
+}
+
+/// Agents of all projects count, under their names.
+ControlSocket::OriginOf classify_by(const config::Home& home) {
+  return
+      [classifier = std::make_shared<host::PeerClassifier>(
+           [projects = home.projects] { return host::host_directories(projects); },
+           std::vector{home.projects, home.runtime})](const net::Peer& peer) { return classifier->classify(peer.pid); };
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ Supervisor::Supervisor(const DaemonOptions& options, net::EventLoop& loop, net::
       launcher_{launcher},
       started_{loop.now().steady},
       on_ended_{std::move(on_ended)},
-      control_{loop, *this} {}
+      control_{loop, *this, classify_by(options.home)} {}
 
 Result<void> Supervisor::start() {
   const std::string path = RELAY_TRY(config::socket_to_listen(options_.home.daemon_socket));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace relay::protocol {
@@ -34,5 +35,9 @@ inline PeerOrigin daemon_origin() { return {.kind = OriginKind::User, .daemon = 
 inline PeerOrigin agent_origin(std::string name, std::string door = {}) {
   return {.kind = OriginKind::Agent, .agent = std::move(name), .door = std::move(door)};
 }
+
+/// Why a request from there is refused, when only the user may do it; empty when it is the user's. `action` completes "only the
+/// user may".
+std::string user_only_reason(std::string_view action, const PeerOrigin& origin);
 
 }  // namespace relay::protocol

@@ -216,6 +216,40 @@ TEST(Down, ClosesThisProjectOnly) {
   box.ok({"status"});
 }
 
+TEST(Down, ProcessInsideAnAgentNeitherEndsNorReloadsTheDaemon) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto pid = box.daemon_pid();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"down", "--all"}, {"down"}, {"reload"}, {"reload", "--json"}}) {
+    std::vector<std::string> inside{"run", "-n", "X", program()};
+    inside.insert(inside.end(), words.begin(), words.end());
+    const auto ran = box.run(inside);
+    EXPECT_EQ(ran.code, 5) << words[0] << ran.out << ran.err;
+    EXPECT_NE(ran.err.find("only the user may "), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("inside the agent X"), std::string::npos) << ran.err;
+  }
+  EXPECT_EQ(box.daemon_pid(), pid);
+  EXPECT_TRUE(is_running(pid));
+  box.ok({"reload"});
+  box.ok({"down"});
+  EXPECT_EQ(box.run({"run", "-n", "X", program(), "up"}).code, 0) << "an agent may open a workspace";
+  box.ok({"status"});
+}
+
+TEST(Down, ProcessInsideAnAgentPausesOnlyItself) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto chat = box.start({"chat", "--name", "Zed"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents", "--names"}).find("Zed") != std::string::npos; }));
+  const auto inside = [&](const std::string& name) { return box.run({"run", "-n", "X", program(), "pause", name}); };
+  const auto refused = inside("Zed");
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("only the user may pause other agents"), std::string::npos) << refused.err;
+  EXPECT_EQ(inside("X").code, 0);
+  box.ok({"pause", "Zed"});
+}
+
 TEST(Down, AllEndsTheDaemonAndLeavesNoSocket) {
   Sandbox box;
   box.ok({"up"});

@@ -77,7 +77,8 @@ const Command kDown = {
     .example = "agent-relay down --all",
     .details =
         "Returns when it is closed. Nothing is lost: what waits is delivered when the workspace is open again. `up`\n"
-        "opens it, and so does any command that needs it, unless it is given `--no-start`.",
+        "opens it, and so does any command that needs it, unless it is given `--no-start`.\n"
+        "Processes inside agents are refused.",
     .run = run,
 };
 

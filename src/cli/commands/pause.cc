@@ -57,7 +57,8 @@ const Command kPause = {
     .details =
         "Nothing reaches the agent until `unpause`; messages are taken, stored and wait. It stays so when the agent "
         "or\n"
-        "the daemon is started anew. What the agent has been given already is not taken back.",
+        "the daemon is started anew. What the agent has been given already is not taken back.\n"
+        "An agent pauses itself and those it started; everything else is the user's.",
     .needs_daemon = true,
     .run = run_pause,
 };
