@@ -189,6 +189,14 @@ TEST_F(AgentsControl, AgentChangesOnlyItsOwnTopicsAndChannels) {
   EXPECT_EQ(members.at("members").as_array().size(), 2u) << json::serialize(members);
 }
 
+TEST_F(AgentsControl, ObservedAgentIsNotPaused) {
+  world.join_from(protocol::daemon_origin(), "claude-c442", format(R"("program":"{}")", protocol::kObserverProgram));
+  const auto refused = control(world.join_person(), R"("action":"pause","agent":"claude-c442")");
+  EXPECT_EQ(text(refused, "code"), "UNSUPPORTED") << json::serialize(refused);
+  EXPECT_EQ(text(refused, "error"),
+            "claude-c442 is only observed: it was started without agent-relay, so it cannot be paused");
+}
+
 TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   world.leave(bob);
   const auto alice = world.join_ours("Alice");

@@ -156,6 +156,11 @@ void Core::answer_control_when_saved(Steering steering) {
 
 void Core::set_paused(Steering steering, AgentState& agent) {
   const bool paused = steering.request.action == ControlAction::Pause;
+  if (paused && agent.observed())
+    return answer_control(steering, {{Refusal::Unsupported,
+                                      format("{} is only observed: it was started without agent-relay, so it cannot "
+                                             "be paused",
+                                             agent.name().value())}});
   const bool changed = agent.record.paused != paused || agent.record.pause_reason != steering.request.reason;
   agent.record.paused = paused;
   agent.record.pause_reason = paused ? steering.request.reason : std::string{};

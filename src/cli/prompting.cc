@@ -82,7 +82,7 @@ Result<json::object> the_one(const Prompts& prompts, const PromptAnswer& answer)
 }
 
 Result<json::object> answer_at_door(const Context& context, const PromptAnswer& answer) {
-  const auto host = RELAY_TRY(find_host(context, answer.agent));
+  const auto host = RELAY_TRY(find_host(context, answer.agent, {.done = "answered here"}));
   auto visit = RELAY_TRY(Visit::open(host));
   auto prompt = RELAY_TRY(the_one(prompts_at(visit, answer.agent, answer.kind), answer));
   json::object request{{"do", "answer"},

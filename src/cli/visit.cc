@@ -8,6 +8,8 @@
 
 #include "base/format.h"
 #include "base/nearest.h"
+#include "cli/answers.h"
+#include "cli/workspace.h"
 #include "net/unix_address.h"
 
 namespace relay::cli {
@@ -24,10 +26,32 @@ std::string listed(const std::vector<std::string_view>& names) {
   return names.size() > kMaxListed ? relay::format("{} and {} more", text, names.size() - kMaxListed) : text;
 }
 
+/// What the daemon knows of a name that no host has; empty when it does not know it, or is away.
+std::string known_otherwise(const Context& context, const std::string& agent, const HostUse& use) {
+  auto connection = join_workspace(context);
+  if (!connection) return {};
+  const json::object query{{"agent", agent}, {"includeIdle", true}};
+  const auto payload = connection->ask(protocol::MessageType::ListAgents, json::serialize(query));
+  const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no answer")};
+  const auto rows = answer ? objects_in(*answer, "agents") : std::vector<const json::object*>{};
+  if (rows.empty()) return {};
+  const auto& known = *rows.front();
+  const auto name = sanitised(agent, Lines::Join);
+  if (bool_member(known, "observed").value_or(false))
+    return relay::format("{} is only observed: it was started without agent-relay, so it cannot be {}", name, use.done);
+  if (bool_member(known, "idle").value_or(false))
+    return relay::format("{} is away: no program runs under that name in {}; start one with: agent-relay -n {} claude",
+                         name, context.project.root, name);
+  return relay::format("{} is connected without a host (a chat or another program), so it cannot be {}; {}", name,
+                       use.done, use.instead);
+}
+
 }  // namespace
 
-Result<host::HostRecord> find_host(const Context& context, const std::string& agent) {
+Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use) {
   if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
+  if (auto known = known_otherwise(context, agent, use); !known.empty())
+    return fail(Errc::NoSuchAgent, std::move(known));
   const auto hosts = host::living_hosts(context.project.hosts);
   std::vector<std::string_view> names;
   for (const auto& host : hosts) names.push_back(host.name);

@@ -16,8 +16,14 @@
 
 namespace relay::cli {
 
-/// The host of that agent in this project; the error says what to do instead.
-Result<host::HostRecord> find_host(const Context& context, const std::string& agent);
+/// What a command wants of a host, to say that an agent without one cannot be used so.
+struct HostUse {
+  std::string_view done;                              // `typed into`
+  std::string_view instead = "use it where it runs";  // of one that is connected without a host
+};
+/// The host of that agent in this project; the error says what the name is instead, as far as the daemon knows it, and what to
+/// do.
+Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use);
 
 class Visit {
  public:

@@ -98,6 +98,22 @@ TEST_F(AnObservedAgent, TakesNoMessages) {
   EXPECT_NE(ran.err.find("only observed"), std::string::npos) << ran.err;
 }
 
+TEST_F(AnObservedAgent, IsSaidToBeObservedWhereAHostIsNeeded) {
+  hook("SessionStart", R"(,"source":"startup")");
+  ASSERT_TRUE(is_in_state("idle"));
+  const auto name = string_member(agent(), "name").value_or("");
+  const auto says = [&](const std::vector<std::string>& words, const std::string& done, int code) {
+    const auto ran = sandbox.run(words);
+    EXPECT_EQ(ran.code, code) << ran.err;
+    EXPECT_EQ(ran.err, "agent-relay: " + name +
+                           " is only observed: it was started without agent-relay, so it cannot be " + done + "\n");
+  };
+  says({"input", name, "x"}, "typed into", 1);
+  says({"explain", name}, "explained", 1);
+  says({"release", name}, "released", 1);
+  says({"pause", name}, "paused", 5);
+}
+
 TEST_F(AnObservedAgent, IsGoneWithItsProcess) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));

@@ -250,6 +250,29 @@ TEST(Down, ProcessInsideAnAgentPausesOnlyItself) {
   box.ok({"pause", "Zed"});
 }
 
+/// Known to the daemon, and started without a host.
+TEST(Hostless, ConnectedProgramIsSaidToBeOneAndNoOtherNameIsSuggested) {
+  Sandbox box;
+  box.ok({"up"});
+  const auto agent = box.start({"run", "-n", "Ed", "sleep", "60"});
+  const auto chat = box.start({"chat", "--name", "Zed"});
+  ASSERT_TRUE(eventually([&] {
+    const auto names = box.ok({"agents", "--names"});
+    return names.find("Zed") != std::string::npos && names.find("Ed\n") != std::string::npos;
+  }));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"input", "Zed", "x"}, {"explain", "Zed"}, {"release", "Zed"}}) {
+    const auto ran = box.run(words);
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.err.find("Zed is connected without a host (a chat or another program)"), std::string::npos)
+        << ran.err;
+    EXPECT_EQ(ran.err.find("did you mean"), std::string::npos) << ran.err;
+  }
+  EXPECT_NE(box.run({"release", "Zed"}).err.find("end it where it runs"), std::string::npos);
+  EXPECT_NE(box.run({"explain", "Edd"}).err.find("did you mean Ed?"), std::string::npos) << "nobody knows that name";
+  agent->signal(SIGTERM);
+}
+
 TEST(Down, AllEndsTheDaemonAndLeavesNoSocket) {
   Sandbox box;
   box.ok({"up"});

@@ -20,7 +20,7 @@ ExitCode print_screen(const host::HostRecord& record, bool json) {
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "attached to"}));
   if (invocation.has("--print") || invocation.has("--json")) return print_screen(record, invocation.has("--json"));
   const auto attached =
       RELAY_CLI_TRY(attach_to(record, invocation.has("--view") ? AttachMode::View : AttachMode::Drive));

@@ -270,7 +270,7 @@ void add_daemon_view(json::object& answer, const Context& context) {
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "explained"}));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   auto answer = RELAY_CLI_TRY(visit.ask({{"do", "explain"}}));
   answer.erase("re");

@@ -32,7 +32,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   for (const auto& word : words)
     if (const auto name = std::string_view{word.as_string()}; !terminal::key_named(name))
       return complain(relay::format("there is no key {}; keys are {}", name, terminal::key_names()), ExitCode::Usage);
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "typed into"}));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   json::object request = {{"do", "input"}};
   if (keys.empty())

@@ -43,7 +43,8 @@ Result<void> ask_daemon(const Context& context, const std::string& agent, const 
 
 /// The user's goes straight to the host's socket, so that it works without the daemon as well; an agent's through the daemon.
 ExitCode run(const Invocation& invocation, Context& context) {
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  const auto record = RELAY_CLI_TRY(
+      find_host(context, invocation.argument(0), {.done = "released", .instead = "end it where it runs"}));
   if (!record.detached && !record.headless)
     return complain(relay::format("{} runs in a terminal of its own (pid {}); end it there, as you would without us",
                                   record.name, record.pid),

@@ -40,7 +40,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto until = invocation.value("--until").value_or("idle");
   const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kForEver));
   const auto deadline = in(timeout);
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0)));
+  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for"}));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   (void)RELAY_CLI_TRY(visit.ask({{"do", "watch"}}));
   for (;;) {
