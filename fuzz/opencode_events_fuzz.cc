@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "adapters/opencode_talk.h"
 #include "check.h"
@@ -31,7 +32,7 @@ struct Told final : Listener {
   void on_failure(std::string_view, std::string_view) override {}
   void on_broken(std::string_view, std::string) override {}
   void on_mended(std::string_view) override {}
-  void on_returned(const std::string&, std::string_view) override {}
+  void on_returned(const std::vector<std::string>&, std::string_view) override {}
   std::string take(protocol::DeliveryMode, std::size_t) override { return {}; }
 
   std::set<std::string> open, counted, items, ended;
