@@ -65,6 +65,36 @@ ToolResult show_agents(json::object shown) {
   return {.text = std::move(text), .structured = std::move(shown)};
 }
 
+/// The topics of an answer: others chose their names, and a model reads them.
+json::array topics_shown(const json::object& answer) {
+  json::array all;
+  const auto* topics = array_member(answer, "topics");
+  for (const auto& value : topics != nullptr ? *topics : json::array{}) {
+    const auto* topic = value.if_object();
+    if (topic == nullptr) continue;
+    json::array subscribers;
+    const auto* names = array_member(*topic, "subscribers");
+    for (const auto& name : names != nullptr ? *names : json::array{})
+      if (name.is_string()) subscribers.emplace_back(speech::harmless_line(name.get_string()));
+    json::object shown;
+    shown["name"] = speech::harmless_line(string_member(*topic, "name").value_or(""));
+    shown["subscribers"] = std::move(subscribers);
+    all.emplace_back(std::move(shown));
+  }
+  return all;
+}
+
+std::string lines_of(const json::array& topics) {
+  std::string lines;
+  for (const auto& topic : topics) {
+    lines += format("\n{}: ", std::string_view{topic.at("name").get_string()});
+    const auto& subscribers = topic.at("subscribers").get_array();
+    for (std::size_t i = 0; i < subscribers.size(); ++i)
+      lines += format("{}{}", i == 0 ? "" : ", ", std::string_view{subscribers[i].get_string()});
+  }
+  return lines;
+}
+
 std::string agents_question(bool all) { return all ? R"({"includeIdle":true})" : R"({"includeIdle":false})"; }
 
 }  // namespace
@@ -250,15 +280,10 @@ void Desk::topics(Ticket ticket, const Arguments& arguments) {
               if (!bool_member(*answer, "success").value_or(false))
                 return finish(ticket, failed(string_member(*answer, "error").value_or("nothing was changed")));
               json::object shown;
-              const auto* rows = array_member(*answer, "topics");
-              shown["topics"] = rows != nullptr ? *rows : json::array{};
-              std::string text = action == "list"
-                                     ? std::string{"topics with subscribers:"}
-                                     : format("{}d {} {}", action, action == "subscribe" ? "to" : "from", topic);
-              if (action == "list")
-                for (const auto& row : rows != nullptr ? *rows : json::array{})
-                  if (const auto* one = row.if_object())
-                    text += "\n" + speech::harmless_line(string_member(*one, "name").value_or(""));
+              auto topics = topics_shown(*answer);
+              auto text = action == "list" ? "topics with subscribers:" + lines_of(topics)
+                                           : format("{}d {} {}", action, action == "subscribe" ? "to" : "from", topic);
+              shown["topics"] = std::move(topics);
               finish(ticket, {.text = std::move(text), .structured = std::move(shown)});
             });
 }
