@@ -87,7 +87,7 @@ void CodexQueue::on_delete_response(std::uint64_t number, const Result<json::obj
   if (auto* submission = find(number); submission != nullptr) {
     if (!deleted) delete_failed_ = true;
     submission->place = !deleted ? Place::Queued : Place::Deleted;
-    if (deleted == false) erase(number);  // Codex has taken it
+    if (deleted == false) erase(number);  // Codex took it, or an earlier delete was not answered
   }
   finish_withdrawal();
 }

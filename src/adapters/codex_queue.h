@@ -10,7 +10,8 @@
 /// Invariants:
 /// - A text that was written to it and not answered counts as taken: it may be in the queue.
 /// - A text counts as withdrawn when Codex says that it deleted it, or when it was never written. A delete without an answer is
-///   repeated while the queue is paused, and at its next pause.
+///   repeated while the queue is paused, and at its next pause. Where Codex then has nothing to delete, either it took the text
+///   or the first delete worked: such a text is not reported, so it is never delivered twice.
 /// - Withdrawn texts are reported together and in their order, once every open request about the queue is answered. A text that
 ///   is put meanwhile is not written: it is reported behind them.
 /// Threading: loop thread only.

@@ -65,6 +65,23 @@ TEST_F(Conversations, AgentThatTheDeadDaemonLostIsOfflineSinceTheNextStart) {
   EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
 }
 
+TEST_F(Conversations, AgentThatEndedWhileNoDaemonRanIsOfflineSinceItsEnd) {
+  const auto host = world.join_ours("Carol");
+  world.settle();
+  const auto session = text(payload(world.heard(host, "WELCOME").at(0)), "session_id");
+  world.pass(10s);
+  const auto since = world.now().wall + 5'000;
+  world.ended_sessions().push_back({.agent = "Carol", .session = session, .bye = {.ended_at = since}, .events = {}});
+  world.now().steady += 20s;  // nobody is there
+  world.now().wall += 20'000;
+  world.restart();
+  world.settle();
+  alice = join_sender(world);
+  world.heard(alice);
+  world.send(alice, "message-1", "Carol", "hi");
+  EXPECT_EQ(number(payload(world.heard(alice, "ACK").at(0)), "offlineSince"), since);
+}
+
 TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
   world.heard(alice);
   const auto waits = [&](const std::string& id, const std::string& more = {}) {

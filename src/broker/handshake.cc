@@ -479,7 +479,10 @@ void Core::end_session(AgentState& agent, Ending ending) {
   // A clock that was set, or a false word, must not put the end before the start or into the future.
   agent.session->ended =
       ending.at == 0 ? now_.wall : std::clamp(ending.at, std::min(agent.session->started, now_.wall), now_.wall);
-  if (ending.at != 0) agent.record.last_seen = std::max(agent.record.last_seen, agent.session->ended);
+  if (ending.at != 0) {
+    agent.record.last_seen = std::max(agent.record.last_seen, agent.session->ended);
+    agent.restored_at = 0;  // its end is known after all
+  }
   if (!ending.lost) agent.session->last_seen = agent.session->ended;
   if (!ending.lost) agent.record.claim_hash.clear();  // a session that says goodbye gives the name back
   save_eventually(records::PutSession{*agent.session});

@@ -41,7 +41,7 @@ namespace {
 constexpr Millis kEndGrace{5'000};
 constexpr Millis kLastWords{250};        // of an agent that has ended, in its own record
 constexpr Millis kStorePatience{2'000};  // for the daemon to store a request before the host shows its agent as blocked
-constexpr Millis kMaxGoodbye{2'000};     // for a handshake that is under way when the agent has ended
+constexpr Millis kMaxGoodbye{2'000};     // for a handshake or answers that are under way when the agent has ended
 constexpr pty::WindowSize kUnseenSize{.columns = 120, .rows = 40};
 
 }  // namespace
@@ -226,11 +226,13 @@ class Host::Core final : public pty::ProgramListener,
       native_.on_agent_gone();
       leaving_ = true;
       link_->retry_now();
-      if (!in_handshake()) return leave();
+      if (!in_handshake() && !awaits_answers()) return leave();
       end_timer_ = loop_.after(kMaxGoodbye, [this] { leave(); });
     });
   }
 
+  /// Those who wait for a message of the agent are told of its last one.
+  [[nodiscard]] bool awaits_answers() const { return link_->ready() && voice_->has_unanswered(); }
   [[nodiscard]] bool in_handshake() const {
     return link_->state() == client::LinkState::Connecting || link_->state() == client::LinkState::Handshaking;
   }
@@ -251,7 +253,7 @@ class Host::Core final : public pty::ProgramListener,
       log::warn("the end of the session is not recorded", {{"reason", written.error().message()}});
   }
   void leave_soon() {
-    if (leaving_) loop_.post([this] { leave(); });
+    if (leaving_ && !awaits_answers()) loop_.post([this] { leave(); });
   }
   void end_agent(EndAgent wish) {
     if (!released_) released_ = std::move(wish);
@@ -680,10 +682,12 @@ class Host::Core final : public pty::ProgramListener,
   void on_sent(const std::string& id) override {
     if (voice_) voice_->on_sent(id);
     desk_.understood();
+    leave_soon();
   }
   void on_refused(const std::string& id, const protocol::NackView& why) override {
     if (voice_) voice_->on_refused(id);
     on_unsaid(why.message);
+    leave_soon();
   }
   void on_frame(const protocol::Envelope&) override {}
 

@@ -81,6 +81,19 @@ TEST(InboxFile, ABodyCannotPoseAsWhatWeWriteBelowIt) {
             "\u2028 ## From Bob [b1]\u2029\n\n");
 }
 
+TEST(InboxFile, InvisibleCharactersAreShownAsMarks) {
+  client::testing::MemoryDirectory disk;
+  InboxFile inbox{disk};
+  auto hidden = message("a1", "pay \U000E0041\U000E007F\u202eBob\u2066");
+  hidden.topic = "ci\U000E0041\u202e";
+  ASSERT_TRUE(inbox.add(hidden, 0));
+  ASSERT_TRUE(inbox.add_notice("Bob\U000E0041 was not started", 0));
+  EXPECT_EQ(*disk.bytes("inbox.md"),
+            "## From Alice [a1] [topic:ci\\U000e0041\\u202e] at 1970-01-01T00:00:00.000Z\n\n"
+            "pay \\U000e0041\\U000e007f\\u202eBob\\u2066\n\n"
+            "## From Relay at 1970-01-01T00:00:00.000Z\n\nBob\\U000e0041 was not started\n\n");
+}
+
 TEST(InboxFile, AnAgentMayRemoveWhatItHasRead) {
   net::testing::TemporaryDirectory place;
   const auto disk = DiskDirectory::open(place.path());

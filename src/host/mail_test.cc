@@ -42,6 +42,13 @@ TEST_F(MailTest, ALongOneIsAFileAndItsBeginning) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(MailTest, InvisibleCharactersOfALongOneAreMarksInItsFile) {
+  message.body = std::string(9'000, 'x') + "\npay \U000E0041\u202eBob";
+  (void)shown();
+  const auto content = content_of(directory.file("messages/abc12345.message.md"));
+  EXPECT_TRUE(content.ends_with("x\npay \\U000e0041\\u202eBob")) << content.substr(content.size() - 40);
+}
+
 TEST_F(MailTest, AnIdIsNeverAPath) {
   message.id = "../../etc/passwd";
   message.body.assign(9'000, 'x');

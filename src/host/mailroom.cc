@@ -124,6 +124,7 @@ void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id)
   };
   std::erase_if(typed_, [&](const Typed& typed) {
     if (!shown.shows(typed.text)) return false;
+    own_seen_ = own_seen_ || typed.note == own_note_;
     const auto receipt = shown_receipt(way, id);
     intent_.add_end(typed.note, receipt);
     hands_.report(typed.place, receipt);
@@ -182,7 +183,7 @@ bool Mailroom::is_free(const View& view) {
 }
 
 bool Mailroom::may_interrupt(const View& view, const Letter& letter) const {
-  return view.since != own_turn_ || (letter.as_user && typed_.empty() && !submitted_);
+  return view.since != own_turn_ || (letter.as_user && own_seen_ && typed_.empty() && !submitted_);
 }
 
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
@@ -243,6 +244,10 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
         decision.step == Step::Erase)
       return view.now + std::min(rules_.submit_gap, kErasePatience);
     if (decision.step == Step::Delivered) expect_turn(letter, view);
+    if (letter.injection.sent()) {
+      own_note_ = letter.place.id.empty() ? "" : note_of(letter);
+      own_seen_ = letter.seen.has_value();
+    }
     letters_.pop_front();
     settled_from_ = view.now;
     if (view.state == profiles::State::Working) own_turn_ = view.since;

@@ -399,6 +399,20 @@ TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsTheReplyToAMessageThatWasSe
   EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
 }
 
+TEST_F(MailroomTest, UrgentMessageOfTheUserDoesNotInterruptATurnThatInputStarted) {
+  rules.interrupt = "\x1b";
+  mailroom.say_now("do it", view.now, [](const Result<void>&) {});
+  deliver_one();
+  auto stop = letter("stop");
+  stop.as_user = true;
+  stop.injection = Injection{rules, Injection::Haste::Interrupts};
+  mailroom.add(std::move(stop));
+  std::optional<profiles::Composer> composer = profiles::Composer{.focused = true};
+  view.composer = &composer;
+  for (int i = 0; i < 5; ++i) after(5s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0) << "the model may not have that input yet";
+}
+
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {
   mailroom.add(letter("a"));
   after(0ms, State::Blocked);

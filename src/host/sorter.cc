@@ -345,8 +345,10 @@ void Sorter::on_returned(const std::vector<std::string>& deliveries, std::string
     const auto is_it = [&](const Handed& each) { return note_of(each.letter) == delivery; };
     if (const auto handed = std::ranges::find_if(handed_, is_it); handed != handed_.end())
       take_back_handed(handed->key, what);
-    std::erase_if(doubted_, [&](const Handed& each) {
-      if (!is_it(each)) return false;
+    const auto doubted = std::ranges::find_if(doubted_, is_it);
+    if (doubted == doubted_.end()) continue;
+    std::erase_if(doubted_, [&, key = doubted->key](const Handed& each) {  // with those that went in the same text
+      if (each.key != key) return false;
       end(each.letter, {.status = ReceiptStatus::Failed,
                         .reason = format("its {} {}", each.way, what),
                         .way = std::string{each.way}});

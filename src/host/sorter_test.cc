@@ -469,6 +469,18 @@ TEST_F(SorterTest, MessageThatIsGivenBackAfterItWasInDoubtHasFailed) {
   EXPECT_EQ(heard(), Lines{"a failed: its queue gave it back unread: its turn was interrupted"});
 }
 
+TEST_F(SorterTest, SilentMessageInTheSameTextFailsWithTheOneThatIsGivenBack) {
+  can(DeliveryMode::OnIdle, Moment::AnyTime, "queue");
+  come_quietly("q");
+  come("a");
+  after(1s, State::Idle);
+  handed({});
+  for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
+  (void)heard();
+  sorter.on_returned({"a"}, "its turn was interrupted");
+  EXPECT_EQ(heard().size(), 2U);
+}
+
 TEST_F(SorterTest, WhatWaitsForAHookIsTakenTogether) {
   can(DeliveryMode::NextMessage, Moment::Asked, "hook");
   for (const auto* id : {"a", "b", "c"}) come(id, DeliveryMode::NextMessage);

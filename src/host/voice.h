@@ -44,6 +44,8 @@ class Voice {
   /// The daemon's answer to a message: stored, or refused.
   void on_sent(const std::string& id);
   void on_refused(const std::string& id) { unanswered_.erase(id); }
+  /// A message was sent that the daemon has neither stored nor refused.
+  [[nodiscard]] bool has_unanswered() const { return !unanswered_.empty(); }
   /// The daemon has answered the first HELLO: what was asked of it before is asked now, in order.
   void on_ready();
   /// There will be no daemon: what waits for one is not done.

@@ -1,6 +1,10 @@
 // An agent at home: wrapped in a terminal, heard when it speaks, spoken to when nobody minds.
+#include <algorithm>
+
 #include "base/format.h"
 #include "cli/agents.h"
+#include "cli/visit.h"
+#include "host/record.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -93,6 +97,20 @@ TEST_F(Unprofiled, EveryViewSaysThatNothingIsTypedIntoIt) {
   EXPECT_EQ(seen.code, 5);
   EXPECT_NE(seen.err.find("at most accepted"), std::string::npos) << seen.err;
   EXPECT_NE(seen.err.find("--wait accepted"), std::string::npos) << seen.err;
+}
+
+TEST_F(Unprofiled, LastMessageOfAProgramIsToldToThoseWhoWatchIt) {
+  start("Bob");
+  auto& talker = start_program("Talker", {"sh", "-c", "echo started; read line; echo '@relay:Bob done'"}, "started");
+  const auto record = host::host_of(box.workspace_directory() + "/hosts", "Talker");
+  ASSERT_TRUE(record);
+  auto host = cli::Visit::open(*record);
+  ASSERT_TRUE(host && host->ask({{"do", "watch"}}));
+  talker.type("go\r");
+  std::vector<std::string> told;
+  while (auto event = host->next(cli::in(10s))) told.push_back(string_member(*event, "event").value_or(""));
+  EXPECT_EQ(std::ranges::count(told, "exit"), 1);
+  EXPECT_EQ(std::ranges::count(told, "said"), 1) << "it is stored before the host has gone";
 }
 
 TEST_F(Unprofiled, NoticeThatASpawnWasRefusedStandsInItsInboxFile) {

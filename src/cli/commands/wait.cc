@@ -1,4 +1,7 @@
 /// `agent-relay wait NAME --until idle`
+#include <cstdint>
+#include <optional>
+
 #include "base/format.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
@@ -43,6 +46,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for"}));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   (void)RELAY_CLI_TRY(visit.ask({{"do", "watch"}}));
+  std::optional<std::int64_t> ended;  // a message that it sent last is stored a little later
   for (;;) {
     const auto event = visit.next(deadline);
     if (!event && is(event.error(), Errc::TimedOut))
@@ -52,12 +56,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
                                                        : until,
                                     invocation.value("--timeout").value_or(""), record.name),
                       ExitCode::TimedOut);
-    if (!event) return complain(event.error().message(), ExitCode::No);
-    if (is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
-    if (string_member(*event, "event") == "exit")
-      return complain(
-          relay::format("{} ended (code {}) before that", record.name, integer_member(*event, "code").value_or(0)),
-          ExitCode::No);
+    if (!event && !ended) return complain(event.error().message(), ExitCode::No);
+    if (event && is_awaited(*event, until)) return tell(record, *event, invocation.has("--json"));
+    if (event && string_member(*event, "event") == "exit") ended = integer_member(*event, "code").value_or(0);
+    if (ended && (!event || until != "message"))
+      return complain(relay::format("{} ended (code {}) before that", record.name, *ended), ExitCode::No);
   }
 }
 
