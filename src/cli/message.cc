@@ -46,7 +46,8 @@ constexpr std::string_view kUserMark = " (user)";
 
 std::size_t route_columns(const Message& message) {
   return display_width(sanitised(message.from, Lines::Join)) + (message.as_user ? kUserMark.size() : 0) +
-         display_width(sanitised(message.to.empty() ? "?" : message.to, Lines::Join)) + 3;
+         display_width(sanitised(message.to.empty() ? "?" : message.to, Lines::Join)) + display_width(marks().arrow) +
+         2;
 }
 
 std::string route(const Message& message, const Paint& paint) {
@@ -137,8 +138,11 @@ std::string message_line(const Message& message, const Context& context, std::si
   }
   auto way = route(message, paint);
   while (narrow && way.ends_with(' ')) way.pop_back();
-  return relay::format("{}  {}  {}{}{}\n", paint(Colour::Dim, time), paint(Colour::Dim, id), way,
-                       narrow ? "\n" + std::string(kNarrowIndent, ' ') : "  ", body);
+  const auto own_line = "\n" + std::string(kNarrowIndent, ' ');
+  const auto stamp_columns = taken_columns + display_width(time) + 2 + display_width(id) + 2;
+  const bool route_fits = !narrow || stamp_columns + route_columns(message) <= context.columns;
+  return relay::format("{}  {}{}{}{}{}\n", paint(Colour::Dim, time), paint(Colour::Dim, id),
+                       route_fits ? "  " : own_line, way, narrow ? own_line : "  ", body);
 }
 
 void tell_how_to_read(const Context& context) {

@@ -66,6 +66,19 @@ TEST(MessageLine, IsCutOnlyOnATerminal) {
   EXPECT_LE(display_width(message_line(message(std::string(500, 'x')), context)), 82U);
 }
 
+TEST(MessageLine, HasALineForTheRouteWhereItDoesNotFitBesideTheTime) {
+  auto context = plain_context();
+  context.to_terminal = true;
+  context.columns = 40;
+  auto from_user = message("hello");
+  from_user.from = "tester";
+  from_user.to = "Bob";
+  from_user.as_user = true;
+  const auto line = message_line(from_user, context, 2, nullptr);
+  EXPECT_TRUE(line.contains("\n    tester (user) ")) << line;
+  EXPECT_TRUE(line.ends_with("\n    hello\n")) << line;
+}
+
 TEST(MessageLine, HasALineForTheBodyOnANarrowTerminal) {
   auto context = plain_context();
   context.to_terminal = true;
