@@ -78,12 +78,15 @@ TEST_F(Authority, AgentCannotChangeWhatTheUserSet) {
   EXPECT_EQ(world.control(shell, R"("action":"policy","agent":"Bob")").at("success"), true) << "reading is free";
 }
 
+constexpr std::int32_t kPeerPid = 42;  // of all connections of the world
+
 /// CONTROL by a process inside an agent, while these agents run that were started for others.
 struct AgentsControl : Authority {
   std::vector<Worker> workers = [] {
     Worker started;
     started.name = "Worker";
     started.spawner = "Carol";
+    started.pid = kPeerPid;
     return std::vector{started};
   }();
   ConnectionId carol = world.join_ours("Carol"), worker = world.join_ours("Worker");
@@ -125,6 +128,26 @@ TEST_F(AgentsControl, AgentPausesOnlyItselfAndThoseItStarted) {
   expect_done(session, R"("action":"pause","agent":"Dora")");
   expect_done(world.join_person(), R"("action":"pause","agent":"Bob")");
   EXPECT_TRUE(world.asked_of_hosts<AskHosts>().empty()) << "the user's needs no lookup";
+}
+
+TEST_F(AgentsControl, HostUnderTheNameOfAnotherSessionGivesNoRightsOverIt) {
+  workers.push_back(workers.front());
+  workers.back().name = "Zed";
+  workers.back().pid = kPeerPid + 1;
+  const auto zed = world.join_ours("Zed");
+  expect_user_only(shell, R"("action":"pause","agent":"Zed")");
+  expect_user_only(shell, R"("action":"flush","agent":"Zed")");
+  world.leave(zed);
+  expect_user_only(shell, format(R"("action":"cancel","deliveryId":"{}")", delivery(bob, "Zed")));
+  expect_user_only(shell, R"("action":"pause","agent":"Zed")");
+}
+
+TEST_F(AgentsControl, AgentSteersOneItStartedWhileThatIsAway) {
+  world.leave(worker);
+  expect_done(shell, R"("action":"pause","agent":"Worker")");
+  world.restart();  // its host has not connected again
+  shell = world.join_from(agent_origin("Carol"), "cli", kCommandLine);
+  expect_done(shell, R"("action":"flush","agent":"Worker")");
 }
 
 TEST_F(AgentsControl, AgentThatIsGoneBeforeItsRequestIsCheckedPausesNobody) {
@@ -376,18 +399,28 @@ TEST_F(Authority, HttpApiSpeaksForAnAgentWhoseProcessAsksIt) {
   EXPECT_EQ(send(protocol::user_origin(), "3", kSystemToken), "NOT_OWNER") << "nor is another program";
 }
 
-TEST_F(Authority, TaskOfASpawnHasTheAuthorityOfWhoGivesIt) {
-  const auto spawn = [&](ConnectionId by, const std::string& name, std::string_view token) {
+/// `delivery.as` of the task that a new agent is given.
+struct SpawnedTask : Authority {
+  std::string authority(ConnectionId by, const std::string& name, std::string_view spawner, std::string_view token) {
     world.say(by, format(R"({{"v":1,"type":"SPAWN","id":"s","ts":1,"claim_token":"{}","payload":{{"name":"{}",)"
-                         R"("cli":"claude","task":"build","spawnerName":"khaled"}}}})",
-                         token, name));
+                         R"("cli":"claude","task":"build"{}}}}})",
+                         token, name, spawner.empty() ? "" : format(R"(,"spawnerName":"{}")", spawner)));
     for (const auto& start : world.asked_of_hosts<StartHost>()) world.host_started(start.id, 7);
-    const auto worker = world.join_ours(name);
-    const auto heard = world.heard(worker, "DELIVER");
+    const auto heard = world.heard(world.join_ours(name), "DELIVER");
     return heard.empty() ? "no task" : as(heard.front());
-  };
-  EXPECT_EQ(spawn(world.join_person(), "W1", kSystemToken), "user");
-  EXPECT_EQ(spawn(world.join_person(), "W2", ""), "") << "under another name";
+  }
+};
+
+TEST_F(SpawnedTask, HasTheAuthorityOfWhoGivesIt) {
+  EXPECT_EQ(authority(world.join_person(), "W1", "khaled", kSystemToken), "user");
+  EXPECT_EQ(authority(world.join_person(), "W2", "khaled", ""), "") << "under another name";
+}
+
+TEST_F(SpawnedTask, OverHttpIsTheUsersUnderTheirNameAlone) {
+  const auto api = world.join_from(protocol::daemon_origin(), "cli", kCommandLine);
+  EXPECT_EQ(authority(api, "W1", "human", ""), "user");
+  EXPECT_EQ(authority(api, "W2", "", ""), "user") << "the API names nobody: it is the user";
+  EXPECT_EQ(authority(api, "W3", "Worker", kSystemToken), "") << "a name that a caller of the API has chosen";
 }
 
 }  // namespace

@@ -462,6 +462,8 @@ class Core {
   };
   void start_steering(Steering steering);
   void steer_own(Steering steering, const Result<std::vector<Worker>>& workers);
+  /// The host of the record has the session of the agent of that name, as far as that is known: another process may have it.
+  [[nodiscard]] bool has_session(const Worker& worker);
   [[nodiscard]] std::optional<Objection> objection_to_steering(const Steering& steering, std::string_view action,
                                                                std::initializer_list<std::string_view> concerned);
   void on_control(Connection& connection, const protocol::Envelope& envelope);

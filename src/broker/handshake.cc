@@ -569,6 +569,7 @@ void Core::detach(Connection& connection) {
   agent->mailbox.disconnect();
   agent->unchecked.clear();
   agent->lost_at = now_.steady;
+  agent->lost_pid = connection.peer.pid;
   agent->record.last_seen = now_.wall;
   if (agent->session) agent->session->last_seen = now_.wall;
   arm_grace(*agent, Millis{limits_.session_grace_ms});

@@ -98,7 +98,8 @@ struct AgentState {
   std::deque<SteadyTime> takeovers;  // recent ones, to tell a fight from a restart
   SteadyTime connected_at{};
   SteadyTime lost_at{};
-  WallMs restored_at = 0;  // its session was read from the store then, and was connected when the daemon before died
+  std::int32_t lost_pid = 0;  // of the process that had its last connection; 0: not known since the daemon started
+  WallMs restored_at = 0;     // its session was read from the store then, and was connected when the daemon before died
   protocol::SessionStateChange activity;             // as its session told; empty when it never did
   std::map<protocol::DeliveryMode, Key> boundaries;  // up to what its session wants to hear at the moment it told of
   std::set<Key> in_hand;                             // as it told when it resumed

@@ -41,6 +41,16 @@ TEST(Broker, DamageFoundAtWorkIsToldInStatusHealthAndAsAnEvent) {
   EXPECT_EQ(told, 2u);
 }
 
+TEST(Broker, StatusTellsTheAgeOfTheDaemonBesideThatOfTheWorkspace) {
+  World world;
+  world.daemon_started = world.now().steady - std::chrono::minutes{10};
+  world.restart();
+  world.pass(std::chrono::seconds{5});
+  const auto status = world.answer(world.join_person(), "STATUS");
+  EXPECT_EQ(integer_member(status, "uptime"), 605'000);
+  EXPECT_EQ(integer_member(status, "workspaceUptime"), 5'000);
+}
+
 TEST(Broker, AnswersQuestionsUnderTheRequestsId) {
   World world;
   const auto alice = world.join("Alice", R"("cli":"claude")");

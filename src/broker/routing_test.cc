@@ -3,6 +3,8 @@
 #include <set>
 
 #include "broker/testing/world.h"
+#include "protocol/description_limits.h"
+#include "protocol/limits.h"
 #include "records/short_id.h"
 
 namespace relay::broker {
@@ -315,6 +317,42 @@ TEST(Broker, TopicsOfOneClientAreBoundedAndFreeUp) {
   }
   acknowledge();
   EXPECT_EQ(numbers.size(), 69u) << "no number of a stream is given out twice";
+}
+
+TEST(Broker, OneSessionHasABoundedNumberOfSubscriptions) {
+  World world;
+  const auto bob = world.join_ours("Bob"), carol = world.join_ours("Carol");
+  const auto subscribe = [&](ConnectionId by, std::size_t topic, std::string_view action = "subscribe") {
+    return world.answer(by, "TOPICS", format(R"({{"action":"{}","topic":"t{}"}})", action, topic));
+  };
+  for (std::size_t topic = 0; topic < protocol::kMaxTopicsPerSession; ++topic)
+    ASSERT_EQ(bool_member(subscribe(bob, topic), "success"), true) << topic;
+  const auto refused = subscribe(bob, protocol::kMaxTopicsPerSession);
+  EXPECT_EQ(bool_member(refused, "success"), false);
+  EXPECT_EQ(text(refused, "error"), "at most 1024 topics per session; unsubscribe from one first");
+  world.say(bob, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"by-frame","payload":{}})");
+  EXPECT_EQ(text(payload(world.heard(bob, "ERROR").at(0)), "message"), text(refused, "error"));
+  EXPECT_EQ(bool_member(subscribe(bob, 7), "success"), true) << "it has that one";
+  EXPECT_EQ(bool_member(subscribe(carol, protocol::kMaxTopicsPerSession), "success"), true)
+      << "the bound is each one's";
+  subscribe(bob, 7, "unsubscribe");
+  EXPECT_EQ(bool_member(subscribe(bob, protocol::kMaxTopicsPerSession), "success"), true);
+}
+
+TEST(Broker, OneSessionHasABoundedNumberOfShadowBindings) {
+  World world;
+  const auto shade = world.join_ours("Shade");
+  const auto bind = [&](std::size_t primary, const std::string& type = "SHADOW_BIND") {
+    world.heard(shade);
+    world.request(shade, type, format(R"({{"primaryAgent":"Agent{}"}})", primary));
+    const auto errors = world.heard(shade, "ERROR");
+    return errors.empty() ? std::string{} : text(payload(errors.front()), "message");
+  };
+  for (std::size_t primary = 0; primary < protocol::kMaxShadowsPerSession; ++primary) ASSERT_EQ(bind(primary), "");
+  EXPECT_EQ(bind(protocol::kMaxShadowsPerSession), "at most 64 shadow bindings per session; unbind one first");
+  EXPECT_EQ(bind(3), "") << "it takes the place of the one it has";
+  EXPECT_EQ(bind(3, "SHADOW_UNBIND"), "");
+  EXPECT_EQ(bind(protocol::kMaxShadowsPerSession), "");
 }
 
 TEST(Broker, NumbersABoundedCountOfStreams) {

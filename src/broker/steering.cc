@@ -75,8 +75,18 @@ void Core::steer_own(Steering steering, const Result<std::vector<Worker>>& worke
   const auto asking = *steering.own;
   if (workers)
     for (const Worker& worker : *workers)
-      if (std::ranges::find(asking, worker.spawner) != asking.end()) steering.own->push_back(worker.name);
+      if (std::ranges::find(asking, worker.spawner) != asking.end() && has_session(worker))
+        steering.own->push_back(worker.name);
   start_steering(std::move(steering));
+}
+
+bool Core::has_session(const Worker& worker) {
+  const AgentState* agent = find_agent(worker.name);
+  if (agent == nullptr) return true;
+  std::int32_t pid = agent->lost_pid;
+  if (agent->connected())
+    if (const Connection* connection = find(agent->connections.front())) pid = connection->peer.pid;
+  return pid == 0 || pid == worker.pid;
 }
 
 /// An agent steers what concerns itself or an agent that it started; the rest is the user's.

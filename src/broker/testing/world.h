@@ -28,6 +28,9 @@ class World {
  public:
   explicit World(BrokerLimits limits = {}) : limits_{limits} { restart(); }
 
+  /// When the daemon around the broker started, from the next restart on; none: with the broker.
+  std::optional<SteadyTime> daemon_started;
+
   /// A new broker from what the store holds; connections are gone.
   void restart() {
     waiting_.clear();
@@ -36,6 +39,7 @@ class World {
     host_wishes_.clear();
     ServerInfo info{"test", "memory", false, {}, {}};
     info.system_token = kSystemToken;
+    info.started = daemon_started;
     broker_ = std::make_unique<Broker>(limits_, std::move(info), *store_.load(), random_, now_);
   }
 
