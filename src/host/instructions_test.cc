@@ -80,7 +80,7 @@ TEST(Skill, ShowsTheFormsThatAreHeard) {
   EXPECT_EQ(forms[2].to, "#channel");
   for (const auto& form : forms) EXPECT_TRUE(form.body.starts_with("your words")) << form.body;
   EXPECT_EQ(commands_in(example_with("<<<")),
-            std::vector{speech::Command{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}});
+            (std::vector{speech::Command{.to = "Bob", .body = "first paragraph\n\nsecond paragraph"}}));
 }
 
 TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
@@ -99,10 +99,10 @@ TEST(Skill, ShowsAWholeExampleOfAskingAndAnswering) {
   const auto shown = text_for_agent(question, 8'000, texts) + "\n";
   ASSERT_TRUE(asked.starts_with(shown)) << asked << "is not what an agent is shown:\n" << shown;
   EXPECT_TRUE(commands_in(shown).empty());
-  EXPECT_EQ(commands_in(asked), std::vector{speech::Command{.to = "Alice", .thread = "ask-1f", .body = "8080"}});
+  EXPECT_EQ(commands_in(asked), (std::vector{speech::Command{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
 
   ASSERT_TRUE(skill_text().contains("`@relay:Alice 8080`"));
-  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), std::vector{speech::Command{.to = "Alice", .body = "8080"}});
+  EXPECT_EQ(commands_in("@relay:Alice 8080\n"), (std::vector{speech::Command{.to = "Alice", .body = "8080"}}));
 }
 
 }  // namespace
