@@ -55,6 +55,28 @@ TEST_P(MessageStoreSuite, NumbersEveryMessageAndEveryLineOfALedgerWithoutAGap) {
   EXPECT_EQ(string_member(*object_member(delivered, "message"), "text"), string_member(message, "body"));
 }
 
+TEST_P(MessageStoreSuite, DeliveryEventsTellThatTheUserIsHuman) {
+  const auto kinds = [&](std::int64_t key, const std::string& from, const std::string& to) {
+    commit({AddMessage{message(key, from, to, "hello")}, AddDelivery{delivery(key + 1, key, to, 1, from)}});
+    commit({change(key + 1, DeliveryState::Delivered)});
+    EventQuery query;
+    query.newest = true;
+    query.limit = 2;
+    query.filter.types = {"delivery"};
+    std::string all;
+    for (const auto& event : page(*store_, query).events) {
+      const auto told = parse_json_object(event.json).value();
+      const auto& sender = *object_member(*object_member(told, "message"), "from");
+      all += format("{}: {} to {}; ", event.type, string_member(sender, "kind").value_or("nobody"),
+                    string_member(*object_member(told, "agent"), "kind").value_or("nobody"));
+    }
+    return all;
+  };
+  EXPECT_EQ(kinds(1, "Alice", "human"), "delivery.created: agent to human; delivery.delivered: agent to human; ");
+  EXPECT_EQ(kinds(3, "human", "Alice"), "delivery.created: human to agent; delivery.delivered: human to agent; ");
+  EXPECT_EQ(kinds(5, "Alice", "Bob"), "delivery.created: agent to agent; delivery.delivered: agent to agent; ");
+}
+
 TEST_P(MessageStoreSuite, NumbersLeaveNoGapForWhatWasRolledBack) {
   commit(greeting(1));
   ASSERT_TRUE(store_->begin());

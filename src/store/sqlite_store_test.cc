@@ -194,6 +194,24 @@ TEST_F(DamagedFile, ACutOrEmptiedOrZeroedFileIsFound) {
   bytes = whole_;
   bytes.replace(3 * 8'192, 8'192, whole_.substr(5 * 8'192, 8'192));  // a page in the place of another
   check(bytes);
+
+  // To SQLite an emptied file is a new database: the mark of the journal beside it tells what it held.
+  for (const auto& entry : fs::directory_iterator{directory_}) fs::remove(entry.path());
+  write(path_, whole_);
+  const SqliteOptions options{.path = path_, .durability = Durability::Process, .now = kStart};
+  {
+    const auto store = open();
+    const auto journal = recover_journal(*store, options).value();
+    ASSERT_TRUE(journal->pass({.commits = 1, .messages = kManyKeys / 2}));
+    ASSERT_TRUE(journal->mark());
+  }
+  write(path_, "");
+  const auto store = open();
+  EXPECT_TRUE(store->messages(Ask{})->empty());
+  const auto journal = recover_journal(*store, options).value();
+  EXPECT_EQ(journal->damage().lost_messages, kManyKeys / 2u) << journal->damage().sentence();
+  EXPECT_NE(journal->damage().sentence().find("600 acknowledged messages are lost"), std::string::npos)
+      << journal->damage().sentence();
 }
 
 TEST_F(SqliteFile, KeepsABoundedNumberOfDamagedFiles) {
