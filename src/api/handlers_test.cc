@@ -288,6 +288,21 @@ TEST_F(ApiTest, ASessionEndsWithASummary) {
   EXPECT_EQ(refusal(409, "DELETE", "/api/v1/sessions/s1"), "STALE") << "it has ended";
 }
 
+TEST_F(ApiTest, ASessionWhoseHostWasLostHasNotEnded) {
+  tell("SESSION_QUERY",
+       R"({"id":"s1","agent":"Bob","started":1000,"lastSeen":2000,"connected":false,"filesModified":[]})");
+  tell("RELEASE", R"({"success":true})");
+  for (const bool listed : {true, false}) {  // the record of a killed host may be there still
+    played.doors.hosts = listed ? std::vector{host_of("Bob")} : std::vector<host::HostRecord>{};
+    const auto refused = played.ask("DELETE", "/api/v1/sessions/s1");
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_NE(refused.body.find("Bob is not connected; unless it returns soon its session ends as crashed"),
+              std::string::npos)
+        << refused.body;
+  }
+  for (const auto& asked : relay.asked) EXPECT_EQ(asked.type, "SESSION_QUERY") << "nothing was tried";
+}
+
 TEST_F(ApiTest, PermissionsAreListedAndDecidedOnce) {
   tell(
       "PROMPTS",
@@ -335,6 +350,8 @@ TEST_F(ApiTest, MessagesAreListedSentAndTraced) {
   EXPECT_EQ(bool_member(expect(200, "GET", "/api/v1/messages?limit=5&before=9&order=asc&search=two+words"), "more"),
             true);
   EXPECT_EQ(last().payload, (json::object{{"limit", 5}, {"beforeKey", 9}, {"search", "two words"}, {"order", "asc"}}));
+  expect(200, "GET", "/api/v1/messages?from=a&to=b&thread=t&topic=deploys");
+  EXPECT_EQ(last().payload, (json::object{{"from", "a"}, {"to", "b"}, {"thread", "t"}, {"topic", "deploys"}}));
   EXPECT_EQ(refusal(400, "GET", "/api/v1/messages?order=sideways"), "BAD_REQUEST");
   EXPECT_EQ(refusal(400, "GET", "/api/v1/messages?limit=1001"), "BAD_REQUEST");
   expect(200, "POST", "/api/v1/messages", R"({"to":"#general","message":"hello","from":"ada"})");
