@@ -246,10 +246,10 @@ class Core {
   };
   /// Why this connection may not do what only the user may; `action` follows "only the user may". None: it may.
   [[nodiscard]] static std::optional<Objection> require_user(const Connection& connection, std::string_view action);
-  /// Messages that wait are read by the user and by their recipient.
   /// The connection is a session of that agent, or belongs to a process inside it.
   [[nodiscard]] static bool is_same_agent(const Connection& connection, std::string_view agent);
   [[nodiscard]] static std::optional<Objection> check_member(const Connection& connection, const AgentName& member);
+  /// Messages that wait are read by the user and by their recipient.
   [[nodiscard]] static std::optional<Objection> check_reader(const Connection& connection, const AgentName& recipient);
   /// Notes whether the connection is one of the daemon's own programs.
   void check_system_token(Connection& connection, std::string_view token) const;
