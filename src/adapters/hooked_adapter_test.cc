@@ -162,6 +162,56 @@ TEST_F(HookedAdapterTest, WhatWasBegunEndsWithTheAgent) {
   EXPECT_EQ(json::serialize(*completed.result), R"({"failed":true,"reason":"the agent has ended"})");
 }
 
+TEST_F(HookedAdapterTest, PiecesThatClaudeDisplaysAreDeltasBeforeItsTranscriptHasTheWhole) {
+  start("claude");
+  call(event("claude/SessionStart-startup"));
+  call(event("claude/UserPromptSubmit"));
+  write(record_lines("claude-fence.jsonl")[0]);
+  ASSERT_TRUE(until([&] { return std::ranges::count(told.given, "please greet bob") == 2; })) << "hook and transcript";
+  told.happened.clear();
+  Texts items, deltas;
+  const auto read_events = [&] {
+    items.clear();
+    deltas.clear();
+    for (const auto& [happened, at] : told.happened) {
+      if (const auto* started = std::get_if<events::ItemStarted>(&happened)) items.push_back(started->item_id);
+      const auto* delta = std::get_if<events::ItemDelta>(&happened);
+      if (delta == nullptr) continue;
+      EXPECT_EQ(items, Texts{delta->item_id});
+      EXPECT_EQ(delta->delta.type, events::DeltaType::Text);
+      deltas.push_back(delta->delta.content);
+    }
+  };
+  EXPECT_EQ(call(event("claude/MessageDisplay-final")), hooks::Answer{});
+  EXPECT_TRUE(told.happened.empty()) << "the piece before it has not come yet";
+  for (int time = 0; time < 2; ++time) {
+    call(event("claude/MessageDisplay-delta"));
+    read_events();
+    EXPECT_EQ(deltas, (Texts{"I'll send Bob a greeting.\n\n", "@relay:Bob hello from the scripted model\n\n"}));
+  }
+  EXPECT_TRUE(told.heard.empty()) << "the transcript has the whole";
+  write(record_lines("claude-fence.jsonl")[1]);
+  ASSERT_TRUE(heard(1));
+  read_events();
+  EXPECT_EQ(items.size(), 1U) << "one item, whichever source was first";
+  EXPECT_EQ(deltas, (Texts{"I'll send Bob a greeting.\n\n", "@relay:Bob hello from the scripted model\n\n",
+                           "Waiting for his answer."}));
+  Texts completed;
+  for (const auto& [happened, at] : told.happened)
+    if (const auto* each = std::get_if<events::ItemCompleted>(&happened)) completed.push_back(each->item_id);
+  EXPECT_EQ(completed, items);
+  EXPECT_EQ(told.heard, Texts{kGreeted});
+}
+
+TEST_F(HookedAdapterTest, PieceThatWasCutIsNoDelta) {
+  start("claude");
+  call(event("claude/SessionStart-startup"));
+  auto cut = event("claude/MessageDisplay-delta");
+  cut.text_cut = true;
+  call(cut);
+  EXPECT_TRUE(told.happened.empty());
+}
+
 TEST_F(HookedAdapterTest, GoesOverToAnotherRecordWhenTheSessionIsCleared) {
   start("claude");
   call(event("claude/SessionStart-startup", "one.jsonl"));
