@@ -44,11 +44,14 @@ bool is_version(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
 }
 
+std::optional<json::object> json_in(const std::optional<std::string>& text) {
+  auto object = text ? hooks::parse_settings(*text, hooks::Comments::Skipped) : fail("there is none");
+  return object ? std::optional{*std::move(object)} : std::nullopt;
+}
+
 std::optional<json::object> read_json_file(const std::string& path) {
   const auto text = hooks::read_settings_file(path);
-  if (!text || !*text) return std::nullopt;
-  auto object = hooks::parse_settings(**text, hooks::Comments::Skipped);
-  return object ? std::optional{*std::move(object)} : std::nullopt;
+  return text ? json_in(*text) : std::nullopt;
 }
 
 std::string version_of(const std::string& program) {
@@ -87,23 +90,46 @@ std::string or_else(std::string_view value, std::string_view home, std::string_v
   return value.empty() ? format("{}/{}", home, below) : std::string{value};
 }
 
+/// Where an agent's settings name its permission mode. Those of a project come first.
+struct ModeSetting {
+  std::vector<std::string> project_files;
+  std::string own_file, outer, inner;
+};
+
+/// An error for a project's file that is not read: the agent may follow the link that stands there.
+Result<std::string> mode_in_project(const std::string& project, const ModeSetting& setting) {
+  for (const auto& file : setting.project_files)
+    if (const auto settings = json_in(RELAY_TRY(hooks::read_project_settings(project, file))))
+      if (auto mode = text_at(*settings, setting.outer, setting.inner); !mode.empty()) return mode;
+  return std::string{};
+}
+
+std::string mode_by(const ModeSetting& setting, const std::string& project, std::string_view home) {
+  const auto mode = mode_in_project(project, setting);
+  if (mode && !mode->empty()) return *mode;
+  if (!mode && project != home) return {};  // in the home it is the user's own file, which is read below
+  const auto settings = read_json_file(setting.own_file);
+  return settings ? text_at(*settings, setting.outer, setting.inner) : std::string{};
+}
+
 /// From the settings file that decides, by that agent's own order.
 std::string mode_in_settings(std::string_view profile, const pty::Command& command) {
   const auto get = [&](std::string_view name) { return pty::variable(command.environment, name); };
   const auto home = get("HOME");
   const std::string project = command.directory.empty() ? "." : command.directory;
-  if (profile == "claude") {
-    const auto own = or_else(get("CLAUDE_CONFIG_DIR"), home, ".claude");
-    for (const auto& path :
-         {project + "/.claude/settings.local.json", project + "/.claude/settings.json", own + "/settings.json"})
-      if (const auto settings = read_json_file(path))
-        if (auto mode = text_at(*settings, "permissions", "defaultMode"); !mode.empty()) return mode;
-  } else if (profile == "gemini") {
-    const auto own = or_else(get("GEMINI_CLI_HOME"), home, "");
-    for (const auto& path : {project + "/.gemini/settings.json", own + "/.gemini/settings.json"})
-      if (const auto settings = read_json_file(path))
-        if (auto mode = text_at(*settings, "general", "defaultApprovalMode"); !mode.empty()) return mode;
-  } else if (profile == "codex") {
+  if (profile == "claude")
+    return mode_by({.project_files = {".claude/settings.local.json", ".claude/settings.json"},
+                    .own_file = or_else(get("CLAUDE_CONFIG_DIR"), home, ".claude") + "/settings.json",
+                    .outer = "permissions",
+                    .inner = "defaultMode"},
+                   project, home);
+  if (profile == "gemini")
+    return mode_by({.project_files = {".gemini/settings.json"},
+                    .own_file = or_else(get("GEMINI_CLI_HOME"), home, "") + "/.gemini/settings.json",
+                    .outer = "general",
+                    .inner = "defaultApprovalMode"},
+                   project, home);
+  if (profile == "codex") {
     if (hooks::is_one_shot_codex(command.argv)) return "never";  // whatever its settings say: it could not ask
     const auto path = or_else(get("CODEX_HOME"), home, ".codex") + "/config.toml";
     const auto text = hooks::read_settings_file(path);

@@ -1,6 +1,7 @@
 #include "adapters/launch_facts.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -73,6 +74,32 @@ TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
   EXPECT_EQ(mode("codex", {"codex", "exec", "hello"}), "never") << "as it prints: approval: never";
   write("home/.codex/config.toml", "not toml");
   EXPECT_EQ(mode("codex", {"codex"}), "");
+}
+
+TEST_F(ALaunch, SettingsOfTheProjectAreReadWithoutLinks) {
+  write("elsewhere/.claude/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
+  write("elsewhere/.gemini/settings.json", R"({"general":{"defaultApprovalMode":"yolo"}})");
+  write("home/.claude/settings.json", R"({"permissions":{"defaultMode":"acceptEdits"}})");
+  write("home/.gemini/settings.json", R"({"general":{"defaultApprovalMode":"auto_edit"}})");
+  EXPECT_EQ(mode("claude", {"claude"}), "acceptEdits");
+  EXPECT_EQ(mode("gemini", {"gemini"}), "auto_edit");
+  fs::create_directories(top / "project/.claude");
+  fs::create_symlink(top / "elsewhere/.claude/settings.json", top / "project/.claude/settings.json");
+  fs::create_directory_symlink(top / "elsewhere/.gemini", top / "project/.gemini");
+  EXPECT_EQ(mode("claude", {"claude"}), "") << "what the agent reads there is not known";
+  EXPECT_EQ(mode("gemini", {"gemini"}), "");
+  fs::remove(top / "project/.claude/settings.json");
+  ASSERT_EQ(::mkfifo((top / "project/.claude/settings.json").c_str(), 0600), 0);
+  EXPECT_EQ(mode("claude", {"claude"}), "");
+}
+
+TEST_F(ALaunch, LinkInTheHomeIsTheUsersOwn) {
+  write("elsewhere/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
+  fs::create_directories(top / "home/.claude");
+  fs::create_symlink(top / "elsewhere/settings.json", top / "home/.claude/settings.json");
+  EXPECT_EQ(mode("claude", {"claude"}), "plan");
+  command.directory = (top / "home").string();
+  EXPECT_EQ(mode("claude", {"claude"}), "plan") << "the agent was started in the home";
 }
 
 }  // namespace

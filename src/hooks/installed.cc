@@ -30,12 +30,15 @@ std::string gemini_directory(const Environment& environment) {
   return home.empty() ? "" : format("{}/.gemini", home);
 }
 
-std::optional<json::object> settings_at(const std::string& path, Comments comments) {
-  const auto text = read_settings_file(path);
+std::optional<json::object> settings_in(const Result<std::optional<std::string>>& text, Comments comments) {
   if (!text || !*text) return std::nullopt;
   auto settings = parse_settings(**text, comments);
   if (!settings) return std::nullopt;
   return *std::move(settings);
+}
+
+std::optional<json::object> settings_at(const std::string& path, Comments comments) {
+  return settings_in(read_settings_file(path), comments);
 }
 
 constexpr std::string_view kClaudePolicy = "/etc/claude-code/managed-settings.json";
@@ -47,17 +50,16 @@ std::string claude_forbids(const Environment& environment, std::string_view dire
       return format("{} says {}, so only hooks of the administrator run", kClaudePolicy, word);
     }
   }
-  std::vector<std::string> files{user_hooks_file(Agent::Claude, environment)};
-  if (!directory.empty()) {
-    files.push_back(format("{}/.claude/settings.json", directory));
-    files.push_back(format("{}/.claude/settings.local.json", directory));
-  }
-  for (const auto& path : files) {
-    const auto settings = settings_at(path, Comments::Refused);
-    if (settings && bool_member(*settings, "disableAllHooks").value_or(false)) {
-      return format("{} says disableAllHooks", path);
-    }
-  }
+  const auto disables = [](const std::optional<json::object>& settings) {
+    return settings && bool_member(*settings, "disableAllHooks").value_or(false);
+  };
+  const auto own = user_hooks_file(Agent::Claude, environment);
+  if (disables(settings_at(own, Comments::Refused))) return format("{} says disableAllHooks", own);
+  if (directory.empty()) return {};
+  const std::string project{directory};
+  for (const std::string file : {".claude/settings.json", ".claude/settings.local.json"})
+    if (disables(settings_in(read_project_settings(project, file), Comments::Refused)))
+      return format("{}/{} says disableAllHooks", project, file);
   return {};
 }
 

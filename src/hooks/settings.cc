@@ -6,6 +6,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/beneath.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
 
@@ -13,6 +14,19 @@ namespace relay::hooks {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
+
+Result<std::string> text_in(const UniqueFd& file, const std::string& path) {
+  std::string text;
+  char buffer[16 * 1024];
+  while (true) {
+    const auto count = ::read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(format("cannot read {}", path));
+    if (count == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+    if (text.size() > kMaxSettingsBytes) return fail(format("{} is larger than {} bytes", path, kMaxSettingsBytes));
+  }
+}
 
 }  // namespace
 
@@ -26,16 +40,20 @@ Result<std::optional<std::string>> read_settings_file(const std::string& path) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return fail_errno(format("cannot read {}", path));
   if (!S_ISREG(status.st_mode)) return fail(format("{} is no ordinary file", path));
-  std::string text;
-  char buffer[16 * 1024];
-  while (true) {
-    const auto count = ::read(file.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail_errno(format("cannot read {}", path));
-    if (count == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(count));
-    if (text.size() > kMaxSettingsBytes) return fail(format("{} is larger than {} bytes", path, kMaxSettingsBytes));
+  return RELAY_TRY(text_in(file, path));
+}
+
+Result<std::optional<std::string>> read_project_settings(const std::string& project, const std::string& file) {
+  const auto path = format("{}/{}", project, file);
+  const UniqueFd root{::open(project.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!root) {
+    if (errno == ENOENT) return std::nullopt;
+    return fail_errno(format("cannot read {}", path));
   }
+  const auto opened = open_file_beneath({root.get(), file, path}, O_RDONLY);
+  if (!opened && is(opened.error(), BeneathErrc::Absent)) return std::nullopt;
+  if (!opened) return Failure{opened.error()};
+  return RELAY_TRY(text_in(*opened, path));
 }
 
 Result<json::object> parse_settings(std::string_view text, Comments comments) {

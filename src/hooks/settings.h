@@ -14,6 +14,9 @@ inline constexpr std::size_t kMaxSettingsBytes = 4 << 20;
 
 /// The whole file; empty when there is none. Refuses what is no ordinary file or larger than `kMaxSettingsBytes`.
 Result<std::optional<std::string>> read_settings_file(const std::string& path);
+/// The same for a file in a project, which another person may have written: `file` is opened below `project`, no link
+/// leads to it, and it belongs to this user (base/beneath.h).
+Result<std::optional<std::string>> read_project_settings(const std::string& project, const std::string& file);
 
 /// Strict JSON, or JSON with comments as Gemini CLI reads it.
 enum class Comments { Refused, Skipped };
