@@ -25,6 +25,8 @@ class ClaudeInbox {
   /// Half of what it takes at once is used up: several messages in one text spare the rest.
   [[nodiscard]] bool runs_low() const;
 
+  /// That session has an inbox now.
+  [[nodiscard]] bool exists(const std::string& session) const { return socket_of(session).has_value(); }
   /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
   void put(const Words& words, const std::string& session, Adapter::OnHanded done);
 

@@ -131,6 +131,10 @@ struct AgentState {
   /// While it is not connected. When a daemon that died lost it is not known; this daemon never had it.
   [[nodiscard]] WallMs offline_since() const { return std::max({record.last_seen, restored_at, WallMs{1}}); }
   [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }
+  /// Only observed, and its own program has no inbox.
+  [[nodiscard]] bool cannot_be_addressed() const {
+    return observed() && !(connected() && activity.modes && !activity.modes->empty());
+  }
   [[nodiscard]] const AgentName& name() const { return record.name; }
 };
 

@@ -124,7 +124,7 @@ bool Core::wished_before(Sending& sending) {
 
 std::optional<Core::Objection> Core::objection_to(const Sending& sending, const std::vector<AgentState*>& audience) {
   const std::string_view to = sending.to;
-  if (audience.size() == 1 && audience.front()->observed())
+  if (audience.size() == 1 && audience.front()->cannot_be_addressed())
     return Objection{Refusal::Unsupported,
                      format("{} is only observed: it was started without agent-relay, and nothing "
                             "can be delivered to it; start it with: agent-relay run -n NAME {}",

@@ -166,7 +166,7 @@ void Core::answer_control_when_saved(Steering steering) {
 
 void Core::set_paused(Steering steering, AgentState& agent) {
   const bool paused = steering.request.action == ControlAction::Pause;
-  if (paused && agent.observed())
+  if (paused && agent.cannot_be_addressed())
     return answer_control(steering, {{Refusal::Unsupported,
                                       format("{} is only observed: it was started without agent-relay, so it cannot "
                                              "be paused",

@@ -91,6 +91,7 @@ std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options)
   };
   auto observer = observer::Observer::start({.capture_home = options.capture_home,
                                              .control_socket = config::socket_to_connect(options.home.daemon_socket),
+                                             .notes_directory = options.home.root + "/observed",
                                              .project_root = root_of});
   if (observer) return *std::move(observer);
   log::warn("agents that were started without agent-relay are not observed", {{"error", observer.error().message()}});

@@ -95,6 +95,7 @@ void Sorter::clear_gate() {
 std::optional<SteadyTime> Sorter::deliver(const View& view) {
   now_ = view.now;
   has_record_ = !view.can.hear.empty();
+  has_terminal_ = view.can.terminal;
   hook_takes_quiet_ = view.can.by(DeliveryMode::NextMessage).moment == Moment::Asked;
   drop_expired(view);
   if (hands_.may_type()) user_at_gate_ = false;
@@ -363,7 +364,7 @@ void Sorter::take_back_handed(std::uint64_t key, std::string_view what) {
   std::erase_if(handed_, [&](Handed& handed) {
     if (handed.key != key) return false;
     auto& letter = handed.letter;
-    letter.typed_only = can_be_typed(letter.mode);
+    letter.typed_only = has_terminal_ && can_be_typed(letter.mode);
     letter.written = false;
     wait(letter, format("its {} {}", handed.way, what));
     back.push_back(std::move(letter));

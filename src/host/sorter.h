@@ -172,6 +172,7 @@ class Sorter {
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_record_ = false;
+  bool has_terminal_ = true;
   bool hook_takes_quiet_ = false;
   std::uint64_t last_key_ = 0;
   std::optional<std::string> paused_;

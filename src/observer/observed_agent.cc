@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "host/presence.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
 
@@ -15,8 +16,11 @@ namespace relay::observer {
 namespace {
 
 using capture::Kind;
+using profiles::State;
 
 constexpr std::size_t kNameDigits = 4;
+constexpr std::string_view kInboxCapabilities = R"({"speak":{"on-idle":"inbox"},"proof":"seen"})";
+constexpr std::uint32_t kMaxUnsettled = 64;
 
 client::LinkOptions link_options(const std::string& socket, const std::string& name, const capture::Source& source) {
   client::LinkOptions options;
@@ -25,6 +29,10 @@ client::LinkOptions link_options(const std::string& socket, const std::string& n
   options.hello.cli = source.agent;
   options.hello.program = protocol::kObserverProgram;
   options.hello.working_directory = source.working_directory;
+  options.hello.capabilities.modes = protocol::Modes{};  // those of its inbox are told once it is found
+  options.hello.capabilities.max_inflight = kMaxUnsettled;
+  options.hello.capabilities.queue = true;
+  options.hello.capabilities.pause = true;
   options.patience = client::Patience::never_give_up();
   return options;
 }
@@ -45,7 +53,8 @@ std::string observed_name(const capture::Source& source) {
 }
 
 ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                             const capture::Source& source, std::move_only_function<void()> on_gone)
+                             const capture::Source& source, DiskDirectory* notes,
+                             std::move_only_function<void()> on_gone)
     : loop_{loop},
       name_{observed_name(source)},
       on_gone_{std::move(on_gone)},
@@ -54,6 +63,10 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
       teller_{link_, name_} {
   if (const auto reader = transcript_reader(source.agent))
     transcript_.reset(new adapters::TranscriptFollower{loop, reader, *this});
+  if (source.agent == "claude" && notes != nullptr) {
+    inbox_ = std::make_unique<ObservedInbox>(loop, link_, *notes, name_, source.session);
+    inbox_->on_closed = [this] { report_state(); };
+  }
   link_.start();
 }
 
@@ -68,16 +81,17 @@ void ObservedAgent::take(const capture::KeptRecord& line) {
   if (!text_in(data, "subagent").empty()) return;
   if (const auto path = text_in(data, "transcript"); transcript_ && path.starts_with('/')) transcript_->follow(path);
   if (const auto pid = integer_member(data, "pid")) watch_process(static_cast<pid_t>(*pid));
+  if (inbox_ && transcript_ && inbox_->look(claude_config_of(transcript_->path()), pid_)) report_state();
   switch (line.record.kind) {
-    case Kind::SessionStart: return tell_state("idle", {});
+    case Kind::SessionStart: return tell_state(State::Idle, {});
     case Kind::Prompt:
     case Kind::ToolCall:
-    case Kind::ToolResult: return tell_state("active", {});
-    case Kind::Permission: return tell_state("blocked", format("asks to use {}", text_in(data, "tool")));
+    case Kind::ToolResult: return tell_state(State::Working, {});
+    case Kind::Permission: return tell_state(State::Blocked, format("asks to use {}", text_in(data, "tool")));
     case Kind::RateLimited:
-    case Kind::Failed: return tell_state("idle", text_in(data, "text"));
+    case Kind::Failed: return tell_state(State::Idle, text_in(data, "text"));
     case Kind::TurnEnd:
-    case Kind::Interrupt: return tell_state("idle", {});
+    case Kind::Interrupt: return tell_state(State::Idle, {});
     case Kind::SessionEnd: return end();
     case Kind::Notification:
     case Kind::Message:
@@ -86,13 +100,20 @@ void ObservedAgent::take(const capture::KeptRecord& line) {
   }
 }
 
-void ObservedAgent::tell_state(std::string_view state, std::string_view reason) {
+void ObservedAgent::tell_state(State state, std::string_view reason) {
   state_ = state;
   reason_ = reason;
+  if (inbox_) inbox_->set_state(state);
+  report_state();
+}
+
+void ObservedAgent::report_state() {
   if (!link_.ready()) return;
-  protocol::JsonWriter payload;
-  payload.field("state", state_).optional("reason", reason_);
-  (void)link_.say(protocol::MessageType::SessionState, payload.take());
+  const bool open = inbox_ && inbox_->is_open();
+  protocol::Modes modes;
+  if (open) modes.add(protocol::DeliveryMode::OnIdle);
+  (void)link_.say(protocol::MessageType::SessionState,
+                  host::session_state(state_, false, reason_, open ? kInboxCapabilities : "{}", modes));
 }
 
 /// Hooks do not tell of a process that was killed.
@@ -108,6 +129,7 @@ void ObservedAgent::watch_process(pid_t pid) {
 void ObservedAgent::end() {
   if (std::exchange(ended_, true)) return;
   if (transcript_) transcript_->end();
+  if (inbox_) inbox_->on_agent_exit();
   link_.stop();
   loop_.post([this, alive = alive_] {
     if (*alive) std::exchange(on_gone_, nullptr)();
@@ -120,7 +142,30 @@ void ObservedAgent::on_transcript_problem(const std::string& sentence) {
   log::info("cannot follow the transcript of an observed agent", {{"agent", name_}, {"error", sentence}});
 }
 
-void ObservedAgent::on_ready(const client::Session&) { tell_state(state_, reason_); }
+void ObservedAgent::on_ready(const client::Session&) {
+  if (inbox_) inbox_->on_connected();
+  report_state();
+}
+
+void ObservedAgent::on_entry(const transcripts::Entry& entry) {
+  const auto* input = std::get_if<transcripts::Prompt>(&entry);
+  if (inbox_ && input != nullptr) inbox_->on_model_input(input->text, input->id);
+}
+
+client::Taken ObservedAgent::on_incoming(const client::Incoming& incoming) {
+  if (inbox_) inbox_->on_incoming(incoming);
+  return client::Taken::Later;
+}
+
+void ObservedAgent::on_moved(const client::Place& place, protocol::DeliveryMode mode) {
+  if (inbox_) inbox_->on_moved(place, mode);
+}
+
+bool ObservedAgent::on_cancel(const protocol::CancelOrder& order) { return inbox_ && inbox_->on_cancel(order); }
+
+void ObservedAgent::on_pause(const protocol::PauseOrder& order) {
+  if (inbox_) inbox_->on_pause(order);
+}
 
 void ObservedAgent::on_stopped(const Error& why) {
   log::info("an agent is not observed", {{"agent", name_}, {"error", why.message()}});

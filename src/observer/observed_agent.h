@@ -4,7 +4,7 @@
 ///     transcript ─▶ item.*, tokens.used, …     ├─▶ Link ─▶ daemon
 ///     its process ─▶ end                       ┘
 ///
-/// Nothing is typed, delivered or answered: the agent does not know that it is observed.
+/// Nothing is typed or answered. Messages are delivered where its own program has an inbox (observed_inbox.h).
 /// Invariants: events come from lines written while it is observed. It ends once: with its `session_end`, its process, or the
 ///   link's refusal of its name; `on_gone` is posted then, never called from inside another call.
 /// Ownership: owns its link; borrows loop, network and random, which outlive it. Threading: loop thread only.
@@ -21,6 +21,7 @@
 #include "client/link.h"
 #include "host/teller.h"
 #include "net/readable_watch.h"
+#include "observer/observed_inbox.h"
 
 namespace relay::observer {
 
@@ -33,7 +34,7 @@ std::string observed_name(const capture::Source& source);
 class ObservedAgent final : private client::LinkListener, private adapters::TranscriptListener {
  public:
   ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                const capture::Source& source, std::move_only_function<void()> on_gone);
+                const capture::Source& source, DiskDirectory* notes, std::move_only_function<void()> on_gone);
   ~ObservedAgent() override;
   ObservedAgent(const ObservedAgent&) = delete;
   ObservedAgent& operator=(const ObservedAgent&) = delete;
@@ -42,18 +43,22 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   void take(const capture::KeptRecord& line);
 
  private:
-  void tell_state(std::string_view state, std::string_view reason);
+  void tell_state(profiles::State state, std::string_view reason);
+  void report_state();
   void watch_process(pid_t pid);
   void end();
 
-  void on_entry(const transcripts::Entry&) override {}
+  void on_entry(const transcripts::Entry& entry) override;
   void on_activity(const events::Event& event, WallMs at) override;
   void on_transcript_problem(const std::string& sentence) override;
 
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override;
-  client::Taken on_incoming(const client::Incoming&) override { return client::Taken::Later; }
+  client::Taken on_incoming(const client::Incoming& incoming) override;
+  void on_moved(const client::Place& place, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelOrder& order) override;
+  void on_pause(const protocol::PauseOrder& order) override;
   void on_sent(const std::string&) override {}
   void on_refused(const std::string&, const protocol::NackView&) override {}
   void on_told() override;
@@ -62,12 +67,14 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   net::AsioLoop& loop_;
   std::string name_;
   std::move_only_function<void()> on_gone_;
-  std::string state_ = "active", reason_;
+  profiles::State state_ = profiles::State::Unknown;
+  std::string reason_;
   bool ended_ = false;
   client::Outbox outbox_;
   client::Link link_;
   host::Teller teller_;
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
+  std::unique_ptr<ObservedInbox> inbox_;  // of a program that has one
   pid_t pid_ = 0;
   UniqueFd process_;
   std::unique_ptr<net::ReadableWatch> process_ended_;

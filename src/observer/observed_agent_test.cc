@@ -20,5 +20,11 @@ TEST(TranscriptReader, IsThereForAgentsWhoseTranscriptsAreKnown) {
   EXPECT_EQ(transcript_reader("mcp"), nullptr);
 }
 
+TEST(ClaudeConfig, IsTheDirectoryAboveTheTranscriptsProjects) {
+  EXPECT_EQ(claude_config_of("/home/ann/.claude/projects/-home-ann-p/47649650.jsonl"), "/home/ann/.claude");
+  EXPECT_EQ(claude_config_of("/home/ann/p/session.jsonl"), "");
+  EXPECT_EQ(claude_config_of(""), "");
+}
+
 }  // namespace
 }  // namespace relay::observer

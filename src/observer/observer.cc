@@ -4,6 +4,7 @@
 #include <map>
 
 #include "api/daemon_call.h"
+#include "base/directory.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxHeldLines = 64;  // of an agent whose workspace is being opened
 constexpr Millis kOpenTimeout{10'000};
+constexpr WallMs kKeepNotesMs = 30LL * 24 * 3'600'000;
 
 std::string socket_in(const json::object& response, const std::string& root) {
   if (const auto* workspaces = array_member(response, "workspaces"))
@@ -44,7 +46,18 @@ struct Observer::Parts {
     (void)RELAY_TRY(capture::EventLog::open(options.capture_home));  // makes the directories
     tail = RELAY_TRY(
         CaptureTail::follow(loop, options.capture_home + "/events", [this](std::string_view line) { on_line(line); }));
+    open_notes();
     return {};
+  }
+
+  /// Notes of sessions whose end was not seen are of no use once nobody resumes them.
+  void open_notes() {
+    auto opened = DiskDirectory::open(options.notes_directory);
+    if (!opened)
+      return log::warn("observed agents get no messages: their notes cannot be kept",
+                       {{"error", opened.error().message()}});
+    notes = *std::move(opened);
+    for (const auto& name : notes->files_before(loop.now().wall - kKeepNotesMs)) (void)notes->remove(name);
   }
 
   void on_line(std::string_view text) {
@@ -89,7 +102,7 @@ struct Observer::Parts {
       sessions.erase(source.session);
       return;
     }
-    session.agent = std::make_unique<ObservedAgent>(loop, network, random, socket, source,
+    session.agent = std::make_unique<ObservedAgent>(loop, network, random, socket, source, notes.get(),
                                                     [this, id = source.session] { sessions.erase(id); });
     for (const auto& line : std::exchange(session.held, {})) session.agent->take(line);
   }
@@ -110,6 +123,7 @@ struct Observer::Parts {
   SystemRandom random;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
+  std::unique_ptr<DiskDirectory> notes;     // outlives the agents
   std::map<std::string, Session> sessions;  // by the agent's own id of its session
   std::unique_ptr<CaptureTail> tail;
 };

@@ -20,8 +20,9 @@ namespace relay::observer {
 inline constexpr std::size_t kMaxObserved = 64;
 
 struct ObserverOptions {
-  std::string capture_home;    // ~/.relay
-  std::string control_socket;  // of the daemon
+  std::string capture_home;     // ~/.relay
+  std::string control_socket;   // of the daemon
+  std::string notes_directory;  // of texts that are being delivered
   /// The root of the project that a directory belongs to.
   std::function<std::string(const std::string& directory)> project_root = {};
 };

@@ -1,12 +1,19 @@
 // Agents that were started without agent-relay and have its hooks: visible, and left alone.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "base/format.h"
+#include "base/unique_fd.h"
 #include "cli/sandbox.h"
 
 namespace relay::cli_tests {
@@ -61,6 +68,7 @@ struct AnObservedAgent : ::testing::Test {
   bool is_in_state(const std::string& state) {
     return eventually([&] { return string_member(agent(), "state") == state; });
   }
+  std::string named() { return string_member(agent(), "name").value_or(""); }
   std::string events() { return sandbox.ok({"events", "--json"}); }
   static std::string row(std::string_view id, std::string_view text) {
     return relay::format(
@@ -96,6 +104,119 @@ TEST_F(AnObservedAgent, TakesNoMessages) {
   const auto ran = sandbox.run({"send", name, "hello"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("only observed"), std::string::npos) << ran.err;
+}
+
+/// As Claude Code serves it: one line is one message.
+class Inbox {
+ public:
+  explicit Inbox(const std::string& path) : listener_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_.get(), 8), 0);
+  }
+  /// The text of the next message; empty when none comes.
+  std::string next() const {
+    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&waiting, 1, 10'000) != 1) return {};
+    const UniqueFd writer{::accept(listener_.get(), nullptr, nullptr)};
+    std::string line;
+    for (char c = 0; ::read(writer.get(), &c, 1) == 1 && c != '\n';) line += c;
+    const auto parsed = parse_json_object(line);
+    return parsed ? string_member(parsed->at("message").as_object(), "content").value_or("") : "";
+  }
+  bool is_quiet() const {
+    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&waiting, 1, 0) == 0;
+  }
+
+ private:
+  UniqueFd listener_;
+};
+
+struct AnObservedClaude : AnObservedAgent {
+  std::string config = sandbox.project() + "/.claude";
+  std::string socket = sandbox.project() + "/inbox.sock";
+  std::optional<Inbox> inbox;
+
+  void SetUp() override {
+    AnObservedAgent::SetUp();
+    for (const auto* folder : {"/sessions", "/projects/p"}) std::filesystem::create_directories(config + folder);
+    transcript = config + "/projects/p/47649650-e4f1.jsonl";
+    sandbox.write(transcript, "");
+    inbox.emplace(socket);
+    sandbox.write(
+        config + relay::format("/sessions/{}.json", process.pid()),
+        relay::format(R"({{"pid":{},"sessionId":"47649650-e4f1","messagingSocketPath":"{}"}})", process.pid(), socket));
+    hook("SessionStart", R"(,"source":"startup")");
+    ASSERT_TRUE(is_in_state("idle"));
+  }
+  std::string send(const std::string& text, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words{"send", named(), text, "--from", "tester"};
+    words.insert(words.end(), options.begin(), options.end());
+    return string_member(sandbox.ok_json(words), "id").value_or("");
+  }
+  void show_in_transcript(const std::string& text) const {
+    std::ofstream{transcript, std::ios::app}
+        << json::serialize(json::object{{"type", "user"},
+                                        {"uuid", "u7"},
+                                        {"timestamp", "2099-01-01T00:00:00.000Z"},
+                                        {"sessionId", "47649650-e4f1"},
+                                        {"message", {{"role", "user"}, {"content", text}}}})
+        << "\n";
+  }
+  bool trace_says(const std::string& id, const std::string& words) {
+    return eventually([&] { return sandbox.ok({"trace", id, "--json"}).find(words) != std::string::npos; });
+  }
+};
+
+TEST_F(AnObservedClaude, TakesMessagesByItsOwnInbox) {
+  EXPECT_NE(sandbox.ok({"agents"}).find("observed, has an inbox"), std::string::npos);
+  const auto id = send("hello");
+  const auto text = inbox->next();
+  EXPECT_TRUE(text.starts_with("Message from your user tester [")) << text;
+  EXPECT_TRUE(text.ends_with("]: hello")) << text;
+  show_in_transcript(text);
+  EXPECT_TRUE(trace_says(id, R"("proof":"seen")"));
+}
+
+TEST_F(AnObservedClaude, TakesMessagesOnceItsTurnIsOver) {
+  hook("UserPromptSubmit", R"(,"prompt":"work")");
+  ASSERT_TRUE(is_in_state("working"));
+  const auto id = send("hello");
+  EXPECT_TRUE(trace_says(id, "the agent is working")) << sandbox.ok({"trace", id, "--json"});
+  EXPECT_TRUE(inbox->is_quiet());
+  hook("Stop");
+  EXPECT_TRUE(inbox->next().ends_with("]: hello"));
+}
+
+TEST_F(AnObservedClaude, MessageThatWasWrittenWhenTheDaemonWasKilledIsNotWrittenAgain) {
+  const auto id = send("hello");
+  ASSERT_FALSE(inbox->next().empty());
+  sandbox.kill_daemon();
+  sandbox.ok({"up"});
+  hook("SessionStart", R"(,"source":"resume")");
+  ASSERT_TRUE(is_in_state("idle"));
+  EXPECT_TRUE(trace_says(id, "in_doubt"));
+  EXPECT_TRUE(inbox->is_quiet());
+}
+
+TEST_F(AnObservedClaude, ModeThatItsInboxCannotDoStaysPendingWithTheReason) {
+  const auto id = send("hello", {"--mode", "next-tool-call"});
+  EXPECT_TRUE(trace_says(id, "deferred"));
+  EXPECT_TRUE(inbox->is_quiet());
+}
+
+TEST_F(AnObservedAgent, ThatReachedItsLimitIsListedWithIt) {
+  hook("SessionStart", R"(,"source":"startup")");
+  ASSERT_TRUE(is_in_state("idle"));
+  hook("UserPromptSubmit", R"(,"prompt":"work")");
+  ASSERT_TRUE(is_in_state("working"));
+  const std::string limit = R"("last_assistant_message":"You've hit your 5-hour limit, resets 10:35am [UTC]")";
+  hook("StopFailure", R"(,"error":"rate_limit",)" + limit);
+  ASSERT_TRUE(is_in_state("idle"));
+  EXPECT_NE(sandbox.ok({"agents"}).find("resets 10:35am"), std::string::npos) << sandbox.ok({"agents"});
+  EXPECT_NE(events().find("resets 10:35am"), std::string::npos);
 }
 
 TEST_F(AnObservedAgent, IsSaidToBeObservedWhereAHostIsNeeded) {

@@ -21,9 +21,13 @@ std::string presence_of(const json::object& agent, WallMs now, bool labelled) {
 
 std::string state_of(const json::object& agent) {
   std::string state{state_word(shown_in(agent, "state"))};
-  if (bool_member(agent, "observed").value_or(false)) state += state.empty() ? "observed" : ", observed";
-  if (const auto* can = object_member(agent, "capabilities");
-      can != nullptr && !bool_member(*can, "terminal").value_or(true))
+  const auto* can = object_member(agent, "capabilities");
+  if (bool_member(agent, "observed").value_or(false)) {
+    state += state.empty() ? "observed" : ", observed";
+    if (can != nullptr && can->contains("speak")) state += ", has an inbox";
+    if (const auto reason = shown_in(agent, "reason"); !reason.empty()) state += ": " + reason;
+  }
+  if (can != nullptr && !bool_member(*can, "terminal").value_or(true))
     state += state.empty() ? "no terminal" : ", no terminal";
   if (!bool_member(agent, "paused").value_or(false)) return state.empty() ? "-" : state;
   return state.empty() ? "paused" : state + ", paused";

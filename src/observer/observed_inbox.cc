@@ -1,0 +1,132 @@
+#include "observer/observed_inbox.h"
+
+#include <filesystem>
+
+#include "base/log.h"
+
+namespace relay::observer {
+namespace {
+
+namespace fs = std::filesystem;
+using protocol::DeliveryMode;
+
+constexpr std::size_t kMaxTogetherBytes = 16 * 1024;
+
+}  // namespace
+
+std::string claude_config_of(std::string_view transcript) {
+  const auto projects =
+      fs::path{transcript}.parent_path().parent_path();  // <config>/projects/<project>/<session>.jsonl
+  return projects.filename() == "projects" ? projects.parent_path().string() : std::string{};
+}
+
+ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, DiskDirectory& notes, std::string name,
+                             std::string session)
+    : loop_{loop},
+      link_{link},
+      notes_{notes},
+      session_{std::move(session)},
+      file_{std::move(name) + ".intent"},
+      desk_{{.notes = notes, .intent_file = file_, .project_root = {}, .long_texts = {}}, rules_, *this} {
+  if (const auto opened = desk_.open(); !opened)
+    log::warn("notes of an observed agent cannot be read", {{"file", file_}, {"error", opened.error().message()}});
+}
+
+ObservedInbox::~ObservedInbox() { *alive_ = false; }
+
+bool ObservedInbox::look(const std::string& config_directory, pid_t agent) {
+  if (config_directory.empty() || agent <= 1) return false;
+  if (!inbox_ || config_directory != config_ || agent != agent_) {
+    config_ = config_directory;
+    agent_ = agent;
+    inbox_ = std::make_unique<adapters::ClaudeInbox>(loop_, config_, agent_);
+  }
+  const bool open = inbox_->exists(session_);
+  const bool changed = std::exchange(open_, open) != open;
+  if (changed) deliver_soon();
+  return changed;
+}
+
+void ObservedInbox::set_state(profiles::State state) {
+  if (std::exchange(state_, state) != state) since_ = loop_.now().steady;
+  deliver_soon();
+}
+
+void ObservedInbox::on_connected() { desk_.on_connected(loop_.now().steady); }
+
+void ObservedInbox::on_incoming(const client::Incoming& incoming) {
+  (void)desk_.receive(incoming, loop_.now().wall);
+  deliver_soon();
+}
+
+void ObservedInbox::on_moved(const client::Place& place, DeliveryMode mode) {
+  desk_.move(place, mode);
+  deliver_soon();
+}
+
+bool ObservedInbox::on_cancel(const protocol::CancelOrder& order) {
+  deliver_soon();
+  return desk_.cancel(order.delivery_id);
+}
+
+void ObservedInbox::on_pause(const protocol::PauseOrder& order) {
+  desk_.pause(order);
+  deliver_soon();
+}
+
+void ObservedInbox::on_model_input(std::string_view text, std::string_view id) {
+  desk_.on_given(text, adapters::way::kTranscript, id);
+  deliver_soon();
+}
+
+void ObservedInbox::on_agent_exit() {
+  desk_.on_agent_gone();
+  timer_ = nullptr;
+  open_ = false;
+  *alive_ = false;
+  (void)notes_.remove(file_);
+}
+
+adapters::Capabilities ObservedInbox::capabilities() const {
+  adapters::Capabilities can{.hear = adapters::way::kTranscript, .know = adapters::way::kHook, .terminal = false};
+  if (open_)
+    can.by(DeliveryMode::OnIdle) = {.moment = adapters::Moment::Idle,
+                                    .way = adapters::way::kInbox,
+                                    .not_before = inbox_->ready_at(),
+                                    .together_bytes = inbox_->runs_low() ? kMaxTogetherBytes : 0};
+  return can;
+}
+
+void ObservedInbox::deliver() {
+  const auto now = loop_.now();
+  const auto again = desk_.deliver({.now = now.steady,
+                                    .wall = now.wall,
+                                    .state = state_,
+                                    .screen = state_,
+                                    .since = since_,
+                                    .can = capabilities(),
+                                    .typed_into = false});
+  timer_ = again ? loop_.at(*again, [this] { deliver(); }) : nullptr;
+}
+
+void ObservedInbox::deliver_soon() {
+  loop_.post([this, alive = alive_] {
+    if (*alive) deliver();
+  });
+}
+
+void ObservedInbox::hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) {
+  inbox_->put(words, session_, [this, alive = alive_, done = std::move(done)](Result<void> outcome) mutable {
+    if (!*alive) return;
+    const bool failed = !outcome && std::exchange(open_, false);
+    done(std::move(outcome));
+    if (failed && on_closed) on_closed();
+    deliver_soon();
+  });
+}
+
+void ObservedInbox::report(const client::Place& place, protocol::Receipt receipt) {
+  link_.report(place, std::move(receipt));
+}
+
+}  // namespace relay::observer

@@ -1,0 +1,87 @@
+/// Messages for an agent that is only observed, by the inbox that its own program has: the session socket of Claude Code.
+///
+///     Link ─▶ host::MailDesk ─▶ adapters::ClaudeInbox ─▶ the agent
+///                 ▲── its transcript shows the text: delivered, seen
+///
+/// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no terminal of
+///   ours, so nothing is typed: a message that the inbox does not take stays pending with the reason.
+/// Invariants: messages go on-idle alone. A text for the user's authority goes by the inbox too, where Claude Code calls it a
+///   peer's (docs/agents.md). The note of intent is on disk before a text is written, so a crash never delivers it twice.
+/// Ownership: borrows loop, link and notes, which outlive it. Threading: loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "adapters/claude_inbox.h"
+#include "base/directory.h"
+#include "client/link.h"
+#include "host/mail_desk.h"
+#include "net/asio_loop.h"
+
+namespace relay::observer {
+
+/// The config directory of Claude Code that holds this transcript; empty when it lies elsewhere.
+std::string claude_config_of(std::string_view transcript);
+
+class ObservedInbox final : private host::MailDeskHands {
+ public:
+  /// `name`: of the agent; `session`: its own id of its session.
+  ObservedInbox(net::AsioLoop& loop, client::Link& link, DiskDirectory& notes, std::string name, std::string session);
+  ~ObservedInbox() override;
+  ObservedInbox(const ObservedInbox&) = delete;
+  ObservedInbox& operator=(const ObservedInbox&) = delete;
+
+  /// Where its inbox is to be found; looks for it. True when it is found or lost by that.
+  bool look(const std::string& config_directory, pid_t agent);
+  /// Messages can be delivered.
+  [[nodiscard]] bool is_open() const { return open_; }
+
+  void set_state(profiles::State state);
+  void on_connected();
+  void on_incoming(const client::Incoming& incoming);
+  void on_moved(const client::Place& place, protocol::DeliveryMode mode);
+  [[nodiscard]] bool on_cancel(const protocol::CancelOrder& order);
+  void on_pause(const protocol::PauseOrder& order);
+  /// Its transcript shows that the model was given this.
+  void on_model_input(std::string_view text, std::string_view id);
+  /// What it has and did not show is in doubt.
+  void on_agent_exit();
+
+  /// Called when the inbox failed.
+  std::function<void()> on_closed = {};
+
+ private:
+  void deliver();
+  void deliver_soon();
+  [[nodiscard]] adapters::Capabilities capabilities() const;
+
+  void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;
+  void report(const client::Place& place, protocol::Receipt receipt) override;
+  void on_pause_lapsed() override {}
+  void interrupt() override {}  // nothing is typed
+  void paste(std::string_view) override {}
+  void press_enter() override {}
+  void erase(std::size_t) override {}
+
+  net::AsioLoop& loop_;
+  client::Link& link_;
+  DiskDirectory& notes_;
+  std::string session_;
+  std::string file_;
+  profiles::TypingRules rules_;
+  host::MailDesk desk_;
+  std::unique_ptr<adapters::ClaudeInbox> inbox_;
+  std::string config_;
+  pid_t agent_ = 0;
+  bool open_ = false;
+  profiles::State state_ = profiles::State::Unknown;
+  SteadyTime since_{};
+  std::unique_ptr<net::Timer> timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace relay::observer
