@@ -120,6 +120,34 @@ TEST_F(Spawned, AnAgentGetsItsTaskAndTheTaskItsLedger) {
   EXPECT_NE(again.err.find("Bob"), std::string::npos) << again.err;
 }
 
+TEST_F(Spawned, TaskFromTheUsersShellHasTheUsersAuthority) {
+  const auto bob = box.ok_json({"spawn", "Bob", program_of("Bob"), "count the stars"});
+  const auto id = string_member(bob, "taskId").value_or("");
+  const auto trace = box.ok_json({"trace", id});
+  EXPECT_EQ(string_member(*object_member(trace, "message"), "as"), "user") << json::serialize(trace);
+  EXPECT_NE(box.ok({"trace", id}).find("as the user"), std::string::npos) << box.ok({"trace", id});
+  EXPECT_TRUE(hears("Bob", "Message from your user")) << "Bob is told so";
+  box.ok({"release", "Bob"});
+}
+
+TEST_F(Spawned, TaskFromInsideAnAgentHasAPeersAuthority) {
+  box.kill_daemon();
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
+  box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
+  Terminal carl{box,
+                {"-n", "Carl", "sh", "-c",
+                 format("'{0}' spawn Bob cat 'count the stars' --json >'{1}/said' 2>&1; echo it is done; exec cat",
+                        program(), box.project())}};
+  ASSERT_TRUE(carl.shows("it is done"));
+  const auto said = read(box.project() + "/said");
+  const auto id = string_member(said, "taskId").value_or("");
+  ASSERT_FALSE(id.empty()) << text_of(box.project() + "/said");
+  const auto trace = box.ok_json({"trace", id});
+  EXPECT_NE(string_member(*object_member(trace, "message"), "as"), "user") << json::serialize(trace);
+  EXPECT_EQ(box.ok({"trace", id}).find("as the user"), std::string::npos);
+  box.ok({"release", "Bob"});
+}
+
 TEST_F(Spawned, ReleaseIsReportedAsReleased) {
   spawn("Bob", "wait");
   ASSERT_TRUE(hears("Bob", "wait"));
