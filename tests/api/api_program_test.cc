@@ -245,15 +245,21 @@ TEST_F(Served, WorkspacesAreOpenedSwitchedToAndClosed) {
 
 // --- costs
 
-TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
+/// Joins as Counter and tells that a model was given 1000 tokens and answered with 500.
+cli::Connection count_tokens(Sandbox& box) {
   auto agent = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket")).value();
-  ASSERT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
-  ASSERT_TRUE(agent.receive(cli::in(cli::kAnswerTimeout)));
-  ASSERT_TRUE(
+  EXPECT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
+  EXPECT_TRUE(agent.receive(cli::in(cli::kAnswerTimeout)));
+  EXPECT_TRUE(
       agent.send({.type = protocol::MessageType::AgentEvent,
                   .id = "e-1",
                   .payload = R"({"event":{"type":"tokens.used","agentName":"Counter",)"
                              R"("model":"claude-sonnet-4-5-20250929","inputTokens":1000,"outputTokens":500}})"}));
+  return agent;
+}
+
+TEST_F(Served, CostsAreReportedAndFilteredByAgentAndTime) {
+  const auto agent = count_tokens(box);
   ASSERT_TRUE(eventually([&] {
     const auto report = expect(200, "GET", "/api/v1/costs");
     return integer_member(*object_member(report, "total"), "totalTokens") == 1'500;
@@ -368,6 +374,89 @@ TEST_F(Guarded, TheBearerTokenIsEnforced) {
 struct Unserved : Served {
   void SetUp() override {}
 };
+
+TEST_F(Unserved, AnAgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheProjectsRoot) {
+  fs::create_directories(box.project() + "/inside");
+  box.set("KEPT", "when the daemon started");
+  box.ok({"-C", box.project() + "/inside", "up"});
+  box.set("KEPT", "in a later shell");
+  up();
+  const auto script = box.write(box.project() + "/agent.sh",
+                                "echo \"$KEPT; $PWD; $AGENT_RELAY_NAME\" > seen.new; mv seen.new seen; exec cat\n");
+  const auto seen_by = [&](const std::string& name, const std::string& place, json::object wish) {
+    wish["agent"] = name;
+    wish["cli"] = "sh " + script;
+    expect(201, "POST", "/api/v1/sessions", json::serialize(wish));
+    EXPECT_TRUE(eventually([&] { return fs::exists(place + "/seen"); })) << name;
+    return text_of(place + "/seen");
+  };
+  EXPECT_EQ(seen_by("Bob", box.project(), {{"environment", json::array{"KEPT=chosen by the caller"}}}),
+            format("when the daemon started; {}; Bob\n", box.project()));
+  EXPECT_EQ(seen_by("Ann", box.project() + "/inside", {{"cwd", "inside"}}),
+            format("when the daemon started; {}/inside; Ann\n", box.project()));
+}
+
+/// Starts Bob over HTTP, kills his host and sees the daemon lose it; his session.
+struct Killed : Unserved {
+  std::string session_of_bob() {
+    up();
+    const auto id = session("Bob");
+    const auto host = static_cast<pid_t>(integer_member(box.ok_json({"explain", "Bob"}), "hostPid").value_or(0));
+    EXPECT_TRUE(host > 1 && ::kill(host, SIGKILL) == 0);
+    EXPECT_TRUE(eventually([&] { return bool_member(told(id), "connected") == false; }));
+    return id;
+  }
+  json::object told(const std::string& id) { return expect(200, "GET", "/api/v1/sessions/" + id); }
+};
+
+TEST_F(Killed, HostsSessionIsRefusedAsNotEndedWithinTheGrace) {
+  const auto id = session_of_bob();
+  const auto refused = http->ask("DELETE", "/api/v1/sessions/" + id);
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.code(), "STALE");
+  EXPECT_NE(refused.body.find("Bob is not connected; unless it returns soon its session ends as crashed"),
+            std::string::npos)
+      << refused.body;
+  EXPECT_FALSE(told(id).contains("endedAt")) << "its grace runs";
+}
+
+TEST_F(Killed, HostsSessionIsRefusedAsEndedAfterTheGrace) {
+  box.set("AGENT_RELAY_SESSION_GRACE_MS", "300");
+  const auto id = session_of_bob();
+  ASSERT_TRUE(eventually([&] { return told(id).contains("endedAt"); }));
+  const auto refused = http->ask("DELETE", "/api/v1/sessions/" + id);
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_NE(refused.body.find("that session of Bob has ended"), std::string::npos) << refused.body;
+  const auto ended = box.ok({"events", "--types", "session.ended", "--agent", "Bob", "--json"});
+  EXPECT_NE(ended.find(R"("reason":"crashed")"), std::string::npos) << ended;
+}
+
+TEST_F(Unserved, TheEndOfASessionTellsWhatItIsEstimatedToCost) {
+  box.write(box.home() + "/cost-models.json",
+            R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":500}})");
+  up();
+  auto agent = count_tokens(box);
+  ASSERT_TRUE(agent.send({.type = protocol::MessageType::Bye, .id = {}, .payload = "{}"}));
+  const auto cost_in = [](const json::object& event) {
+    const auto* summary = object_member(event, "summary");
+    return summary == nullptr ? std::nullopt : number_member(*summary, "estimatedCost");
+  };
+  const auto ends = [&] {
+    return expect(200, "GET", "/api/v1/events?types=session.ended&agent=Counter").at("events").as_array();
+  };
+  ASSERT_TRUE(eventually([&] { return !ends().empty(); }));
+  EXPECT_EQ(cost_in(ends().at(0).as_object()), 1.25) << json::serialize(ends().at(0));
+  EXPECT_EQ(integer_member(*object_member(ends().at(0).as_object(), "summary"), "totalTokens"), 1'500);
+  json::object line;  // of the file beside the store
+  ASSERT_TRUE(eventually([&] {
+    std::ifstream file{box.workspace_directory() + "/events.jsonl"};
+    for (std::string text; std::getline(file, text);)
+      if (auto event = parse_json_object(text); event && string_member(*event, "type") == "session.ended")
+        line = *std::move(event);
+    return !line.empty();
+  }));
+  EXPECT_EQ(cost_in(line), 1.25) << json::serialize(line);
+}
 
 TEST_F(Unserved, ListeningToOtherMachinesWithoutATokenIsRefused) {
   box.set("AGENT_RELAY_HTTP_ADDRESS", "0.0.0.0");
