@@ -142,6 +142,14 @@ TEST_F(Permissions, APresetApprovesAndIsNamedWhereAPersonLooks) {
   const auto explained = box.ok({"explain", "Bob"});
   EXPECT_NE(explained.find("preset read-only (docs/permissions.md)"), std::string::npos) << explained;
   EXPECT_NE(explained.find("1 approved without asking you; the last by " + rule), std::string::npos) << explained;
+  bob.type("list\r");
+  ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
+  EXPECT_EQ(count("Bob", "ran"), 2U);
+  std::ifstream file{box.home() + "/daemon.log"};
+  std::size_t told = 0;
+  for (std::string line; std::getline(file, line);)
+    told += line.ends_with("Bob is approved without a person being asked, for the first time in this session: " + rule);
+  EXPECT_EQ(told, 1U) << "the first approval is logged, the second is not";
 }
 
 TEST_F(Permissions, ARuleApprovesAnotherDeniesAndWhatIsNotSimpleWaits) {
