@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -178,6 +179,17 @@ TEST(Disk, AConfigurationWithAMistakeIsNamedWithItsLine) {
   EXPECT_NE(daemon.wait().exit_code, 0);
 }
 
+/// `doctor --json` has a problem under that name that says so.
+bool says(const std::string& doctor, std::string_view check, const std::string& words) {
+  const auto found = parse_json_object(doctor);
+  if (!found) return false;
+  return std::ranges::any_of(found->at("checks").as_array(), [&](const json::value& value) {
+    const auto& one = value.as_object();
+    return string_member(one, "check") == check && string_member(one, "verdict") == "problem" &&
+           string_member(one, "says").value_or("").contains(words);
+  });
+}
+
 TEST(Disk, ADamagedDatabaseIsSetAsideWithAWordAndWorkGoesOn) {
   DaemonProcess daemon;
   fs::create_directories(daemon.project_directory());
@@ -198,8 +210,43 @@ TEST(Disk, ADamagedDatabaseIsSetAsideWithAWordAndWorkGoesOn) {
     kept = kept || content_of(entry.path().string()) == std::string(8192, 'z');
   }
   EXPECT_TRUE(kept);
+  const auto doctor = daemon.command({"doctor", "--json"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_TRUE(says(doctor.text, "store", "a damaged database was set aside: " + daemon.project_directory()))
+      << doctor.text;
+  EXPECT_TRUE(says(doctor.text, "damage", "messages.sqlite is not a message store of Agent Relay")) << doctor.text;
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
+}
+
+TEST(Disk, ADamagedJournalIsSetAsideAndDoctorTellsIt) {
+  DaemonProcess daemon;
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  {
+    RawClient bob{daemon.socket()};
+    bob.hello("Bob");
+    bob.leave();
+    RawClient alice{daemon.socket()};
+    alice.hello("Alice");
+    for (const auto* id : {"1", "2", "3"}) {
+      alice.send("Bob", std::string(300, 'x'), id);
+      alice.hear_type("ACK");
+    }
+  }
+  EXPECT_EQ(daemon.command({"doctor", "--json"}).text.find("set aside"), std::string::npos);
+  daemon.end(SIGKILL);
+  const auto journal = daemon.project_directory() + "/messages.sqlite-commits0";
+  auto bytes = content_of(journal);
+  const auto at = bytes.find(std::string(300, 'x'));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 100] = 'y';
+  std::ofstream{journal, std::ios::binary} << bytes;
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  const auto doctor = daemon.command({"doctor", "--json"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_TRUE(says(doctor.text, "store", "a damaged journal was set aside: " + daemon.project_directory()))
+      << doctor.text;
+  EXPECT_TRUE(says(doctor.text, "damage", "messages.sqlite-commits0 is damaged")) << doctor.text;
 }
 
 }  // namespace
