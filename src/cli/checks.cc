@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of ours can be earlier
-constexpr WallMs kClockTolerance = 60'000;
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 
 Finding check_home(const Context& context) {
@@ -64,13 +62,6 @@ Finding check_disk(const Context& context) {
     if (least.free_bytes == 0 || state.free_bytes < least.free_bytes) least = std::move(state);
   }
   return fine("disk", short_size(least.free_bytes) + " free");
-}
-
-Finding check_clock(const Context& context) {
-  const auto now = context.now();
-  if (now < kReleaseYear)
-    return problem("clock", "it says " + short_time(now, now), "set it: expiry and order depend on it");
-  return fine("clock", short_time(now, 0));
 }
 
 /// A socket or pid file whose owner is gone. Harmless (the next `up` clears it), but it explains what one sees.
@@ -179,8 +170,8 @@ void check_workspace(const Context& context, std::vector<Finding>& findings) {
                                  "the file that ends in -refused beside the store"));
   if (const auto newest = newest_messages(*connection, protocol::MessageType::MessagesQuery, {}, 1);
       newest && !newest->empty())
-    if (newest->front().timestamp > context.now() + kClockTolerance)
-      findings.push_back(problem("clock", "the newest message is from the future", "the clock went back: set it"));
+    if (auto finding = judge_newest_message(newest->front().timestamp, context.now()))
+      findings.push_back(*std::move(finding));
 }
 
 void check_daemon(const Context& context, std::vector<Finding>& findings) {
@@ -213,8 +204,8 @@ void check_daemon(const Context& context, std::vector<Finding>& findings) {
 }  // namespace
 
 std::vector<Finding> examine(const Context& context) {
-  std::vector<Finding> findings = {check_home(context),  check_config(context),  check_disk(context),
-                                   check_clock(context), check_sockets(context), check_stale(context),
+  std::vector<Finding> findings = {check_home(context),        check_config(context),  check_disk(context),
+                                   judge_clock(context.now()), check_sockets(context), check_stale(context),
                                    check_store(context)};
   check_daemon(context, findings);
   for (auto examine_part : {examine_machine, examine_agents})

@@ -9,12 +9,15 @@
 
 #include "base/format.h"
 #include "base/unique_fd.h"
+#include "cli/times.h"
 
 namespace relay::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr WallMs kReleaseYear = 1'735'689'600'000;  // 2025-01-01: no clock of ours can be earlier
+constexpr WallMs kClockTolerance = 60'000;
 constexpr std::uint64_t kFewDescriptors = 4'096;
 constexpr std::int64_t kFewInstances = 64;
 constexpr std::int64_t kFewWatches = 8'192;
@@ -58,6 +61,16 @@ Finding check_service(const Context& context) {
 }
 
 }  // namespace
+
+Finding judge_clock(WallMs now) {
+  if (now >= kReleaseYear) return fine("clock", short_time(now, 0));
+  return problem("clock", "it says " + short_time(now, kReleaseYear), "set it: expiry and order depend on it");
+}
+
+std::optional<Finding> judge_newest_message(WallMs stored, WallMs now) {
+  if (stored <= now + kClockTolerance) return std::nullopt;
+  return problem("clock", "the newest message is from the future", "the clock went back: set it");
+}
 
 Finding judge_descriptors(std::uint64_t hard_limit) {
   if (hard_limit == RLIM_INFINITY) return fine("descriptors", "no limit");

@@ -1,4 +1,5 @@
-/// The part of `doctor` that looks at the machine: limits of descriptors and of inotify, and a service that starts us.
+/// The part of `doctor` that looks at the machine: its clock, limits of descriptors and of inotify, and a service that starts
+/// us.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,11 @@ struct InotifyFacts {
   bool available = true;                    // one more can be had now
 };
 Finding judge_inotify(const InotifyFacts& facts);
+
+/// A clock before the first release is wrong. Pure.
+Finding judge_clock(WallMs now);
+/// A message that was stored later than now shows that the clock went back. Pure.
+std::optional<Finding> judge_newest_message(WallMs stored, WallMs now);
 
 /// The program that a unit of systemd starts: the first word of ExecStart; none when it starts something else.
 std::optional<std::string> program_of_unit(std::string_view unit);

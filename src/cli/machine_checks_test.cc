@@ -5,6 +5,27 @@
 namespace relay::cli {
 namespace {
 
+TEST(MachineChecks, ClockBeforeTheFirstReleaseIsAProblem) {
+  constexpr WallMs kNow = 1'763'000'000'000, kDay = 86'400'000;  // November 2025
+  EXPECT_EQ(judge_clock(kNow).verdict, Verdict::Ok);
+  EXPECT_TRUE(judge_clock(kNow).says.starts_with("2025-11-1")) << judge_clock(kNow).says;
+  const auto unset = judge_clock(2 * kDay);
+  EXPECT_EQ(unset.verdict, Verdict::Problem);
+  EXPECT_TRUE(unset.says.contains("1970-01-0")) << unset.says;
+  EXPECT_FALSE(unset.advice.empty());
+  EXPECT_EQ(judge_clock(kNow - 400 * kDay).verdict, Verdict::Problem);
+}
+
+TEST(MachineChecks, MessageFromTheFutureShowsThatTheClockWentBack) {
+  constexpr WallMs kNow = 1'763'000'000'000;
+  EXPECT_EQ(judge_newest_message(kNow + 60'000, kNow), std::nullopt) << "two clocks may differ a little";
+  EXPECT_EQ(judge_newest_message(kNow - 60'000, kNow), std::nullopt);
+  const auto finding = judge_newest_message(kNow + 60'001, kNow);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->verdict, Verdict::Problem);
+  EXPECT_FALSE(finding->advice.empty());
+}
+
 TEST(MachineChecks, FewDescriptorsAreNotedWithTheRemedy) {
   EXPECT_EQ(judge_descriptors(1'048'576).verdict, Verdict::Ok);
   const auto few = judge_descriptors(1'024);
