@@ -14,6 +14,7 @@
 #include "cli/hosting.h"
 #include "cli/own_program.h"
 #include "hooks/install.h"
+#include "hooks/settings.h"
 #include "hooks/wiring.h"
 #include "profiles/profile_file.h"
 #include "profiles/shelf.h"
@@ -190,25 +191,37 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-std::vector<McpEntry> mcp_entries(const Context& context) {
-  std::vector<McpEntry> found;
+struct McpServers {
+  std::vector<McpEntry> entries;
+  std::string unread;  // why a file of the project was not read
+};
+
+McpServers mcp_servers(const Context& context) {
+  McpServers found;
+  const auto add = [&](const std::string& file, std::string_view text) {
+    if (const auto read = parse_json_object(text))
+      for (const auto* key : {"mcpServers", "mcp"})
+        if (const auto* servers = object_member(*read, key)) add_servers(file, *servers, found.entries);
+  };
   const auto home = context.environment("HOME").value_or("");
   if (home.empty()) return found;
   for (const auto& file :
-       {home + "/.claude.json", home + "/.gemini/settings.json", home + "/.config/opencode/opencode.json",
-        context.project.root + "/.mcp.json", context.project.root + "/opencode.json"})
-    if (const auto read = parse_json_object(text_of(file)))
-      for (const auto* key : {"mcpServers", "mcp"})
-        if (const auto* servers = object_member(*read, key)) add_servers(file, *servers, found);
+       {home + "/.claude.json", home + "/.gemini/settings.json", home + "/.config/opencode/opencode.json"})
+    add(file, text_of(file));
+  for (const std::string file : {".mcp.json", "opencode.json"}) {
+    const auto text = hooks::read_project_settings(context.project.root, file);
+    if (!text) found.unread = text.error().message();
+    if (text && *text) add(relay::format("{}/{}", context.project.root, file), **text);
+  }
   const auto codex = home + "/.codex/config.toml";
-  add_codex_servers(codex, text_of(codex), found);
+  add_codex_servers(codex, text_of(codex), found.entries);
   return found;
 }
 
 Finding check_mcp(const Context& context) {
-  const auto entries = mcp_entries(context);
+  const auto servers = mcp_servers(context);
   std::string files;
-  for (const auto& [file, command] : entries) {
+  for (const auto& [file, command] : servers.entries) {
     const bool runs =
         command.contains('/') ? ::access(command.c_str(), X_OK) == 0 : !along_path(context, command).empty();
     if (!runs)
@@ -216,6 +229,8 @@ Finding check_mcp(const Context& context) {
                      "correct its path there, or put agent-relay on PATH");
     files += (files.empty() ? "" : ", ") + file;
   }
+  if (!servers.unread.empty())
+    return note("mcp", servers.unread, "make it an ordinary file of yours: doctor follows no link in a project");
   return fine("mcp", files.empty() ? "not added to any agent (see docs/mcp.md)" : "added in " + files);
 }
 

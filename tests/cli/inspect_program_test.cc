@@ -3,8 +3,12 @@
 
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "cli/sandbox.h"
+#include "store/journal_recovery.h"
+#include "store/sqlite_store.h"
+#include "store/testing/sample_records.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -205,6 +209,16 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
   };
   box.write(box.project() + "/.mcp.json", R"({"mcpServers":{"relay":{"command":"/gone/agent-relay","args":["mcp"]}}})");
   EXPECT_EQ(string_member(finding("mcp"), "verdict"), "problem");
+  std::filesystem::rename(box.project() + "/.mcp.json", box.project() + "/config.json");
+  std::filesystem::create_symlink(box.project() + "/config.json", box.project() + "/.mcp.json");
+  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "note") << "no link of a project is followed";
+  EXPECT_NE(string_member(finding("mcp"), "says").value_or("").find("/.mcp.json is a link"), std::string::npos);
+  std::filesystem::remove(box.project() + "/.mcp.json");
+  ASSERT_EQ(::mkfifo((box.project() + "/opencode.json").c_str(), 0600), 0);
+  EXPECT_NE(string_member(finding("mcp"), "says").value_or("").find("/opencode.json is no ordinary file"),
+            std::string::npos);
+  std::filesystem::remove(box.project() + "/opencode.json");
+  EXPECT_EQ(string_member(finding("mcp"), "verdict"), "ok");
   std::filesystem::create_directories(box.project() + "/config/systemd/user");
   box.write(box.project() + "/config/systemd/user/relay.service", "[Service]\nExecStart=/gone/agent-relay up\n");
   EXPECT_EQ(string_member(finding("service"), "verdict"), "problem");
@@ -212,6 +226,39 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
   box.write(box.home() + "/profiles/mine.toml", "name = 3\n");
   EXPECT_EQ(string_member(finding("profiles"), "verdict"), "problem");
   EXPECT_FALSE(string_member(finding("profiles"), "advice").value_or("").empty());
+}
+
+TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
+  Sandbox box;
+  const auto clock = [&] {
+    std::vector<json::object> found;
+    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
+    for (const auto& value : report.at("checks").as_array())
+      if (string_member(value.as_object(), "check") == "clock") found.push_back(value.as_object());
+    return found;
+  };
+  box.ok({"up"});
+  box.run({"chat", "--name", "Bob"});
+  box.ok({"send", "Bob", "hello", "--from", "ada"});
+  ASSERT_EQ(clock().size(), 1U);
+  EXPECT_EQ(string_member(clock()[0], "verdict"), "ok");
+  EXPECT_TRUE(string_member(clock()[0], "says")->starts_with("20")) << "the date of now";
+  box.ok({"down", "--all"});
+  {
+    const store::SqliteOptions options{.path = box.workspace_directory() + "/messages.sqlite"};
+    const auto store = store::SqliteStore::open(options);
+    ASSERT_TRUE(store && store::recover_journal(**store, options));
+    const auto newest = (*store)->load();
+    ASSERT_TRUE(newest);
+    auto later = store::sample::direct(newest->newest.value() + 1, "Alice", "Bob", "later", 1);
+    std::get<records::AddMessage>(later.at(0)).message.ts = SystemClock{}.now().wall + 3'600'000;
+    ASSERT_TRUE(store::sample::commit(**store, later));
+  }
+  box.ok({"up"});
+  ASSERT_EQ(clock().size(), 2U);
+  EXPECT_EQ(string_member(clock()[1], "verdict"), "problem");
+  EXPECT_EQ(string_member(clock()[1], "says"), "the newest message is from the future");
+  EXPECT_EQ(string_member(clock()[1], "advice"), "the clock went back: set it");
 }
 
 TEST(Doctor, FindsWhatADeadDaemonLeft) {
