@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/sandbox.h"
+#include "cli/terminal.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -212,6 +213,28 @@ TEST_F(Everyday, TheExamplesOfTheHelpWorkInAFreshProject) {
     for (auto at = script.find('\''); at != std::string::npos; at = script.find('\'')) script[at] = '"';
     EXPECT_EQ(WEXITSTATUS(std::system(shell(script).c_str())), 0) << example;
   }
+}
+
+TEST_F(Everyday, TheExampleOfTheOverviewWorksInAFreshProject) {
+  const auto help = box.ok({"--help"});
+  const std::string begin = "example: ", then = ", then elsewhere: ";
+  const auto at = help.find(begin), middle = help.find(then), end = help.find('\n', middle);
+  ASSERT_NE(middle, std::string::npos) << help;
+  const auto first = help.substr(at + begin.size(), middle - at - begin.size());
+  const auto second = help.substr(middle + then.size(), end - middle - then.size());
+  const auto bin = box.project() + "/bin";
+  fs::create_directories(bin);
+  box.write(bin + "/claude", "#!/bin/sh\necho the agent runs\nexec cat\n");
+  ASSERT_EQ(::chmod((bin + "/claude").c_str(), 0700), 0);
+  box.set("PATH", bin + ":" + fs::path{program()}.parent_path().string() + ":" + std::getenv("PATH"));
+  Terminal agent{box, Terminal::Program{{"/bin/sh", "-c", first}}};
+  ASSERT_TRUE(agent.shows("the agent runs")) << first << agent.screen();
+  ASSERT_TRUE(eventually([&] { return box.run({"--no-start", "agents"}).out.contains("Bob"); })) << first;
+  Terminal elsewhere{box, Terminal::Program{{"/bin/sh", "-c", second}}};
+  EXPECT_EQ(elsewhere.finish(), 0) << second << elsewhere.screen();
+  const auto message = box.ok_json({"log"});
+  EXPECT_EQ(string_member(message, "to"), "Bob");
+  EXPECT_EQ(string_member(message, "body"), "hello");
 }
 
 }  // namespace
