@@ -178,6 +178,21 @@ TEST(Mcp, SaysInItsAnswersWhyItCannotReachTheRelay) {
   EXPECT_EQ(box.run({"mcp", "--name", "a b"}).code, 2);
 }
 
+TEST(Mcp, BroadcastAboutATopicReachesItsSubscribers) {
+  Sandbox box;
+  box.ok({"up"});
+  McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}}, carol{box, {"--name", "Carol"}};
+  for (auto* client : {&alice, &carol}) EXPECT_NE(client->tell("relay_whoami").find("You are"), std::string::npos);
+  EXPECT_EQ(bob.tell("relay_topics", R"({"action":"subscribe","topic":"builds"})"), "subscribed to builds");
+  EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:\nbuilds: Bob");
+  const auto sent = alice.structured(alice.call("relay_send", R"({"to":"*","body":"red","topic":"builds"})"));
+  EXPECT_EQ(integer_member(sent, "recipients"), 1);
+  EXPECT_NE(bob.tell("relay_wait", R"({"timeout":60})").find("topic builds: red"), std::string::npos);
+  EXPECT_EQ(carol.tell("relay_inbox"), "no message waits");
+  EXPECT_EQ(bob.tell("relay_topics", R"({"action":"unsubscribe","topic":"builds"})"), "unsubscribed from builds");
+  EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:");
+}
+
 TEST(Mcp, ReservationsAreSharedAndEventsAreWrittenDown) {
   Sandbox box;
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
