@@ -125,10 +125,13 @@ bool Core::wished_before(Sending& sending) {
 std::optional<Core::Objection> Core::objection_to(const Sending& sending, const std::vector<AgentState*>& audience) {
   const std::string_view to = sending.to;
   if (audience.size() == 1 && audience.front()->cannot_be_addressed())
-    return Objection{Refusal::Unsupported,
-                     format("{} is only observed: it was started without agent-relay, and nothing "
-                            "can be delivered to it; start it with: agent-relay run -n NAME {}",
-                            to, audience.front()->record.cli)};
+    return Objection{
+        Refusal::Unsupported,
+        audience.front()->connected()
+            ? format("{} is only observed: it was started without agent-relay, and nothing "
+                     "can be delivered to it; start it with: agent-relay run -n NAME {}",
+                     to, audience.front()->record.cli)
+            : format("{} is only observed and offline; send again once `agent-relay agents` lists it", to)};
   if (audience.size() == 1 && audience.front()->name().value() == to &&
       decide(audience.front()->record.policy, sending.from.value()) == protocol::PolicyAction::Refuse)
     return Objection{Refusal::Refused, format("{} takes no messages from {}; a person can change that with "

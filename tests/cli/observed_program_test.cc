@@ -201,6 +201,15 @@ TEST_F(AnObservedClaude, MessageThatWasWrittenWhenTheDaemonWasKilledIsNotWritten
   EXPECT_TRUE(inbox->is_quiet());
 }
 
+TEST_F(AnObservedClaude, IsSaidToBeOfflineAfterItsEnd) {
+  const auto name = named();
+  hook("SessionEnd", R"(,"reason":"other")");
+  ASSERT_TRUE(eventually([&] { return agent().empty(); }));
+  const auto ran = sandbox.run({"send", name, "hello"});
+  EXPECT_EQ(ran.code, 5);
+  EXPECT_NE(ran.err.find("only observed and offline"), std::string::npos) << ran.err;
+}
+
 TEST_F(AnObservedClaude, ModeThatItsInboxCannotDoStaysPendingWithTheReason) {
   const auto id = send("hello", {"--mode", "next-tool-call"});
   EXPECT_TRUE(trace_says(id, "deferred"));
