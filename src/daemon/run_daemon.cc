@@ -58,12 +58,14 @@ struct Followers {
   std::optional<RulesFile> rules;
 };
 
-/// An error leaves the old configuration in force.
+/// An error leaves the old settings in force, and no permission rule.
 Result<void> load_again(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
+  auto loaded = options.reload_settings ? options.reload_settings() : Result<config::Settings>{supervisor.settings()};
+  // First, whatever the file says: a rotated log is written to until it is opened anew.
+  if (auto reopened = open_log(options, loaded ? *loaded : supervisor.settings()); !reopened)
+    log::warn(reopened.error().message());
   if (followers.rules) RELAY_TRY(followers.rules->read());
-  if (!options.reload_settings) return {};
-  auto settings = RELAY_TRY(options.reload_settings());
-  if (auto reopened = open_log(options, settings); !reopened) log::warn(reopened.error().message());
+  auto settings = RELAY_TRY(std::move(loaded));
   if (followers.notifier) followers.notifier->use_settings(settings);
   supervisor.use_settings(std::move(settings));
   log::info("configuration read again");

@@ -32,6 +32,8 @@ class Supervisor final : private ControlHandler {
 
   /// New settings: retention at once, limits for workspaces opened from now on.
   void use_settings(config::Settings settings);
+  /// As loaded last.
+  [[nodiscard]] const config::Settings& settings() const { return settings_; }
   /// Loads config.toml again, on request; an error leaves everything as it was.
   void on_reload(std::function<Result<void>()> load) { load_ = std::move(load); }
   /// Where HTTP is served, or why not; both empty when it is switched off.

@@ -124,6 +124,17 @@ TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
   alice.hello("Alice");
 }
 
+TEST(Lifecycle, HangupReopensTheLogDespiteAMistakeInAPermissionRule) {
+  DaemonProcess daemon;
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  fs::rename(daemon.home() + "/daemon.log", daemon.home() + "/daemon.log.1");
+  std::ofstream{daemon.home() + "/config.toml"} << "[[permissions]]\naction = \"perhaps\"\n";
+  daemon.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] {
+    return daemon.log().find("the configuration was not read again") != std::string::npos;
+  })) << content_of(daemon.home() + "/daemon.log.1");
+}
+
 TEST(Lifecycle, ADaemonWhoseHomeWasRemovedEndsInOrder) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
