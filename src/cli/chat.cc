@@ -183,7 +183,8 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     }
     const auto sent = link_->send(
         {.to = recipient_.name(), .payload = payload.take(), .payload_meta = question ? meta.take() : std::string{}});
-    if (!sent) ends_with(complain(sent.error()));
+    if (!sent) return ends_with(complain(sent.error()));
+    if (terminal_) recipient_.sent(*sent);
   }
 
   void obey(std::string_view word) {
@@ -235,13 +236,16 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     return client::Taken::Now;
   }
 
-  void on_sent(const std::string&) override {
+  void on_sent(const std::string& id) override {
+    recipient_.answered(id);
     if (outbox_.size() < kMaxUnanswered / 2) resume_input();
     finish_if_done();
   }
 
-  void on_refused(const std::string&, const protocol::NackView& why) override {
-    if (why.code == protocol::name_of(protocol::Refusal::UnknownRecipient)) recipient_.forget_unknown();
+  void on_refused(const std::string& id, const protocol::NackView& why) override {
+    if (why.code == protocol::name_of(protocol::Refusal::UnknownRecipient))
+      recipient_.refused_as_unknown(id, terminal_ && !terminal_->empty());
+    recipient_.answered(id);
     ends_with(complain(why));
     finish_if_done();
   }

@@ -177,13 +177,71 @@ TEST(WordCompletion, GoesAsFarAsAllAgree) {
   EXPECT_EQ(complete_word("", {"日本", "日光"}).text, "日") << "never half a character";
 }
 
+constexpr bool kTyping = true, kEmpty = false;
+
 TEST(ChatRecipient, IsTheOneBeforeWhenNobodyHasTheNameThatWasChosen) {
   ChatRecipient to{"Bob"};
   to.choose("Nobody");
+  to.sent("1");
   to.choose("Nobody");
-  to.forget_unknown();
+  to.sent("2");
+  to.refused_as_unknown("1", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
-  to.forget_unknown();
+  to.refused_as_unknown("2", kEmpty);
+  EXPECT_EQ(to.name(), "Bob");
+}
+
+TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWasNamedSince) {
+  ChatRecipient to{"Alice"};
+  to.choose("Nobody");
+  to.sent("1");
+  to.choose("Carol");
+  to.sent("2");
+  to.refused_as_unknown("1", kEmpty);
+  EXPECT_EQ(to.name(), "Carol");
+  to.refused_as_unknown("2", kEmpty);
+  EXPECT_EQ(to.name(), "Alice") << "and not the other unknown name";
+}
+
+TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWroteSince) {
+  ChatRecipient to{"Alice"};
+  to.choose("Nobody");
+  to.sent("1");
+  to.heard_from("Carol", kEmpty);
+  to.refused_as_unknown("1", kTyping);
+  EXPECT_EQ(to.name(), "Carol");
+  to.line_ended();
+  EXPECT_EQ(to.name(), "Carol");
+}
+
+TEST(ChatRecipient, LateRefusalLeavesTheLineThatIsTypedToItsRecipient) {
+  ChatRecipient to{"Alice"};
+  to.choose("Nobody");
+  to.sent("1");
+  to.refused_as_unknown("1", kTyping);
+  EXPECT_EQ(to.name(), "Nobody");
+  to.line_ended();
+  EXPECT_EQ(to.name(), "Alice");
+  to.choose("Bobb");
+  to.sent("2");
+  to.refused_as_unknown("2", kEmpty);
+  EXPECT_EQ(to.name(), "Alice");
+}
+
+TEST(ChatRecipient, LateRefusalDoesNotReplaceWhoWroteWhileTheLineIsTyped) {
+  ChatRecipient to{"Alice"};
+  to.choose("Nobody");
+  to.sent("1");
+  to.heard_from("Carol", kTyping);
+  to.refused_as_unknown("1", kTyping);
+  to.line_ended();
+  EXPECT_EQ(to.name(), "Carol");
+}
+
+TEST(ChatRecipient, RefusalOfAMessageOfAnEarlierRunChangesNothing) {
+  ChatRecipient to{"Alice"};
+  to.choose("Bob");
+  to.refused_as_unknown("7", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
 }
 

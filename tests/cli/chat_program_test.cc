@@ -125,6 +125,20 @@ TEST(Chat, ANameNobodyHasIsSaidAndTheChatGoesOn) {
   EXPECT_EQ(alice->finish().code, 5);
 }
 
+TEST(Chat, LineOfAScriptAfterAnUnknownNameIsNotSentToTheRecipientBefore) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Alice"});
+  const auto chat = box.start({"chat", "--name", "Eve", "--to", "Alice"});
+  chat->type("@Bobb the token is X\n");
+  ASSERT_TRUE(chat->complains("nobody here is called 'Bobb'")) << chat->err();
+  chat->type("and the rest\n");
+  chat->end_input();
+  EXPECT_EQ(chat->finish().code, 5);
+  const auto inbox = box.ok({"inbox", "Alice", "--json"});
+  EXPECT_EQ(inbox.find("and the rest"), std::string::npos) << inbox;
+}
+
 TEST(Chat, AScriptHearsOfALineThatWentNowhere) {
   Sandbox box;
   box.ok({"up"});
