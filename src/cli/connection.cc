@@ -152,14 +152,14 @@ Result<Frame> Connection::receive(Deadline deadline) {
   }
 }
 
-Result<void> Connection::introduce(std::string_view system_token) {
+Result<void> Connection::introduce(std::string_view system_token, std::chrono::milliseconds timeout) {
   protocol::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
   hello.begin_object("session").optional("system_token", system_token).end();
   hello.begin_object("capabilities").field("ack", false).field("send_ack", true).end();
   const auto payload = hello.take();
   RELAY_TRY(send({.type = protocol::MessageType::Hello, .id = {}, .payload = payload}));
-  const auto deadline = in(kAnswerTimeout);
+  const auto deadline = in(timeout);
   for (;;) {
     const auto frame = RELAY_TRY(receive(deadline));
     if (frame.envelope.type == protocol::MessageType::Welcome) return {};

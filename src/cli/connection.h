@@ -58,7 +58,7 @@ class Connection {
   Result<Frame> receive(Deadline deadline);
 
   /// HELLO as part of the system: may look at everything, appears in no listing. Needs the token of the daemon's home.
-  Result<void> introduce(std::string_view system_token);
+  Result<void> introduce(std::string_view system_token, std::chrono::milliseconds timeout = kAnswerTimeout);
 
   /// The payload of the answer with the request's id, or of the result that names it; other frames are passed over. An ERROR frame is Refused.
   Result<std::string> ask(protocol::MessageType type, std::string_view payload,

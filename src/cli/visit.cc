@@ -28,10 +28,14 @@ std::string listed(const std::vector<std::string_view>& names) {
 
 /// What the daemon knows of a name that no host has; empty when it does not know it, or is away.
 std::string known_otherwise(const Context& context, const std::string& agent, const HostUse& use) {
-  auto connection = join_workspace(context);
+  const auto deadline = std::min(use.deadline, in(kKnownTimeout));
+  const auto left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  };
+  auto connection = join_workspace(context, left());
   if (!connection) return {};
   const json::object query{{"agent", agent}, {"includeIdle", true}};
-  const auto payload = connection->ask(protocol::MessageType::ListAgents, json::serialize(query));
+  const auto payload = connection->ask(protocol::MessageType::ListAgents, json::serialize(query), left());
   const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no answer")};
   const auto rows = answer ? objects_in(*answer, "agents") : std::vector<const json::object*>{};
   if (rows.empty()) return {};

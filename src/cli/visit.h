@@ -16,13 +16,17 @@
 
 namespace relay::cli {
 
+/// For the daemon to say what a name without a host is: the answer only makes an error more helpful.
+inline constexpr std::chrono::milliseconds kKnownTimeout{500};
+
 /// What a command wants of a host, to say that an agent without one cannot be used so.
 struct HostUse {
   std::string_view done;                              // `typed into`
   std::string_view instead = "use it where it runs";  // of one that is connected without a host
+  Deadline deadline = Deadline::max();                // of the command
 };
-/// The host of that agent in this project; the error says what the name is instead, as far as the daemon knows it, and what to
-/// do.
+/// The host of that agent in this project; the error says what the name is instead, as far as the daemon knows it and says so
+/// within kKnownTimeout, and what to do.
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use);
 
 class Visit {

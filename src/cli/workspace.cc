@@ -42,9 +42,9 @@ Result<Connection> reach_workspace(const Context& context) {
                                             context.project.root));
 }
 
-Result<Connection> join_workspace(const Context& context) {
+Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout) {
   auto connection = RELAY_TRY(reach_workspace(context));
-  RELAY_TRY(connection.introduce(config::read_system_token(context.home)));
+  RELAY_TRY(connection.introduce(config::read_system_token(context.home), timeout));
   return connection;
 }
 

@@ -43,7 +43,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto until = invocation.value("--until").value_or("idle");
   const auto timeout = RELAY_CLI_USAGE(invocation.duration("--timeout", kForEver));
   const auto deadline = in(timeout);
-  const auto record = RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for"}));
+  const auto record =
+      RELAY_CLI_TRY(find_host(context, invocation.argument(0), {.done = "waited for", .deadline = deadline}));
   auto visit = RELAY_CLI_TRY(Visit::open(record));
   (void)RELAY_CLI_TRY(visit.ask({{"do", "watch"}}));
   std::optional<std::int64_t> ended;  // a message that it sent last is stored a little later
