@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "cli/times.h"
+#include "host/record.h"
 
 namespace relay::cli {
 namespace {
@@ -32,7 +33,19 @@ std::string held_by(const Fate& fate) {
   return sanitised(fate.steps.back().reason, Lines::Join);
 }
 
+/// Of a recipient that is not connected.
+std::string away(const Fate& fate, const std::string& name, HostRuns host, WallMs now) {
+  if (host == HostRuns::Yes)
+    return relay::format("{}'s host runs and is not connected; see: agent-relay explain {}", name, name);
+  return relay::format("{} is offline since {}", name, short_clock(fate.offline_since, now));
+}
+
 }  // namespace
+
+HostRuns host_runs(const Context& context, const Fate& fate, const std::string& to) {
+  const bool runs = fate.offline_since > 0 && host::host_of(context.project.hosts, to);
+  return runs ? HostRuns::Yes : HostRuns::No;
+}
 
 std::string journey(const Fate& fate, bool unicode) {
   const std::string_view arrow = unicode ? " → " : " -> ";
@@ -48,15 +61,14 @@ std::string journey(const Fate& fate, bool unicode) {
   return held.empty() ? line : relay::format("{}; waits: {}", line, held);
 }
 
-std::string how_far(const Fate& fate, const std::string& to, WallMs now) {
+std::string how_far(const Fate& fate, const std::string& to, HostRuns host, WallMs now) {
   const auto name = sanitised(to, Lines::Join);
   const auto held = held_by(fate);
   const auto* step = furthest(fate);
   if (step == nullptr) {
     if (!held.empty()) return relay::format("it is stored and waits: {}", held);
     if (fate.offline_since > 0)
-      return relay::format("it is stored and will be delivered later, {} is offline since {}", name,
-                           short_clock(fate.offline_since, now));
+      return relay::format("it is stored and will be delivered later, {}", away(fate, name, host, now));
     return "it is stored and will be delivered later";
   }
   if (!held.empty()) return relay::format("{}'s session has it, and it waits: {}", name, held);
@@ -71,13 +83,11 @@ std::string how_far(const Fate& fate, const std::string& to, WallMs now) {
   return relay::format("{}'s session has it{} and waits for its moment", name, by(*step));
 }
 
-std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now, bool runs) {
+std::string queued_sentence(const Fate& fate, const std::string& to, HostRuns host, WallMs now) {
   if (fate.offline_since <= 0 && !fate.waits.empty())
     return relay::format("waits: {}", sanitised(fate.waits, Lines::Join));
   if (fate.offline_since <= 0) return "";
-  if (runs) return relay::format("queued ({} runs, and connects again in a moment)", sanitised(to, Lines::Join));
-  return relay::format("queued ({} is offline since {})", sanitised(to, Lines::Join),
-                       short_clock(fate.offline_since, now));
+  return relay::format("queued ({})", away(fate, sanitised(to, Lines::Join), host, now));
 }
 
 ProgressLine::ProgressLine(const Context& context, std::string to)
@@ -85,7 +95,8 @@ ProgressLine::ProgressLine(const Context& context, std::string to)
 
 void ProgressLine::show(const Fate& fate) {
   if (!line_.is_live()) return;
-  const auto queued = fate.steps.empty() ? queued_sentence(fate, to_, context_.now()) : "";
+  const auto queued =
+      fate.steps.empty() ? queued_sentence(fate, to_, host_runs(context_, fate, to_), context_.now()) : "";
   line_.show(queued.empty() ? relay::format("{}: {}", sanitised(to_, Lines::Join), journey(fate, context_.unicode))
                             : queued);
 }

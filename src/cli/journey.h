@@ -12,11 +12,15 @@ namespace relay::cli {
 /// `stored → accepted (by inbox) → written`, and what it waits for now if it was told.
 std::string journey(const Fate& fate, bool unicode);
 
-/// The next clause of "it was not seen in time": where it is now, and no more than is known.
-std::string how_far(const Fate& fate, const std::string& to, WallMs now);
+/// Whether a host of the recipient runs here. Such a host may be connecting again, or have lost its name for good: only it knows.
+enum class HostRuns { No, Yes };
+HostRuns host_runs(const Context& context, const Fate& fate, const std::string& to);
 
-/// `queued (Bob is offline since 14:02)`; empty when that is not so. `runs`: its host does, here.
-std::string queued_sentence(const Fate& fate, const std::string& to, WallMs now, bool runs = false);
+/// The next clause of "it was not seen in time": where it is now, and no more than is known.
+std::string how_far(const Fate& fate, const std::string& to, HostRuns host, WallMs now);
+
+/// `queued (Bob is offline since 14:02)`; empty when that is not so.
+std::string queued_sentence(const Fate& fate, const std::string& to, HostRuns host, WallMs now);
 
 /// The journey on a line that is written anew with every step.
 class ProgressLine {

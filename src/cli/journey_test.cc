@@ -32,7 +32,7 @@ class Journey : public ::testing::Test {
 
  protected:
   [[nodiscard]] std::string line() const { return journey(fate_, true); }
-  [[nodiscard]] std::string far() const { return how_far(fate_, "Bob", kNoon); }
+  [[nodiscard]] std::string far() const { return how_far(fate_, "Bob", HostRuns::No, kNoon); }
 
   Fate fate_;
 };
@@ -60,10 +60,18 @@ TEST_F(Journey, OfSomeoneAwayIsInTheQueue) {
   fate_.offline_since = kNoon - 60'000;
   EXPECT_EQ(line(), "queued");
   EXPECT_EQ(far(), "it is stored and will be delivered later, Bob is offline since 11:59");
-  EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon), "queued (Bob is offline since 11:59)");
-  EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon, true), "queued (Bob runs, and connects again in a moment)");
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "queued (Bob is offline since 11:59)");
   fate_.offline_since = 0;
-  EXPECT_EQ(queued_sentence(fate_, "Bob", kNoon), "");
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::No, kNoon), "");
+}
+
+TEST_F(Journey, PromisesNothingOfAHostThatIsNotConnected) {
+  fate_.offline_since = kNoon - 60'000;
+  EXPECT_EQ(queued_sentence(fate_, "Bob", HostRuns::Yes, kNoon),
+            "queued (Bob's host runs and is not connected; see: agent-relay explain Bob)");
+  EXPECT_EQ(
+      how_far(fate_, "Bob", HostRuns::Yes, kNoon),
+      "it is stored and will be delivered later, Bob's host runs and is not connected; see: agent-relay explain Bob");
 }
 
 TEST_F(Journey, SaysNoMoreThanIsKnown) {

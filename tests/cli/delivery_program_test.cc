@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "cli/agents.h"
+#include "cli/connection.h"
 #include "cli/mcp_client.h"
 
 namespace relay::cli_tests {
@@ -21,6 +22,19 @@ struct Deliveries : Agents {
     auto chat = box.start({"chat", "--name", name, "--listen"});
     EXPECT_TRUE(is_here(name));
     return chat;
+  }
+  /// A program that has the agent's claim says HELLO under its name and leaves.
+  void take_name_once(const std::string& name) {
+    std::string token;
+    std::ifstream{box.workspace_directory() + "/outboxes/" + name + ".outbox.claim"} >> token;
+    ASSERT_FALSE(token.empty());
+    auto daemon = cli::Connection::open(*string_member(box.ok_json({"status"}), "socket"));
+    ASSERT_TRUE(daemon) << daemon.error().message();
+    const auto hello = format(R"({{"agent":"{}","session":{{"claim_token":"{}"}}}})", name, token);
+    ASSERT_TRUE(daemon->send({.type = protocol::MessageType::Hello, .id = {}, .payload = hello}));
+    const auto welcome = daemon->receive(cli::in(std::chrono::seconds{10}));
+    ASSERT_TRUE(welcome) << welcome.error().message();
+    ASSERT_EQ(welcome->envelope.type, protocol::MessageType::Welcome) << welcome->envelope.payload;
   }
   /// The story a person is told.
   std::string story(const std::string& id) { return box.ok({"trace", id}); }
@@ -43,6 +57,23 @@ TEST_F(Deliveries, WhoIsAwayIsSaidSoAtOnce) {
   EXPECT_FALSE(as_json.contains("state")) << "one word";
   EXPECT_GT(integer_member(as_json, "offlineSince").value_or(0), 0);
   EXPECT_TRUE(story_tells(*string_member(as_json, "id"), "waits: Bob is offline since "));
+}
+
+TEST_F(Deliveries, AgentWhoseHostLostItsNameToAnotherProgramIsNotSaidToConnectAgain) {
+  constexpr auto kSentence = "Bob's host runs and is not connected; see: agent-relay explain Bob";
+  start("Bob");
+  ASSERT_TRUE(is_here("Bob"));
+  ASSERT_TRUE(until([&] {  // the host comes back once
+    take_name_once("Bob");
+    return has(box.ok({"explain", "Bob"}), "another connection took the name 'Bob'");
+  }));
+  ASSERT_TRUE(until([&] { return has(box.ok({"agents", "--all"}), "away since "); }));
+  const auto sent = box.run({"send", "Bob", "hello"});
+  EXPECT_TRUE(has(sent.err, kSentence)) << sent.err;
+  const auto late = box.run({"send", "Bob", "hello", "--wait", "--timeout", "100ms"});
+  EXPECT_TRUE(has(late.err, kSentence)) << late.err;
+  Terminal live{box, {"send", "Bob", "hello", "--wait"}, 200};
+  EXPECT_TRUE(live.shows(kSentence)) << "the line that is written anew: " << live.screen();
 }
 
 TEST_F(Deliveries, OneWaitsForExactlyTheProofOneAskedFor) {

@@ -14,7 +14,6 @@
 #include "cli/sending.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
-#include "host/record.h"
 #include "protocol/iso_time.h"
 #include "protocol/json_scanner.h"
 #include "protocol/limits.h"
@@ -49,7 +48,7 @@ ExitCode tell_not_yet(const Fate& fate, const Letter& letter, const Context& con
                                                         short_duration(letter.patience))
                                         : fate.reason;
   return complain(
-      relay::format("{}: {}{}", what, how_far(fate, letter.to, context.now()),
+      relay::format("{}: {}{}", what, how_far(fate, letter.to, host_runs(context, fate, letter.to), context.now()),
                     fate.id.empty() ? "" : relay::format("; see how it fares: agent-relay trace {}", fate.id)),
       fate.code);
 }
@@ -81,11 +80,6 @@ json::object as_json(const Fate& fate, const Letter& letter) {
     if (!last.evidence.empty()) answer["evidence"] = last.evidence;
   }
   return answer;
-}
-
-/// Its host runs in this project; while it is not connected, it tries to connect.
-bool runs_here(const Context& context, const std::string& name) {
-  return host::host_of(context.project.hosts, name).has_value();
 }
 
 /// It is stored, and goes to no one.
@@ -126,7 +120,7 @@ ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Co
     print(relay::format("{} {} {}{}\n", word_of(letter.until), by ? "by" : "to", whom,
                         fate.id.empty() ? "" : "  " + sanitised(fate.id, Lines::Join)));
     if (fate.recipients == 0) remark(heard_by_nobody(letter));
-    if (const auto queued = queued_sentence(fate, letter.to, context.now(), runs_here(context, letter.to));
+    if (const auto queued = queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now());
         !queued.empty() && letter.until == Until::Stored)
       remark(queued);
   }
@@ -196,7 +190,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto on_news = [&](const Fate& fate) {
     progress.show(fate);
     if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
-      remark(queued_sentence(fate, letter.to, context.now(), runs_here(context, letter.to)));
+      remark(queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now()));
   };
   auto fate = hand_over(connection, letter, on_news);
   if (fate && fate->kind == Fate::Kind::Repeat) fate = fate_of_repeat(context, letter, *std::move(fate), on_news);
