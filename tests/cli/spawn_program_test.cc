@@ -382,6 +382,22 @@ TEST_F(Spawned, SaysWhatIsWrong) {
   EXPECT_EQ(box.run({"--no-start", "spawn", "Bob", "cat"}).code, 3);
 }
 
+TEST_F(Spawned, AgentPausesTheOneThatItStarted) {
+  box.kill_daemon();
+  box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
+  box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
+  box.ok({"up"});
+  box.ok({"spawn", "Other", "cat"});
+  Terminal carl{box,
+                {"-n", "Carl", "sh", "-c",
+                 format("'{0}' spawn Bob cat; '{0}' pause Bob; echo own $?; '{0}' pause Other; echo other $?; exec cat",
+                        program())}};
+  EXPECT_TRUE(carl.shows("own 0")) << carl.screen();
+  EXPECT_TRUE(carl.shows("other 5")) << carl.screen();
+  box.ok({"release", "Bob"});
+  box.ok({"release", "Other"});
+}
+
 TEST_F(Spawned, WhatAnAgentStartedForAllDoesNotEndWithIt) {
   box.kill_daemon();
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
