@@ -1,12 +1,15 @@
 // What an agent without any door asks on its screen: the real daemon and host, a scripted agent in a real terminal, answered by
 // the keys its profile names, and only while exactly that dialog stands there.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "base/format.h"
 #include "cli/asking.h"
+#include "cli/visit.h"
+#include "host/present_hosts.h"
 
 namespace relay::cli_tests {
 namespace {
@@ -197,6 +200,77 @@ TEST_F(FirstRun, AnAgentInANewFolderIsBlockedAndAnsweredInsteadOfStartingForEver
   EXPECT_EQ(answers(), Texts{"Yes"}) << "the mark stood on No";
   EXPECT_TRUE(until([&] { return resolved() == Texts{"approved by human"}; }));
   EXPECT_TRUE(comes_to(letter, "delivered")) << "it is at work now";
+}
+
+TEST_F(FirstRun, DialogReachesTheNotifyCommand) {
+  const auto told = box.project() + "/told";
+  const auto tell = box.write(box.project() + "/tell",
+                              "#!/bin/sh\necho \"$AGENT_RELAY_NOTIFY_AGENT $AGENT_RELAY_NOTIFY_KIND "
+                              "$AGENT_RELAY_NOTIFY_TEXT\" >> \"" +
+                                  told + "\"\n");
+  ASSERT_EQ(::chmod(tell.c_str(), 0700), 0);
+  box.write(box.home() + "/config.toml", "[notify]\ncommand = \"" + tell + "\"\n");
+  box.kill_daemon();
+  box.ok({"up", "--no-http"});
+  const auto lines = [&] {
+    Texts all;
+    std::ifstream file{told};
+    for (std::string line; std::getline(file, line);) all.push_back(line);
+    return all;
+  };
+  shows_at_start("Do you trust this folder?");
+  (void)start("Bob");
+  ASSERT_TRUE(until([&] { return lines().size() == 1; }));
+  EXPECT_TRUE(lines()[0].starts_with("Bob permission ")) << lines()[0];
+  EXPECT_NE(lines()[0].find("Do you trust this folder?"), std::string::npos) << lines()[0];
+  shows_at_start("A question of a release to come");
+  (void)start("Carol");
+  ASSERT_TRUE(until([&] { return lines().size() >= 2; })) << "its text has several lines";
+  EXPECT_TRUE(lines()[1].starts_with("Carol question ")) << "also a screen that nobody described: " << lines()[1];
+}
+
+TEST_F(FirstRun, AgentThatShowsNothingYetIsStartingInEveryView) {
+  start_program("Bob", {"--profile", "scripted", "sleep", "600"}, "");
+  const auto listed = [&] {
+    const auto agents = box.ok_json({"agents"});
+    return word(array_member(agents, "agents")->at(0).as_object(), "state");
+  };
+  EXPECT_TRUE(until([&] { return listed() == "starting"; })) << listed();
+  EXPECT_EQ(word(box.ok_json({"explain", "Bob"}), "state"), "starting");
+  EXPECT_NE(box.ok({"agents"}).find("starting"), std::string::npos);
+  const auto record = host::host_of(box.workspace_directory() + "/hosts", "Bob");
+  ASSERT_TRUE(record);
+  auto host = cli::Visit::open(*record);
+  ASSERT_TRUE(host && host->ask({{"do", "watch"}}));
+  const auto seen = host->next(cli::in(Millis{10'000}));
+  ASSERT_TRUE(seen) << "what `wait` follows";
+  EXPECT_EQ(word(*seen, "event") + " " + word(*seen, "state"), "state starting");
+  EXPECT_EQ(box.run({"wait", "Bob", "--until", "idle", "--timeout", "100ms"}).code, 4);
+  Texts states;
+  for (const auto& event : log("agent.status")) states.push_back(word(event, "state"));
+  EXPECT_EQ(states, Texts{"starting"});
+}
+
+TEST_F(ScreenPrompts, DraftInTheComposerIsTypingInEveryView) {
+  auto& bob = start("Bob");
+  box.ok({"wait", "Bob", "--until", "idle", "--timeout", "20s"});
+  bob.type("half a li");
+  EXPECT_EQ(box.ok({"wait", "Bob", "--until", "typing", "--timeout", "20s"}), "Bob is typing\n");
+  EXPECT_EQ(word(box.ok_json({"explain", "Bob"}), "state"), "typing");
+  const auto last_state = [&] {
+    const auto told = log("agent.status");
+    return told.empty() ? "" : word(told.back(), "state");
+  };
+  const auto listed = [&] {
+    const auto agents = box.ok_json({"agents"});
+    return word(array_member(agents, "agents")->at(0).as_object(), "state");
+  };
+  EXPECT_TRUE(until([&] { return listed() == "typing"; })) << listed();
+  EXPECT_NE(box.ok({"agents"}).find("typing"), std::string::npos);
+  EXPECT_TRUE(until([&] { return last_state() == "typing"; })) << last_state();
+  bob.type(std::string(9, '\x7f'));
+  box.ok({"wait", "Bob", "--until", "idle", "--timeout", "20s"});
+  EXPECT_TRUE(until([&] { return listed() == "idle" && last_state() == "idle"; })) << listed() << last_state();
 }
 
 TEST_F(FirstRun, AScreenNobodyDescribedIsToldWithItsTextAndNotTypedInto) {
