@@ -24,6 +24,13 @@ long wakeups_of(pid_t pid) {
   return sum;
 }
 
+/// How often the process wakes up in that time.
+long wakeups_within(pid_t pid, std::chrono::milliseconds time) {
+  const long before = wakeups_of(pid);
+  ::usleep(static_cast<useconds_t>(std::chrono::microseconds{time}.count()));
+  return wakeups_of(pid) - before;
+}
+
 TEST(Idle, DaemonWithConnectedClientsSleepsBetweenHeartbeats) {
   constexpr int kClients = 100;
   DaemonProcess daemon;
@@ -35,11 +42,31 @@ TEST(Idle, DaemonWithConnectedClientsSleepsBetweenHeartbeats) {
     clients.back()->hello(format("Agent{}", i));
   }
   ::usleep(1'000'000);  // roster files are gathered for a moment, the store indexes what is new
-  const long before = wakeups_of(daemon.pid());
-  ::usleep(3'000'000);
-  const long woken = wakeups_of(daemon.pid()) - before;
+  const long woken = wakeups_within(daemon.pid(), std::chrono::seconds{3});
   RecordProperty("wakeups_in_3_s", static_cast<int>(woken));
   EXPECT_LE(woken, 1);
+}
+
+TEST(Idle, DaemonIsQuietSoonAfterALoad) {
+  constexpr int kMessages = 30'000, kAtOnce = 50;
+  DaemonProcess daemon;
+  daemon.environment["AGENT_RELAY_HEARTBEAT_MS"] = "600000";
+  ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
+  RawClient alice{daemon.socket()}, bob{daemon.socket()};
+  alice.hello("Alice");
+  bob.hello("Bob");
+  for (int sent = 0; sent < kMessages; sent += kAtOnce) {
+    for (int i = 0; i < kAtOnce; ++i) alice.send("Bob", "x", format("m{}", sent + i));
+    for (int i = 0; i < kAtOnce; ++i) ASSERT_EQ(bob.next_text(), "x");
+    for (int i = 0; i < kAtOnce; ++i) alice.hear_type("ACK");
+  }
+  int busy_seconds = 0;  // the file of events is written behind the commits
+  while (busy_seconds < 20 && wakeups_within(daemon.pid(), std::chrono::seconds{1}) > 1) ++busy_seconds;
+  RecordProperty("busy_seconds", busy_seconds);
+  EXPECT_LE(busy_seconds, 10) << "it takes 19 when only a tenth of the time goes into the file";
+  const long woken = wakeups_within(daemon.pid(), std::chrono::seconds{6});
+  RecordProperty("wakeups_in_6_s", static_cast<int>(woken));
+  EXPECT_LT(woken, 6) << "less than one a second";
 }
 
 }  // namespace
