@@ -268,7 +268,8 @@ Result<SessionStateChange> parse_session_state(std::string_view payload) {
     return fail(Errc::BadField, format("the field \"capabilities\" is longer than {} bytes", kMaxCapabilitiesBytes));
   change.state = RELAY_TRY(required_text_in(state, kMaxKindBytes));
   if (std::find(kSessionStates.begin(), kSessionStates.end(), change.state) == kSessionStates.end()) {
-    return fail(Errc::BadField, "the field \"state\" must be starting, active, idle, waiting, blocked or paused");
+    return fail(Errc::BadField,
+                "the field \"state\" must be starting, active, typing, idle, waiting, blocked, paused or unknown");
   }
   change.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
   if (modes.present()) change.modes = RELAY_TRY(modes_in(modes));

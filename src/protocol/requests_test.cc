@@ -168,7 +168,10 @@ TEST(SessionRequests, LogAndState) {
   EXPECT_FALSE(parse_session_state(
       format(R"({{"state":"idle","capabilities":{{"a":"{}"}}}})", std::string(kMaxCapabilitiesBytes, 'a'))));
   EXPECT_FALSE(parse_session_state("{}"));
-  EXPECT_FALSE(parse_session_state(R"({"state":"dreaming"})"));
+  const auto refused = parse_session_state(R"({"state":"dreaming"})");
+  ASSERT_FALSE(refused);
+  for (const auto* state : {"starting", "active", "typing", "idle", "waiting", "blocked", "paused", "unknown"})
+    EXPECT_NE(refused.error().message().find(state), std::string::npos) << state;
 }
 
 TEST(SessionRequests, LeaveRoomForTheFrameThatPassesThemOn) {
