@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "base/format.h"
 #include "cli/sandbox.h"
@@ -21,6 +22,22 @@ struct Honesty : testing::Test {
   void SetUp() override {
     box.ok({"up"});
     box.ok({"chat", "--name", "Bob"});
+  }
+  /// Of a message in every view; when they differ, what each of them says.
+  std::string state_of(const std::string& id) {
+    std::string in_log;
+    std::istringstream lines{box.ok({"log", "--json"})};
+    for (std::string line; std::getline(lines, line);)
+      if (const auto message = parse_json_object(line); message && string_member(*message, "id") == id)
+        in_log = string_member(*message, "status").value_or("none");
+    const auto read = string_member(box.ok_json({"read", id}), "status").value_or("none");
+    const auto trace = box.ok_json({"trace", id});
+    const auto traced = string_member(trace.at("deliveries").as_array().back().as_object(), "state").value_or("none");
+    if (in_log == read && read == traced) return traced;
+    return format("log: {}, read: {}, trace: {}", in_log, read, traced);
+  }
+  bool comes_to(const std::string& id, const std::string& state) {
+    return eventually([&] { return state_of(id) == state; });
   }
   /// A line of shell, with $RELAY for the program; its exit code.
   int shell(const std::string& line) {
@@ -79,6 +96,28 @@ TEST_F(Honesty, CountsOfMessagesAreTheSameEverywhereAndAfterARestart) {
   box.ok({"up"});
   EXPECT_EQ(listed(), expected);
   EXPECT_TRUE(eventually([&] { return in_file() == expected; })) << in_file();
+}
+
+TEST_F(Honesty, AMessageThatIsSentAgainHasOneStateInEveryView) {
+  const auto id = *string_member(box.ok_json({"send", "Bob", "soon gone", "--ttl", "1ms"}), "id");
+  ASSERT_TRUE(comes_to(id, "expired")) << state_of(id);
+  box.ok({"dead", "redeliver", id});
+  EXPECT_EQ(state_of(id), "queued");
+  const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
+  ASSERT_TRUE(bob->says("soon gone"));
+  EXPECT_TRUE(comes_to(id, "delivered")) << state_of(id);
+}
+
+TEST_F(Honesty, AMessageThatIsSentAgainAndFlushedHasOneStateInEveryView) {
+  const auto id = *string_member(box.ok_json({"send", "Bob", "held back", "--ttl", "1ms", "--mode", "manual"}), "id");
+  ASSERT_TRUE(comes_to(id, "expired")) << state_of(id);
+  const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
+  ASSERT_TRUE(eventually([&] { return box.ok({"agents", "--names"}).find("Bob\n") != std::string::npos; }));
+  box.ok({"dead", "redeliver", id});
+  ASSERT_TRUE(comes_to(id, "deferred")) << state_of(id);
+  EXPECT_EQ(box.ok({"flush", "Bob"}), "1 message for Bob released\n");
+  ASSERT_TRUE(bob->says("held back"));
+  EXPECT_TRUE(comes_to(id, "delivered")) << state_of(id);
 }
 
 TEST_F(Honesty, NothingBehindQuitIsSent) {

@@ -74,6 +74,33 @@ TEST(Up, MessagesThatWereInMemoryAreNoMissingStore) {
   EXPECT_NE(box.ok({"status"}).find("at least"), std::string::npos) << "such a store is missed";
 }
 
+TEST(Up, AnEmptiedStoreBesideItsEventLogIsMissed) {
+  Sandbox box;
+  box.ok({"up"});
+  box.ok({"chat", "--name", "Bob"}, "@Bob stored\n");
+  const auto log = box.workspace_directory() + "/events.jsonl";
+  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  EXPECT_EQ(box.ok({"doctor", "--json"}).find("\"damage\""), std::string::npos);
+  box.kill_daemon();
+  for (const auto& entry : fs::directory_iterator{box.workspace_directory()})
+    if (entry.path().filename().string().starts_with("messages.sqlite")) fs::remove(entry.path());
+  box.write(box.workspace_directory() + "/messages.sqlite", "");
+  box.ok({"up"});
+  const std::string lost = "at least 1 acknowledged message is lost";
+  const auto status = box.ok({"status"});
+  EXPECT_NE(status.find(lost), std::string::npos) << status;
+  const auto doctor = box.run({"doctor", "--json"});
+  EXPECT_EQ(doctor.code, 1);
+  const auto found = parse_json_object(doctor.out).value();
+  json::object damage;
+  for (const auto& check : found.at("checks").as_array())
+    if (string_member(check.as_object(), "check") == "damage") damage = check.as_object();
+  EXPECT_EQ(string_member(damage, "verdict"), "problem") << doctor.out;
+  EXPECT_NE(string_member(damage, "says").value_or("").find(lost), std::string::npos) << doctor.out;
+  EXPECT_NE(string_member(damage, "advice").value_or("").find("look at the disk"), std::string::npos) << doctor.out;
+  EXPECT_NE(box.ok({"events", "--types", "relay.damaged", "--json"}).find(lost), std::string::npos);
+}
+
 TEST(Up, ManyAtOnceShareOneDaemon) {
   Sandbox box;
   std::vector<std::unique_ptr<Background>> all;
@@ -110,13 +137,19 @@ TEST(Up, FromAnotherProjectOpensThatOneInTheSameDaemon) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();
+  const auto age = [&](const char* what) { return integer_member(box.ok_json({"status"}), what).value_or(-1); };
+  ASSERT_TRUE(eventually([&] { return age("uptime") > 20; }));
+  const auto earlier = age("uptime");
   box.enter_project("other");
   const auto before = box.run({"status"});
   EXPECT_EQ(before.code, 3);
   EXPECT_NE(before.err.find("is not open"), std::string::npos) << before.err;
   box.ok({"up"});
   EXPECT_EQ(box.daemon_pid(), pid);
-  box.ok({"status"});
+  EXPECT_GE(age("uptime"), earlier) << "the age of the daemon, not of its newest workspace";
+  const auto status = box.ok_json({"status"});
+  EXPECT_LE(integer_member(status, "workspaceUptime").value_or(-1),
+            integer_member(status, "uptime").value_or(0) - earlier + 1);
 }
 
 TEST(Up, ListensAtAFurtherSocketToo) {
