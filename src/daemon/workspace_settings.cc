@@ -39,12 +39,13 @@ constexpr auto kMemoryMark = "events-of-memory";
 /// A new store beside the event log of an earlier one, and no journal that remembers it.
 store::Damage find_missing_store(const std::string& path, const std::string& directory) {
   std::error_code ignored;
-  const bool is_there = std::filesystem::exists(path, ignored) && std::filesystem::file_size(path, ignored) > 0;
+  const bool exists = std::filesystem::exists(path, ignored);
+  const bool is_there = exists && std::filesystem::file_size(path, ignored) > 0;
   if (is_there || store::Journal::store_beside(path, {})) return {};
   const auto messages = messages_in_event_files(directory);
   if (messages == 0) return {};
-  return {.findings = {format("the message store {} is missing and a new one was begun beside the event log in {}",
-                              path, directory)},
+  return {.findings = {format("the message store {} is {} and a new one was begun beside the event log in {}", path,
+                              exists ? "empty" : "missing", directory)},
           .lost_messages = messages,
           .more_lost = true,  // the event log is written behind the store
           .counted = true,

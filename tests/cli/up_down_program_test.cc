@@ -89,6 +89,7 @@ TEST(Up, AnEmptiedStoreBesideItsEventLogIsMissed) {
   const std::string lost = "at least 1 acknowledged message is lost";
   const auto status = box.ok({"status"});
   EXPECT_NE(status.find(lost), std::string::npos) << status;
+  EXPECT_NE(status.find("messages.sqlite is empty and a new one was begun"), std::string::npos) << status;
   const auto doctor = box.run({"doctor", "--json"});
   EXPECT_EQ(doctor.code, 1);
   const auto found = parse_json_object(doctor.out).value();
