@@ -1,7 +1,5 @@
 #include "daemon/prices.h"
 
-#include <memory>
-
 #include "base/log.h"
 #include "daemon/private_file.h"
 #include "events/costs.h"
@@ -20,9 +18,9 @@ events::CostModels load_prices(const std::string& path) {
 }
 
 records::PriceOf price_by(const std::string& path) {
-  return [models = std::make_shared<const events::CostModels>(load_prices(path))](
-             const std::vector<records::UsageSum>& sums) {
-    events::CostAggregator costs{*models};
+  return [path](const std::vector<records::UsageSum>& sums) {
+    const auto models = load_prices(path);
+    events::CostAggregator costs{models};
     for (const auto& sum : sums)
       costs.add({.agent = sum.agent.value(),
                  .model = sum.model,
