@@ -61,6 +61,11 @@ bool Core::speaks_as_user(const Connection& connection, std::string_view from) {
   return connection.trusted && origin.is_user() && (!origin.daemon || from == protocol::kUserName);
 }
 
+bool Core::stands_for_user(const AgentState& agent) {
+  return agent.has_user_authority || agent.record.entity == protocol::EntityType::User ||
+         agent.name().value() == protocol::kUserName;
+}
+
 bool Core::gives_task_as_user(const Connection& connection, const protocol::SpawnRequest& spawn,
                               std::string_view token) const {
   const auto& origin = connection.peer.origin;

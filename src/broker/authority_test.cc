@@ -1,6 +1,8 @@
 // What only the user may do, and from where.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "broker/testing/world.h"
 
 namespace relay::broker {
@@ -421,6 +423,81 @@ TEST_F(SpawnedTask, OverHttpIsTheUsersUnderTheirNameAlone) {
   EXPECT_EQ(authority(api, "W1", "human", ""), "user");
   EXPECT_EQ(authority(api, "W2", "", ""), "user") << "the API names nobody: it is the user";
   EXPECT_EQ(authority(api, "W3", "Worker", kSystemToken), "") << "a name that a caller of the API has chosen";
+}
+
+// ---------------------------------------------------------------- the loop breaker
+
+/// Two that answer each other with the same words. How many of ten rounds pass before one is refused.
+struct SameWords : Authority {
+  using Say = std::function<bool(const std::string& id)>;
+
+  /// Under a name without a session; true when it is taken.
+  bool from_shell(const PeerOrigin& origin, const std::string& id, const std::string& to, const std::string& sender) {
+    const auto shell = world.connect(origin);
+    world.send(shell, id, to, "which branch?", sender);
+    return !world.heard(shell, "ACK").empty();
+  }
+  bool from_session(ConnectionId session, const std::string& id, const std::string& to) {
+    world.heard(session);
+    world.send(session, id, to, "on the branch main");
+    return !world.heard(session, "ACK").empty();
+  }
+  int rounds(const Say& one, const Say& other) {
+    for (int round = 0; round < 10; ++round) {
+      world.pass(std::chrono::seconds{3});
+      if (!one(format("a{}", round)) || !other(format("b{}", round))) return round;
+    }
+    return 10;
+  }
+};
+
+TEST_F(SameWords, OfTheUsersShellAndOfTheAgentThatAnswersAreNeverRefused) {
+  const auto ask = [&](const std::string& id) {
+    return from_shell(protocol::user_origin(), id, "Bob", user_send("khaled"));
+  };
+  EXPECT_EQ(rounds(ask, [&](const std::string& id) { return from_session(bob, id, "khaled"); }), 10);
+  EXPECT_EQ(world.answer(world.join_person(), "LOOPS").at("breakers").as_array().size(), 0u);
+}
+
+TEST_F(SameWords, OfAUsersChatAreNeverRefused) {
+  const auto chat = world.join(
+      "khaled", format(R"("capabilities":{{"send_ack":true}},"session":{{"system_token":"{}"}})", kSystemToken));
+  EXPECT_EQ(rounds([&](const std::string& id) { return from_session(chat, id, "Bob"); },
+                   [&](const std::string& id) { return from_session(bob, id, "khaled"); }),
+            10);
+}
+
+TEST_F(SameWords, ToTheUserAreNotRefusedAfterAgentsWereStopped) {
+  const auto carol = world.join_ours("Carol");
+  const auto to_carol = [&](const std::string& id) { return from_session(bob, id, "Carol"); };
+  const auto to_bob = [&](const std::string& id) { return from_session(carol, "c" + id, "Bob"); };
+  ASSERT_TRUE(from_shell(protocol::user_origin(), "u", "Bob", user_send("khaled")));
+  EXPECT_LT(rounds(to_carol, to_bob), 6);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(from_session(bob, format("d{}", i), "khaled"));
+  EXPECT_FALSE(from_session(carol, "e", "Bob") && from_session(bob, "f", "Carol"));
+}
+
+TEST_F(SameWords, OfAnAgentUnderTheUsersNameAreRefused) {
+  ASSERT_TRUE(from_shell(protocol::user_origin(), "u", "Bob", user_send("khaled")));
+  const auto inside = [&](const std::string& id) {
+    return from_shell(agent_origin("Carol"), id, "Bob", user_send("khaled"));
+  };
+  EXPECT_LT(rounds(inside, [&](const std::string& id) { return from_session(bob, id, "khaled"); }), 6);
+}
+
+TEST_F(SameWords, OfAnAgentOnTheCommandLinesConnectionAreRefused) {
+  const auto inside = world.join_from(agent_origin("Carol"), "cli", kCommandLine);
+  world.join_ours("Carol");
+  EXPECT_LT(rounds([&](const std::string& id) { return from_session(inside, id, "Bob"); },
+                   [&](const std::string& id) { return from_session(bob, id, "Carol"); }),
+            6);
+}
+
+TEST_F(SameWords, OfTwoAgentsAreRefusedAsBefore) {
+  const auto carol = world.join_ours("Carol");
+  EXPECT_LT(rounds([&](const std::string& id) { return from_session(bob, id, "Carol"); },
+                   [&](const std::string& id) { return from_session(carol, id, "Bob"); }),
+            6);
 }
 
 }  // namespace

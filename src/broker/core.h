@@ -295,13 +295,16 @@ class Core {
   /// Is there room for the numbers of its streams? Idle ones are forgotten for it.
   std::optional<Objection> objection_to_streams(const Topic& topic, const AgentName& from, protocol::Lane lane,
                                                 const std::vector<AgentState*>& audience);
+  /// Of what this agent says or hears the user is one end: its own name, a session of the user's, or a name without a
+  /// session under which the user spoke last. The user answers nobody by itself, so the loop breaker does not count it.
+  [[nodiscard]] static bool stands_for_user(const AgentState& agent);
   /// What the recipients' policies and the loop breaker say.
   std::optional<Objection> objection_to(const Sending& sending, const std::vector<AgentState*>& audience);
   /// Its time was over before it came: why, or nothing.
   [[nodiscard]] std::string_view too_late(const Sending& sending) const;
   /// The same wish under another id: it has its answer.
   bool wished_before(Sending& sending);
-  [[nodiscard]] Loops::Sent loop_view(const Sending& sending) const;
+  [[nodiscard]] static Loops::Sent loop_view(const Sending& sending, const std::vector<AgentState*>& audience);
   void accept(Sending& sending, std::string_view to, const std::vector<AgentState*>& audience,
               records::Carriage carriage);
   /// How the copies of one message travel.

@@ -144,6 +144,7 @@ void Core::on_hello(Connection& connection, const protocol::Envelope& envelope, 
   connection.agent = agent->name();
   connection.capabilities = hello->capabilities;
   update_record(*agent, *hello);
+  agent->has_user_authority = speaks_as_user(connection, hello->agent);
   std::string earlier_claim = agent->record.claim_hash;
   if (!owner) agent->record.claim_hash = claim_hash;  // a claim that has lapsed is no longer anybody's
   agent->record.last_seen = now_.wall;

@@ -122,8 +122,9 @@ Loops::Chain& Loops::new_chain() {
 }
 
 Loops::Verdict Loops::judge(const Sent& sent, const Ends& ends, Chain& chain, Pair* pair, Moment now) {
-  // Who writes to itself answers itself: each message is a turn.
-  Verdict verdict{.chain = chain.id, .turn = chain.speaker != ends.from || ends.from == ends.to};
+  // Who writes to itself answers itself: such a message is a turn, and so is the next of the same sender.
+  Verdict verdict{.chain = chain.id,
+                  .turn = chain.speaker != ends.from || chain.hearer == ends.from || ends.from == ends.to};
   // As long as nobody answers there is nothing to judge: a stream of messages one way costs next to nothing.
   if (chain.speaker == 0 || (!verdict.turn && !chain.answered)) return verdict;
   if (verdict.turn) chain.vocabulary.next_turn();
@@ -183,6 +184,7 @@ void Loops::taken(const Sent& sent, std::string_view id, Moment now) {
   if (verdict.turn) chain.gap = verdict.gap;
   chain.answered = chain.answered || (verdict.turn && chain.speaker != 0);
   chain.speaker = ends.from;
+  chain.hearer = ends.to;
   chain.pair = ends.there();
   chain.at = now.steady;
   chain.said = pair.suspicion;

@@ -14,7 +14,8 @@
 /// - What comes much later than the pace of the talk was not called forth by it, and forgives: a poller never trips.
 /// - kMaxHops turns without one turn of new words: the end of those who only count. Chains that say something new have
 ///   no such end: a bare number of hops cannot tell a loop from a long honest conversation.
-/// A person starts afresh, and is never refused.
+/// - The messages of the user start afresh and are no turns; what only the user hears is none either. Neither is refused:
+///   the user answers nobody by itself. The broker decides who is the user (Core::speaks_as_user, Core::stands_for_user).
 /// A breaker that opens refuses its pair for kFirstPause. Then one message passes: if it says nothing new either, the
 ///   pair is refused again, twice as long (up to kLongestPause); if it does, the breaker closes.
 ///
@@ -53,6 +54,9 @@ class Loops {
   /// What a turn adds to the suspicion of its pair, by how much in it is new. Measured: talk of thanks has about one new
   /// long word in a turn, sober talk in sentences of ten words about three.
   static constexpr std::array kSuspicion = {30, 28, 12, -18, -70, -100};
+  /// The same words are refused at this turn of a pair at the latest, or at the next one of the pair it answers: the first turn
+  /// cannot repeat any, each later one adds kSuspicion[0], and both pairs must reach kLimit.
+  static constexpr unsigned kMostRepeats = 2 + (kLimit + kSuspicion[0] - 1) / kSuspicion[0];
   static constexpr unsigned kNewsPerName = 3;  // in words: nobody thanks with the name of a file
   static constexpr unsigned kNewsPerNumber = 3;
   static constexpr std::size_t kMaxChains = 4'096;
@@ -62,12 +66,13 @@ class Loops {
   static constexpr std::size_t kMaxBreakers = 1'024;
 
   struct Sent {
-    std::string_view from;  // empty: a person
+    std::string_view from;  // empty: the user
     std::string_view to;    // a name, `#channel` or `*`
     std::string_view body;  // as in the JSON text, escaped or not
     std::string_view reply_to = {};
     std::string_view thread = {};
-    bool wakes = true;  // false: kinds `state` and `ack`, questions and their answers; these do not count
+    // False: kinds `state` and `ack`, questions and their answers, what only the user hears; these do not count.
+    bool wakes = true;
   };
 
   struct Trip {
@@ -103,7 +108,8 @@ class Loops {
     ChainId id = 0;
     Vocabulary vocabulary;
     std::uint64_t speaker = 0;
-    std::uint64_t pair = 0;  // that spoke last
+    std::uint64_t hearer = 0;  // of what was said last
+    std::uint64_t pair = 0;    // that spoke last
     SteadyTime at{};
     Millis gap{};       // before the turn under way
     unsigned hops = 0;  // turns since one had new words

@@ -108,6 +108,52 @@ TEST(Loops, StopARingWithinTenRounds) {
   EXPECT_LE(passed(lines_of(testing::kStandingBy), 30, pace, ring), 29U);
 }
 
+/// Everybody writes to itself first, `notes` times, and then to the next: Ben, Ben, Ann, Ann, Ben.
+std::vector<std::string> ring_with_notes(const std::vector<std::string>& names, int notes) {
+  std::vector<std::string> ring;
+  for (const auto& name : names) ring.insert(ring.end(), static_cast<std::size_t>(notes) + 1, name);
+  return ring;
+}
+
+TEST(Loops, StopARingThatGoesThroughMessagesToOneself) {
+  const auto same = [](std::size_t) { return std::string{"Passing this on to you."}; };
+  for (const auto& names : {std::vector<std::string>{"Ben", "Ann"}, {"Ben", "Ann", "Carol"}}) {
+    for (const int notes : {1, 2, 5}) {
+      for (const Millis pace : {350ms, 5'000ms}) {
+        const auto ring = ring_with_notes(names, notes);
+        const std::size_t messages = passed(same, 1'000, [=] { return pace; }, ring);
+        std::printf("  a ring of %zu, %d notes each, stopped after %zu messages\n", names.size(), notes, messages);
+        EXPECT_LE(messages, Loops::kMostRepeats * ring.size()) << names.size() << " names, notes " << notes;
+        EXPECT_GE(messages, 6U);
+      }
+    }
+  }
+}
+
+TEST(Loops, StopARingWhereOnlyOneWritesToItself) {
+  const auto same = [](std::size_t) { return std::string{"Passing this on to you."}; };
+  EXPECT_LE(passed(same, 1'000, [] { return 350ms; }, {"Ben", "Ben", "Ann"}), Loops::kMostRepeats * 3);
+}
+
+TEST(Loops, LetThoseReportWhoRemindThemselves) {
+  Room room;
+  HonestTalk talk{Style::Review, 11};
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(room.says("Alice", "Alice", "continue with the next step", 5s)) << i;
+    ASSERT_TRUE(room.says("Alice", "Bob", talk.next(), 5s)) << i;
+    ASSERT_TRUE(room.says("Bob", "Alice", "ok", 5s)) << i;
+  }
+}
+
+TEST(Loops, CountABurstOfOneWhoRemindsItselfOnce) {
+  Room room;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(room.says("Boss", "Boss", "next round", 1ms));
+    for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(room.says("Boss", "Worker", "please take the next item", 1ms));
+    for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(room.says("Worker", "Boss", "done", 1ms));
+  }
+}
+
 TEST(Loops, StopTwoWhoAnswerEachOtherInAChannel) {
   Room room;
   std::size_t said = 0;

@@ -119,6 +119,7 @@ struct AgentState {
   std::optional<SteadyTime> resend_at;  // when the timer is due
   bool saved = false;
   bool session_saved = false;              // the open session is in the store
+  bool has_user_authority = false;         // its session; without one: whoever spoke under its name last
   bool removing = false;                   // REMOVE_AGENT is being committed
   std::optional<Release> releasing;        // its end was asked for
   std::string thread;                      // of what it was given last

@@ -33,7 +33,8 @@ bool Core::admit_one_shot(Connection& connection, const protocol::Envelope& enve
     refuse(connection, envelope.id, objection->refusal, objection->sentence, objection->retry_after_ms);
     return false;
   }
-  admit_guest(envelope.from);
+  AgentState& guest = admit_guest(envelope.from);
+  if (!guest.connected()) guest.has_user_authority = speaks_as_user(connection, envelope.from);
   return true;
 }
 
@@ -138,7 +139,7 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
                                               "`agent-relay policy {}`",
                                               to, sending.from.value(), to)};
   if (!limits_.break_loops) return std::nullopt;
-  auto loop = loops_.objection(loop_view(sending), now_);
+  auto loop = loops_.objection(loop_view(sending, audience), now_);
   while (const auto trip = loops_.take_trip()) {
     note(Note::Level::Warn, format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
     record(events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
@@ -148,17 +149,20 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
   return Objection{Refusal::Loop, *std::move(loop)};
 }
 
-Loops::Sent Core::loop_view(const Sending& sending) const {
+Loops::Sent Core::loop_view(const Sending& sending, const std::vector<AgentState*>& audience) {
   // Published clients mark a question and its answer in `data`.
   const bool asks = (sending.meta.sync && sending.meta.sync->blocking) ||
                     sending.view.data.find("\"_correlationId\"") != std::string_view::npos;
-  const bool person = sending.sender == nullptr || sending.sender->record.entity == protocol::EntityType::User;
-  return {.from = person ? std::string_view{} : std::string_view{sending.from.value()},
+  const bool by_user = speaks_as_user(sending.connection, sending.from.value()) ||
+                       (sending.sender != nullptr && sending.sender->record.entity == protocol::EntityType::User);
+  const bool for_user =
+      !audience.empty() && std::ranges::all_of(audience, [](const AgentState* to) { return stands_for_user(*to); });
+  return {.from = by_user ? std::string_view{} : std::string_view{sending.from.value()},
           .to = sending.to,
           .body = sending.view.body,
           .reply_to = sending.meta.reply_to,
           .thread = sending.view.thread,
-          .wakes = wakes(sending.view.kind_name) && !asks};
+          .wakes = wakes(sending.view.kind_name) && !asks && !for_user};
 }
 
 bool Core::within_rate(Sending& sending) {
@@ -313,7 +317,7 @@ void Core::accept(Sending& sending, std::string_view to, const std::vector<Agent
     if (const auto sync = syncs_.find(sending.meta.sync->correlation_id); sync != syncs_.end())
       sync->second.key = message->key;
   }
-  if (limits_.break_loops) loops_.taken(loop_view(sending), records::short_id(message->key), now_);
+  if (limits_.break_loops) loops_.taken(loop_view(sending, audience), records::short_id(message->key), now_);
 
   charge_message(sending.connection, pending.bytes);
   pending_.emplace_back(next_ticket_, std::move(pending));
