@@ -2,11 +2,15 @@
 ///
 /// A run for one prompt (`codex exec`) prints a line for each hook, so it has none (hooks/wiring.h): its rollout is found among the
 /// files it has open. It ends after its turn and looks into no queue, so nothing is delivered to it.
+///
+/// A person may go to another thread (`/new`, `/resume`). Codex tells that only with the first prompt there, so the thread on the screen
+/// is found by its locks (codex_thread.h). Until its hooks tell that thread too the queue is not used: what is for it is typed.
 #include <algorithm>
 
 #include "adapters/agents.h"
 #include "adapters/codex_queue.h"
 #include "adapters/codex_rollout.h"
+#include "adapters/codex_thread.h"
 #include "adapters/hooked_adapter.h"
 #include "hooks/wiring.h"
 
@@ -27,6 +31,10 @@ constexpr Millis kLateRolloutLookInterval{2'000};
 constexpr int kFrequentLooks = 50;
 
 constexpr std::string_view kPausedReason = "Codex takes nothing from it after an interrupted turn";
+constexpr std::string_view kOtherThreadReason = "Codex shows another conversation, which has had no prompt yet";
+
+/// Codex may draw its composer before it has opened the thread that it then shows.
+constexpr Millis kThreadSettle{1'000};
 
 class Codex final : public HookedAdapter {
  public:
@@ -38,8 +46,8 @@ class Codex final : public HookedAdapter {
     HookedAdapter::prepare(command, where);
   }
   void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
-    queue_ = std::make_unique<CodexQueue>(loop, serve_, [&listener](const std::vector<std::string>& deliveries) {
-      listener.on_returned(deliveries, kPausedReason);
+    queue_ = std::make_unique<CodexQueue>(loop, serve_, [this, &listener](const std::vector<std::string>& deliveries) {
+      listener.on_returned(deliveries, shows_other_ ? kOtherThreadReason : kPausedReason);
       listener.on_capabilities();
     });
     HookedAdapter::start(loop, listener, agent);
@@ -49,8 +57,8 @@ class Codex final : public HookedAdapter {
   }
   /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
   /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
-  /// After an interrupted turn it takes nothing until another turn has begun: then texts are typed, once those that were
-  /// queued are back.
+  /// After an interrupted turn it takes nothing until another turn has begun, and while another thread is on the screen what
+  /// it takes is not seen: then texts are typed, once those that were queued are back.
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
     if (one_shot_) {
@@ -62,8 +70,20 @@ class Codex final : public HookedAdapter {
       can.by(DeliveryMode::OnIdle) = {Moment::AnyTime, way::kQueue};
     return can;
   }
+  void on_state(profiles::State state) override {
+    HookedAdapter::on_state(state);
+    if (state != profiles::State::Idle) return;
+    look_at_thread();
+    thread_timer_ = loop().after(kThreadSettle, [this] { look_at_thread(); });
+  }
+  void on_hook(const hooks::Event& event, std::uint64_t call, HookReply reply) override {
+    const auto before = session();
+    HookedAdapter::on_hook(event, call, std::move(reply));
+    if (session() != before) look_at_thread();
+  }
   void on_ended() override {
     look_timer_ = nullptr;
+    thread_timer_ = nullptr;
     ended_ = true;
     queue_->resume();
     HookedAdapter::on_ended();
@@ -73,6 +93,7 @@ class Codex final : public HookedAdapter {
     if (where().attended) leave_prompt(prompt);
   }
   void speak(const Words& words, OnHanded done) override {
+    look_at_thread();
     queue_->put(words, session(), [this, done = std::move(done)](Result<void> outcome) mutable {
       if (!outcome && std::exchange(queue_works_, false)) break_way(way::kQueue, outcome.error().message());
       done(std::move(outcome));
@@ -90,7 +111,20 @@ class Codex final : public HookedAdapter {
     if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry)) queue_->on_model_input(prompt->text);
     const auto* ended = std::get_if<transcripts::TurnEnded>(&entry);
     if (ended == nullptr && !std::holds_alternative<transcripts::TurnStarted>(entry)) return;
-    const bool paused = ended != nullptr && ended->ending == transcripts::Ending::Interrupted;
+    interrupted_ = ended != nullptr && ended->ending == transcripts::Ending::Interrupted;
+    update_queue();
+  }
+
+  /// Where its locks do not tell, nothing is known of another thread.
+  void look_at_thread() {
+    if (one_shot_ || ended_ || session().empty()) return;
+    const auto shown = find_shown_thread(agent_, codex_home(serve_), session());
+    shows_other_ = !shown.empty() && shown != session();
+    update_queue();
+  }
+
+  void update_queue() {
+    const bool paused = interrupted_ || shows_other_;
     if (ended_ || std::exchange(queue_paused_, paused) == paused) return;
     if (paused)
       queue_->pause();
@@ -115,8 +149,11 @@ class Codex final : public HookedAdapter {
   int looks_ = 0;
   std::unique_ptr<net::Timer> look_timer_;
   std::unique_ptr<CodexQueue> queue_;
+  std::unique_ptr<net::Timer> thread_timer_;
   bool queue_works_ = true;
-  bool queue_paused_ = false;  // by an interrupted turn
+  bool queue_paused_ = false;  // for one of the next two
+  bool interrupted_ = false;   // the last turn was
+  bool shows_other_ = false;   // a thread that its hooks have not told
   bool ended_ = false;
 };
 

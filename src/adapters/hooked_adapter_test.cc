@@ -489,6 +489,57 @@ TEST_F(HookedAdapterTest, CodexQueueIsNotUsedAfterAnInterruptedTurn) {
   EXPECT_EQ(interface(), Moment::AnyTime);
 }
 
+/// This process stands for the agent: what it has open tells which thread is on the screen.
+struct CodexThreadTest : HookedAdapterTest {
+  const std::string second = "01a1f214-3782-7a21-91f1-65aa8afa5aeb";
+  std::vector<std::ofstream> open;
+  int opened = 0;
+
+  void SetUp() override {
+    std::filesystem::create_directories(place.file(".codex/thread-writer-locks"));
+    start("codex", true, {}, ::getpid());
+    show(hook_event("codex/SessionStart-startup").session);
+    call(event("codex/SessionStart-startup"));
+    call(event("codex/UserPromptSubmit"));
+    adapter->on_state(State::Working);
+    adapter->on_state(State::Idle);
+  }
+  void show(const std::string& thread) {
+    const auto lock = place.file(".codex/thread-writer-locks/" + thread + ".lock");
+    open.emplace_back(lock);
+    std::filesystem::last_write_time(lock, std::filesystem::file_time_type{std::chrono::seconds{++opened}});
+  }
+  Moment queue() const { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; }
+};
+
+TEST_F(CodexThreadTest, MessageAfterNewDoesNotGoIntoTheAbandonedConversation) {
+  EXPECT_EQ(queue(), Moment::AnyTime);
+  show(second);  // `/new`
+  adapter->on_state(State::Working);
+  adapter->on_state(State::Idle);
+  EXPECT_EQ(queue(), Moment::Never) << "it is typed";
+  auto started = event("codex/SessionStart-startup", "second.jsonl");
+  started.session = second;
+  call(started);  // the first prompt there
+  EXPECT_EQ(queue(), Moment::AnyTime);
+}
+
+TEST_F(CodexThreadTest, MessageThatIsHandedOverRightAfterNewIsGivenBack) {
+  show(second);
+  adapter->speak({.delivery = "d1", .text = "hello"}, [](const Result<void>&) {});
+  EXPECT_EQ(told.returned, Texts{"d1"});
+  EXPECT_EQ(queue(), Moment::Never);
+}
+
+TEST_F(CodexThreadTest, ThreadThatIsResumedIsQueuedToAgain) {
+  show(second);
+  adapter->on_state(State::Idle);
+  EXPECT_EQ(queue(), Moment::Never);
+  show(hook_event("codex/SessionStart-startup").session);  // `/resume`, no prompt
+  adapter->on_state(State::Idle);
+  EXPECT_EQ(queue(), Moment::AnyTime);
+}
+
 TEST_F(HookedAdapterTest, CodexShowsItsDialogAtOnceWhenNoRuleDecides) {
   start("codex");
   call(event("codex/PermissionRequest-Bash"));
