@@ -389,8 +389,10 @@ Asked::Told Asked::look(State state, const speech::Findings& findings, Moment no
       each->dialog = dialog->about;
       each->body = dialog->body;
     }
-    if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog)
+    if (each->where == Where::OnScreen && dialog && dialog->about == each->dialog) {
       allow_keys(out, *each, findings, *dialog);
+      tell_change(out, *each, findings, *dialog);
+    }
     ++each;
   }
   const bool nobodys =
@@ -428,6 +430,16 @@ void Asked::allow_keys(Told& out, Open& open, const speech::Findings& seen, cons
   open.whole = dialog.whole;
   if (open.prompt.empty()) open.told = shown_in(seen, open.request);  // it may have been half drawn when it was told
   can_answer(open.told).reset();
+  out.push_back(open.told);
+}
+
+/// A screen nobody described is about the same whatever it shows, and is told as it is now.
+void Asked::tell_change(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog) {
+  const bool unknown = seen.question && seen.question->pattern == speech::kUnknownScreen;
+  if (!unknown || !open.prompt.empty() || dialog.whole == open.whole) return;
+  open.whole = dialog.whole;
+  open.told = shown_in(seen, open.request);
+  can_answer(open.told) = false;
   out.push_back(open.told);
 }
 

@@ -132,6 +132,7 @@ class Asked {
   Opens::iterator on_screen();
   static bool has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
   void allow_keys(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog);
+  static void tell_change(Told& out, Open& open, const speech::Findings& seen, const Dialog& dialog);
   void close(Told& out, Opens::iterator open, Moment now);
   static bool is_about(const Open& open, const adapters::Prompt& prompt, const std::string& subject);
   [[nodiscard]] bool concerns(const Open& open, const Call& ended) const;

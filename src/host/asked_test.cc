@@ -266,6 +266,23 @@ TEST_F(AskedTest, ADoorThatMayOpenIsWaitedForLonger) {
   EXPECT_EQ(look_patiently(), 1U);
 }
 
+TEST_F(AskedTest, AScreenNobodyDescribedIsToldAgainAsItIsNowAndIsGoneWithTheComposer) {
+  const auto screen = [](std::string body) {
+    speech::Findings findings;
+    findings.question = speech::Question{
+        .pattern = std::string{speech::kUnknownScreen}, .text = "?", .choices = {}, .body = std::move(body)};
+    return findings;
+  };
+  EXPECT_TRUE(look(State::Blocked, screen("one")).empty());
+  wait(Asked::kSettle);
+  EXPECT_EQ(look(State::Blocked, screen("one")),
+            (Lines{R"(question.requested {"questionId":"h7-s1","question":"?:\none","canAnswer":false})"}));
+  EXPECT_TRUE(look(State::Blocked, screen("one")).empty());
+  EXPECT_EQ(look(State::Blocked, screen("two")),
+            (Lines{R"(question.requested {"questionId":"h7-s1","question":"?:\ntwo","canAnswer":false})"}));
+  EXPECT_EQ(look(State::Idle), (Lines{R"(question.resolved {"questionId":"h7-s1","resolvedBy":"human"})"}));
+}
+
 TEST_F(AskedTest, ADialogThatFlashesByAndAnUnknownOneAreNotTold) {
   EXPECT_TRUE(look(State::Blocked, dialog("x")).empty());
   wait(Millis{100});

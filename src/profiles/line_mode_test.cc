@@ -150,7 +150,10 @@ TEST_F(LineMode, AnUnknownQuestionIsBlockedOnceItIsSilent) {
   EXPECT_EQ(wait(kSilence - Millis{1}), State::Working);
   EXPECT_EQ(wait(Millis{1}), State::Blocked);
   EXPECT_EQ(watcher_.look_again_at(), std::nullopt);
+  ASSERT_TRUE(watcher_.picture().findings.question) << "it would be listed nowhere";
+  EXPECT_TRUE(watcher_.picture().findings.question->body.ends_with("Password:"));
   EXPECT_EQ(write("\r\nit goes on"), State::Working);
+  EXPECT_FALSE(watcher_.picture().findings.question);
 }
 
 TEST_F(LineMode, FallsSilentInAFrameThatNeverEnds) {

@@ -17,12 +17,14 @@ bool half_drawn(const terminal::Modes& modes, bool line_mode) {
 
 bool is_blank(const Sight& sight) { return std::ranges::all_of(sight.rows, &SeenRow::blank); }
 
+constexpr std::string_view kSilentWithoutPrompt = "the agent is silent without a prompt, and may ask something";
+
 /// What the screen says, for a person who does not see it.
-speech::Question question_about(const Sight& sight) {
+speech::Question question_about(const Sight& sight, std::string_view text) {
   std::vector<std::string> rows;
   for (auto row = sight.screen_top; row < sight.rows.size(); ++row) rows.push_back(sight.rows[row].text);
   return {.pattern = std::string{speech::kUnknownScreen},
-          .text = std::string{kNotUnderstood},
+          .text = std::string{text},
           .choices = {},
           .body = speech::said_in(rows)};
 }
@@ -54,10 +56,11 @@ std::optional<SteadyTime> Watcher::silent_at() const {
   return verdict_.presumed ? std::optional{drawn_at_ + kSilence} : std::nullopt;
 }
 
-/// When a screen that nobody described has stood there for too long.
+/// When a screen that nobody described has stood there for too long, or so long in another form that it is read again.
 std::optional<SteadyTime> Watcher::strange_at() const {
-  if (strange_ || !strange_since_) return std::nullopt;
-  return std::min(std::max(drawn_at_, *strange_since_) + kStrange, *strange_since_ + kStrangeAtMost);
+  if (!strange_since_ || (strange_ && drawn_at_ <= strange_read_at_)) return std::nullopt;
+  const auto still = std::max(drawn_at_, *strange_since_) + kStrange;
+  return strange_ ? still : std::min(still, *strange_since_ + kStrangeAtMost);
 }
 
 /// When a composer has stood there so long that the program counts as started.
@@ -87,21 +90,24 @@ bool Watcher::has_just_vanished(const Verdict& verdict, SteadyTime now) {
   return vanished_since_ && now < *vanished_since_ + kVanished;
 }
 
+/// Before its first composer an agent shows what must be answered first; later a menu or a dialog stands in place of the composer.
 void Watcher::notice_strangeness(const Sight& sight, Verdict& verdict, SteadyTime now) {
   const auto& findings = picture_.findings;
-  const bool asks = verdict.state == State::Blocked && !findings.permission && !findings.question;
-  const bool unknown =
-      (asks || verdict.state == State::Unknown) && eyes_.has_composer() && !judge_.was_ready() && !is_blank(sight);
-  if (!unknown) {
+  const bool unread = verdict.state == State::Blocked && !findings.permission && !findings.question;
+  const bool nothing_known = verdict.state == State::Unknown && !judge_.was_ready();
+  if ((!unread && !nothing_known) || !eyes_.has_composer() || is_blank(sight)) {
     strange_since_.reset();
-    strange_ = false;
+    strange_.reset();
     return;
   }
   if (!strange_since_) strange_since_ = now;
-  if (const auto due = strange_at(); due && now >= *due) strange_ = true;
+  if (const auto due = strange_at(); due && now >= *due) {
+    strange_ = question_about(sight, kNotUnderstood);
+    strange_read_at_ = now;
+  }
   if (!strange_) return;
-  Judge::not_understood(verdict);
-  picture_.findings.question = question_about(sight);
+  if (!judge_.was_ready()) Judge::not_understood(verdict);
+  picture_.findings.question = strange_;
 }
 
 std::vector<Observation> Watcher::finish() {
@@ -116,6 +122,7 @@ std::vector<Observation> Watcher::look(const terminal::Screen& screen, SteadyTim
   if (const auto due = settled_at(); due && now >= *due) hear_turn(out);
   if (const auto due = silent_at(); due && now >= *due) {
     Judge::fall_silent(verdict_);
+    picture_.findings.question = question_about(look_at(screen), kSilentWithoutPrompt);
     out.emplace_back(StateChanged{verdict_});
   }
   if (!half_drawn(screen.modes(), eyes_.profile().composer.line))

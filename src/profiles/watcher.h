@@ -21,7 +21,7 @@ inline constexpr Millis kMaxFrame{2'000};  // a program that long in the middle 
 inline constexpr Millis kSettle{600};      // an idle screen that long unchanged has ended its turn
 inline constexpr Millis kVanished{
     1'000};  // a composer that long gone is covered by something; an agent that ends is faster
-inline constexpr Millis kStrange{8'000};         // a screen without a composer that long unchanged waits for a person
+inline constexpr Millis kStrange{8'000};         // a screen nobody described, that long unchanged, waits for a person
 inline constexpr Millis kStrangeAtMost{30'000};  // and so does one that is there that long, whatever moves on it
 inline constexpr Millis kStart{5'000};           // a composer that long there is used, whether `ready` was seen or not
 inline constexpr Millis kSilence{10'000};  // a line-mode program that long silent without its prompt may be asking
@@ -88,8 +88,9 @@ class Watcher {
   std::optional<SteadyTime> frame_since_;
   std::optional<SteadyTime> vanished_since_;  // the composer is gone, and nothing shows why
   std::optional<SteadyTime> covered_since_;   // the same, from when on it was not there at all
-  std::optional<SteadyTime> strange_since_;   // no composer has been seen yet, and something is on the screen
-  bool strange_ = false;                      // for so long that it is told
+  std::optional<SteadyTime> strange_since_;   // something that nobody described stands in place of the composer
+  std::optional<speech::Question> strange_;   // for so long that it is told, as it is told
+  SteadyTime strange_read_at_{};
   std::optional<SteadyTime> composer_since_;  // the first composer was drawn then
   bool ready_ = false;                        // the program takes prompts
   std::optional<SteadyTime> frame_ends_;      // mid_frame(): by then at the latest

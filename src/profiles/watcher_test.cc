@@ -183,6 +183,47 @@ TEST_F(WatcherTest, AScreenThatMovesAllTheTimeIsBlockedInTheEnd) {
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
 }
 
+TEST_F(WatcherTest, AScreenNobodyDescribedInPlaceOfTheComposerIsAskedOnceItHasStoodForSeconds) {
+  const std::string menu = "\x1b]0;\x07Where should it run?\r\n\r\n > Here   Elsewhere";
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  draw(2s, menu);
+  (void)watcher.look(screen, SteadyTime{2s + kVanished});
+  ASSERT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_FALSE(watcher.picture().findings.question) << "it may be closed in a moment";
+  ASSERT_EQ(watcher.look_again_at(), SteadyTime{2s + kVanished + kStrange});
+  (void)watcher.look(screen, SteadyTime{2s + kVanished + kStrange});
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_EQ(watcher.verdict().blocker, Blocker::UnknownScreen);
+  ASSERT_TRUE(watcher.picture().findings.question);
+  EXPECT_EQ(watcher.picture().findings.question->body, "Where should it run?\n> Here   Elsewhere");
+  EXPECT_FALSE(watcher.look_again_at());
+  draw(20s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  EXPECT_EQ(watcher.verdict().state, State::Idle);
+  EXPECT_FALSE(watcher.picture().findings.question);
+}
+
+TEST_F(WatcherTest, ADialogThatIsKnownByItsMarkAloneIsAskedToo) {
+  draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
+  draw(2s, "\x1b]0;\x07Something new\r\n Esc to cancel");
+  ASSERT_EQ(watcher.verdict().state, State::Blocked);
+  (void)watcher.look(screen, SteadyTime{2s + kStrange});
+  EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
+  ASSERT_TRUE(watcher.picture().findings.question);
+  EXPECT_EQ(watcher.picture().findings.question->body, "Something new\nEsc to cancel");
+}
+
+TEST_F(WatcherTest, AnUnknownScreenThatBecameAnotherIsReadAgainOnceItStands) {
+  draw(1s, "The first");
+  (void)watcher.look(screen, SteadyTime{1s + kStrange});
+  draw(20s, "The second");
+  ASSERT_TRUE(watcher.picture().findings.question);
+  EXPECT_EQ(watcher.picture().findings.question->body, "The first") << "it may still be drawn";
+  ASSERT_EQ(watcher.look_again_at(), SteadyTime{20s + kStrange});
+  (void)watcher.look(screen, SteadyTime{20s + kStrange});
+  EXPECT_EQ(watcher.picture().findings.question->body, "The second");
+  EXPECT_FALSE(watcher.look_again_at());
+}
+
 TEST_F(WatcherTest, AnEmptyScreenIsAnAgentThatStarts) {
   draw(1s, "");
   EXPECT_FALSE(watcher.look_again_at());
