@@ -65,7 +65,7 @@ void HookedAdapter::answer(const std::string& prompt, const Reply& reply, OnAnsw
 /// (`/clear`, `/resume`), never by starting up again.
 bool HookedAdapter::is_a_strangers(const hooks::Event& event) const {
   if (event.agent != agent_) return true;
-  if (!follows() || event.session == session_) return false;
+  if ((!follows() && !lost_) || event.session == session_) return false;
   return event.kind != EventKind::SessionStart || (event.reason == "startup" && !starts_anew());
 }
 
@@ -118,11 +118,38 @@ void HookedAdapter::on_state(profiles::State state) {
 void HookedAdapter::follow(const std::string& record, const std::string& session, std::optional<WallMs> since) {
   if (record == transcript_->path()) return;
   session_ = session;
+  find_record_again();
   transcript_->follow(record, since);
   listener_->on_capabilities();
 }
 
+void HookedAdapter::move(const std::string& record, const std::string& session, WallMs not_before) {
+  session_ = session;
+  find_record_again();
+  transcript_->move(record, not_before);
+  listener_->on_capabilities();
+}
+
+void HookedAdapter::lose_record(std::string why) {
+  if (std::exchange(lost_, true)) return;
+  break_way(way::kTranscript, std::move(why));
+  listener_->on_capabilities();
+}
+
+void HookedAdapter::find_record_again() {
+  if (!std::exchange(lost_, false)) return;
+  listener_->on_mended(way::kTranscript);
+  listener_->on_capabilities();
+}
+
+void HookedAdapter::on_transcript_gone() {
+  if (ended_) return;  // Gemini removes a record without a conversation
+  lose_record(format("its record {} was removed", transcript_->path()));
+  on_record_removed();
+}
+
 void HookedAdapter::on_ended() {
+  ended_ = true;
   if (transcript_) transcript_->end();
 }
 
@@ -130,6 +157,7 @@ void HookedAdapter::on_ended() {
 void HookedAdapter::on_transcript_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
 
 void HookedAdapter::on_entry(const transcripts::Entry& entry) {
+  find_record_again();
   on_own_entry(entry);
   if (const auto* text = std::get_if<transcripts::Text>(&entry))
     listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);

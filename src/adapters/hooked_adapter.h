@@ -45,12 +45,23 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   [[nodiscard]] const std::string& session() const { return session_; }
   /// From now on that record is read; nothing happens when it is already. With `since` also what it holds from that time on.
   void follow(const std::string& record, const std::string& session, std::optional<WallMs> since = std::nullopt);
-  [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows(); }
+  /// Its conversation goes on in that record: what stands there from that time on is told, unless it was before.
+  void move(const std::string& record, const std::string& session, WallMs not_before);
+  /// What the agent says is not in the record any more, and why. What it writes there all the same is told, and mends it.
+  void lose_record(std::string why);
+  /// The record is read, and not lost.
+  [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows() && !lost_; }
+  [[nodiscard]] bool has_lost_record() const { return lost_; }
+  [[nodiscard]] const std::string& record() const { return transcript_->path(); }
+  [[nodiscard]] bool has_called() const { return called_; }
+  [[nodiscard]] bool has_ended() const { return ended_; }
   void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
   void break_way(std::string_view way, std::string why) { listener_->on_broken(way, std::move(why)); }
 
   /// What one agent's adapter reads in the record beyond what all do, before them.
   virtual void on_own_entry(const transcripts::Entry& /*entry*/) {}
+  /// The record was removed; that is told already. An agent may go on in another.
+  virtual void on_record_removed() {}
   /// For the model when its session begins; nothing by default.
   [[nodiscard]] virtual std::string greeting() const { return {}; }
   /// Does it say "startup" also when a person begins another session in it?
@@ -64,6 +75,9 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   void on_entry(const transcripts::Entry& entry) override;
   void on_activity(const events::Event& event, WallMs at) override { listener_->on_event(event, at); }
   void on_transcript_problem(const std::string& sentence) override;
+  void on_transcript_gone() override;
+  void on_transcript_back() override { find_record_again(); }
+  void find_record_again();
   [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
   void take_display(const hooks::Event& event);
 
@@ -79,6 +93,8 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   std::set<std::string> unknown_;  // types told already
   std::string why_unwired_;
   bool wired_ = false;
+  bool lost_ = false;  // the record was removed, or the agent writes elsewhere
+  bool ended_ = false;
   bool called_ = false;  // a hook came
   bool silent_ = false;  // it worked through a turn and none came
   profiles::State last_state_ = profiles::State::Unknown;

@@ -138,6 +138,30 @@ TEST_P(EveryHookedAgent, DoesNotHearWhatStoodThereBefore) {
   EXPECT_LT(told.heard.size(), 5U);
 }
 
+TEST_P(EveryHookedAgent, RecordThatWasRemovedIsToldAndHeardAgainWhenItIsBack) {
+  const auto [agent, start_event, prompt, record] = GetParam();
+  start(agent);
+  call(event(start_event));
+  call(event(prompt));
+  const auto lines = record_lines(record);
+  for (const auto& line : lines) write(line);
+  ASSERT_TRUE(heard(5));
+  settle();
+  const auto told_before = told.heard;
+  std::filesystem::remove(place.file("record.jsonl"));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().hear.empty(); })) << "its screen is heard meanwhile";
+  EXPECT_EQ(told.broken.back(), format("transcript: its record {} was removed", place.file("record.jsonl")));
+  auto inner = event(start_event, "inner.jsonl");
+  inner.session = "another";
+  inner.reason = "startup";
+  if (agent != std::string_view{"codex"}) call(inner);  // an agent inside it does not take its place
+  for (const auto& line : lines) write(line);           // what it repeats was heard
+  ASSERT_TRUE(until([&] { return adapter->capabilities().hear == way::kTranscript; }));
+  settle();
+  EXPECT_EQ(told.mended.back(), "transcript");
+  EXPECT_EQ(told.heard, told_before);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Agents, EveryHookedAgent,
     ::testing::Values(Spoken{"claude", "claude/SessionStart-startup", "claude/UserPromptSubmit", "claude-fence.jsonl"},

@@ -25,6 +25,9 @@ class TranscriptListener {
   virtual void on_activity(const events::Event& event, WallMs at) = 0;
   /// The file cannot be read, in one sentence; it is not followed any more.
   virtual void on_transcript_problem(const std::string& sentence) = 0;
+  /// The file was removed; if one comes back in its place, that is told, and it is followed from its beginning.
+  virtual void on_transcript_gone() {}
+  virtual void on_transcript_back() {}
 };
 
 class TranscriptFollower final : private transcripts::TailListener {
@@ -36,6 +39,9 @@ class TranscriptFollower final : private transcripts::TailListener {
 
   /// From now on that file; nothing happens when it is followed already. It may come later.
   void follow(const std::string& path, std::optional<WallMs> since = std::nullopt);
+  /// The same conversation goes on in another file: what was read before is known again there, and what was written before
+  /// `not_before` is not told.
+  void move(const std::string& path, WallMs not_before);
   [[nodiscard]] bool follows() const { return tail_ != nullptr; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -46,9 +52,11 @@ class TranscriptFollower final : private transcripts::TailListener {
 
  private:
   void on_line(const transcripts::Line& line) override;
-  void on_restart() override { reader_->restart(); }
+  void on_restart() override;
+  void on_gone() override;
   void on_problem(const std::string& sentence) override;
   void on_left_out(const std::string& sentence) override;
+  void open(const std::string& path);
   void tell(const activity::Happenings& all);
 
   net::AsioLoop& loop_;
@@ -57,6 +65,7 @@ class TranscriptFollower final : private transcripts::TailListener {
   std::string path_;
   WallMs followed_from_ = 0;    // what was written before is another time's, wherever it stands
   bool tells_earlier_ = false;  // also what was in the file when following began
+  bool gone_ = false;           // the file was removed
   std::unique_ptr<transcripts::Reader> reader_;
   activity::Activity activity_{"transcript"};
   std::unique_ptr<transcripts::Tail> tail_;

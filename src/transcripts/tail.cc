@@ -76,7 +76,7 @@ void Tail::go_on() {
 void Tail::read_piece() {
   if (!file_ && !open_file()) return;
   const auto alive = alive_;
-  if (was_cut()) {
+  if (std::exchange(gone_, false) || was_cut()) {
     restart();
     if (!*alive) return;
   }
@@ -91,7 +91,20 @@ void Tail::read_piece() {
     file_.reset();
     restart();
     if (*alive) go_on();
+  } else if (is_gone()) {
+    wait_for_return();
   }
+}
+
+void Tail::wait_for_return() {
+  if (gone_timer_) return;
+  gone_timer_ = loop_.after(kGoneTime, [this] {
+    gone_timer_ = nullptr;
+    if (!file_ || !is_gone()) return;
+    file_.reset();
+    gone_ = true;
+    listener_.on_gone();  // may destroy this tail
+  });
 }
 
 bool Tail::open_file() {
@@ -123,6 +136,11 @@ bool Tail::is_another() const {
   struct stat there = {};
   if (::fstat(file_.get(), &here) != 0 || ::stat(path_.c_str(), &there) != 0) return false;
   return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
+bool Tail::is_gone() const {
+  struct stat there = {};
+  return ::stat(path_.c_str(), &there) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 void Tail::restart() {

@@ -34,6 +34,7 @@ struct Following final : TailListener {
     if (when_line) when_line();
   }
   void on_restart() override { lines.emplace_back("(restart)"); }
+  void on_gone() override { lines.emplace_back("(gone)"); }
   void on_problem(const std::string& sentence) override { problems.push_back(sentence); }
 
   bool hears(std::size_t count) {
@@ -139,6 +140,24 @@ TEST(Tail, GoesOnWhenTheFileWentAndCameAgain) {
   append(path, "other\n");
   ASSERT_TRUE(following.hears(3));
   EXPECT_EQ(following.lines, (Lines{"earlier one", "(restart)", "other"}));
+}
+
+TEST(Tail, TellsOnceThatTheFileIsGoneAndLetsGoOfIt) {
+  const TemporaryDirectory directory;
+  const auto path = directory.file("record.jsonl");
+  append(path, "one\n");
+  Following following{path};
+  ASSERT_TRUE(following.hears(1));
+  append(path, "last words\n");
+  std::filesystem::remove(path);
+  ASSERT_TRUE(following.hears(3));
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    std::error_code gone;
+    EXPECT_FALSE(std::filesystem::read_symlink(each.path(), gone).string().starts_with(path));
+  }
+  append(path, "one\nother\n");
+  ASSERT_TRUE(following.hears(6));
+  EXPECT_EQ(following.lines, (Lines{"earlier one", "last words", "(gone)", "(restart)", "one", "other"}));
 }
 
 TEST(Tail, LeavesOutALineThatIsTooLongAndSaysSo) {
