@@ -1,10 +1,18 @@
 /// Gemini CLI: hooks and its chat file; it has no door for words while it is idle, so those are typed.
 ///
 /// Its hooks are not always to be had (hooks/wiring.h), so its record is also found without them: we choose the session's
-/// id, and the name of the file ends with the first digits of it.
+/// id, and the name of the file ends with the first digits of it. Without hooks nothing tells that the user has gone over to another
+/// record (`/clear`, `/resume`), or that Gemini has started itself anew. So each turn must be in the record that is followed; if it is
+/// not, the prompt that began it names the right one (gemini_chats.h), or the record is told as lost and the screen is read.
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 #include "adapters/agents.h"
+#include "adapters/gemini_chats.h"
 #include "adapters/hooked_adapter.h"
 #include "base/format.h"
 #include "base/random.h"
@@ -14,8 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNamedDigits = 8;  // of the session's id in the file's name
-constexpr int kMaxLookedAt = 10'000;     // files, when the record is looked for
+constexpr WallMs kTurnSlack = 2'000;      // a prompt is written a little before the turn is seen
+constexpr Millis kTurnLookInterval{500};  // for the prompt of a turn, until it is in some record
+// What a command of the user's printed is written when its turn is over. The screen is heard when it has been at rest for 600 ms.
+constexpr Millis kLateLine{300};
+constexpr Millis kReturnInterval{1'000};  // for the record of a Gemini that starts itself anew
+constexpr int kMaxReturnLooks = 60;
 
 /// Words with which the person chooses the session, or asks for no conversation at all.
 constexpr std::string_view kTheirs[] = {"--session-id",
@@ -57,6 +69,10 @@ class Gemini final : public HookedAdapter {
     id_ = uuid(random);
     command.argv.insert(command.argv.begin() + 1, {"--session-id", id_});
   }
+  void start(net::AsioLoop& loop, Listener& listener, pid_t agent) override {
+    started_at_ = loop.now().wall;
+    HookedAdapter::start(loop, listener, agent);
+  }
   [[nodiscard]] Capabilities capabilities() const override {
     auto can = HookedAdapter::capabilities();
     can.answer = {};  // its hooks hear of a permission and cannot give one
@@ -64,7 +80,23 @@ class Gemini final : public HookedAdapter {
   }
   void on_state(profiles::State state) override {
     HookedAdapter::on_state(state);
-    if (!follows() && !id_.empty()) find_record();
+    if (id_.empty() || has_ended()) return;
+    if (!follows()) find_record();
+    if (has_called()) return;  // its hooks name the record
+    if (state == profiles::State::Working) {
+      end_timer_ = nullptr;
+      if (!turn_) begin_turn();
+    } else if (turn_ && (state == profiles::State::Idle || state == profiles::State::Typing)) {
+      if (look_for_turn()) return end_turn();
+      end_timer_ = loop().after(kLateLine, [this] { end_turn(); });
+    }
+  }
+  void on_ended() override {
+    if (turn_) look_for_turn();
+    turn_.reset();
+    return_timer_ = nullptr;
+    stop_turn_timers();
+    HookedAdapter::on_ended();
   }
 
  private:
@@ -77,20 +109,76 @@ class Gemini final : public HookedAdapter {
     return format("{}-{}-4{}-8{}-{}", part(0, 8), part(8, 4), part(13, 3), part(17, 3), part(20, 12));  // of version 4
   }
 
-  /// `tmp/<project>/chats/session-<time>-<first digits>.jsonl`
+  /// The record of the session that we chose.
   void find_record() {
-    const auto ending = format("-{}.jsonl", id_.substr(0, kNamedDigits));
-    std::error_code none;
-    int looked_at = 0;
-    for (const auto& project : fs::directory_iterator{records_, none})
-      for (const auto& file : fs::directory_iterator{project.path() / "chats", none})
-        if (file.path().filename().string().ends_with(ending))
-          return follow(file.path().string(), id_);
-        else if (++looked_at > kMaxLookedAt)
-          return;
+    if (!record().empty() && session() != id_) return;
+    const auto path = find_gemini_chat_of(records_, id_);
+    if (path.empty() || path == record()) return;
+    if (record().empty())
+      follow(path, id_, started_at_);
+    else
+      move(path, id_, heard_until_);
+  }
+
+  void on_record_removed() override {
+    return_looks_ = 0;
+    look_for_return();
+  }
+  void look_for_return() {
+    return_timer_ = nullptr;
+    find_record();
+    if (has_lost_record() && ++return_looks_ < kMaxReturnLooks)
+      return_timer_ = loop().after(kReturnInterval, [this] { look_for_return(); });
+  }
+
+  void stop_turn_timers() {
+    look_timer_ = nullptr;
+    end_timer_ = nullptr;
+  }
+  void begin_turn() {
+    turn_ = std::max(loop().now().wall - kTurnSlack, rested_at_);
+    look_in_turn();
+  }
+  void look_in_turn() {
+    look_timer_ = nullptr;
+    if (!look_for_turn()) look_timer_ = loop().after(kTurnLookInterval, [this] { look_in_turn(); });
+  }
+
+  /// Is the turn in the record that is followed, or in one that is followed from now on?
+  bool look_for_turn() {
+    if (record().empty()) return true;  // the screen is heard, and nothing else was promised
+    struct stat status{};
+    const bool there = ::stat(record().c_str(), &status) == 0;
+    if (there && status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000 >= *turn_) return true;
+    const auto chats = fs::path{record()}.parent_path();
+    prompts_ = read_gemini_prompts((chats.parent_path() / "logs.json").string(), id_, *turn_, started_at_);
+    const auto chat = find_gemini_chat(chats.string(), prompts_);
+    holders_ = chat.holders;
+    if (chat.path.empty() || chat.path == record()) return false;
+    move(chat.path, chat.session, std::max(*turn_, heard_until_));
+    return true;
+  }
+
+  void end_turn() {
+    stop_turn_timers();
+    if (!look_for_turn() && (!prompts_.readable || holds_a_prompt(prompts_)))
+      lose_record(holders_ > 1
+                      ? format("its last turn is not in its record {}, and several others hold the prompt", record())
+                      : format("its last turn is not in its record {}, nor in another one of the project", record()));
+    turn_.reset();
+    rested_at_ = loop().now().wall;
+    if (!follows()) heard_until_ = rested_at_;  // by the screen
   }
 
   std::string records_, id_;
+  std::optional<WallMs> turn_;  // what is written from then on belongs to the turn that goes on
+  WallMs started_at_ = 0;
+  GeminiPrompts prompts_;    // of that turn, as they were read last
+  std::size_t holders_ = 0;  // records that hold its prompt
+  WallMs rested_at_ = 0;     // the turn before it ended
+  WallMs heard_until_ = 0;   // on the screen, while there was no record
+  int return_looks_ = 0;
+  std::unique_ptr<net::Timer> look_timer_, end_timer_, return_timer_;
 };
 
 }  // namespace
