@@ -142,6 +142,10 @@ void ObservedAgent::on_transcript_problem(const std::string& sentence) {
   log::info("cannot follow the transcript of an observed agent", {{"agent", name_}, {"error", sentence}});
 }
 
+void ObservedAgent::on_transcript_gone() {
+  log::info("the transcript of an observed agent was removed", {{"agent", name_}, {"transcript", transcript_->path()}});
+}
+
 void ObservedAgent::on_ready(const client::Session&) {
   if (inbox_) inbox_->on_connected();
   report_state();
