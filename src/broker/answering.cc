@@ -251,6 +251,7 @@ std::string Core::answer_to(const PendingSend& sent) {
     if (to != nullptr && to->connected()) {
       ack.waits = only.hold == records::Hold::Policy ? held_by_policy(only.to)
                                                      : why_closed(*to, only.lane, gate(*to, only.lane).closed);
+      if (ack.waits.empty() && only.lane.mode == protocol::DeliveryMode::Manual) ack.waits = held_as_manual(only.to);
       if (ack.waits.empty() && to->activity.state == "blocked")
         ack.waits = format("{} asks its user something; see agent-relay permissions and questions", only.to.value());
     }

@@ -89,6 +89,8 @@ TEST_F(Conversations, TheSenderIsToldWhySomethingDoesNotGoRightNow) {
     return text(payload(world.heard(alice, "ACK").at(0)), "waits");
   };
   EXPECT_EQ(waits("message-1"), "");
+  EXPECT_EQ(waits("message-m", in_mode("manual")),
+            "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
   EXPECT_EQ(waits("message-2", in_mode("next-message")), "it waits for the session's next message");
   const auto person = world.join_person();
   world.control(person, R"("action":"pause","agent":"Bob","reason":"lunch")");

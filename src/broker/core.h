@@ -378,6 +378,8 @@ class Core {
     Key up_to = kAllOfIt;  // when it is open: only deliveries up to this rank
   };
   [[nodiscard]] Gate gate(const AgentState& agent, protocol::Lane lane) const;
+  /// Of a message in mode `manual`.
+  [[nodiscard]] static std::string held_as_manual(const AgentName& to);
   [[nodiscard]] static std::string why_closed(const AgentState& agent, protocol::Lane lane, Closed closed);
   /// A look at what waits in lanes that a session cannot serve.
   struct Unable {

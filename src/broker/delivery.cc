@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "broker/core.h"
 #include "protocol/json_writer.h"
+#include "protocol/send.h"
 #include "records/short_id.h"
 
 namespace relay::broker {
@@ -103,7 +104,9 @@ void Core::deliver(AgentState& agent, InFlight& item) {
     // ones of its stream, and be taken for a repetition.
     const auto late = agent.mailbox.finish(delivery.key);
     return end_delivery(agent, late->parcel, records::state_when_late(late->parcel.delivery.proof),
-                        {.key = late->parcel.delivery.key, .reason = std::string{records::kReasonExpired}});
+                        {.key = late->parcel.delivery.key,
+                         .reason = std::string{protocol::expiry_reason(late->parcel.message->payload_meta,
+                                                                       late->parcel.delivery.expires_at)}});
   }
   for (const auto& position : agent.resume_positions) {
     const bool topic_fits =
@@ -256,7 +259,7 @@ void Core::expired(records::ExpireResult result) {
   for (const auto& gone : result.expired) {
     if (unseen_.has(Deed::Finished, gone.delivery)) continue;  // it was finished first
     if (AgentState* to = find_agent(gone.to.value())) {
-      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, records::kReasonExpired);
+      if (to->mailbox.is_with_session(gone.delivery)) tell_cancelled(*to, gone.delivery, gone.reason);
       to->mailbox.drop(gone.delivery);
       if (is_held(gone.delivery, gone.hold)) to->mailbox.let_go_one();
       settle_delivery(*to, gone.delivery);
@@ -264,7 +267,7 @@ void Core::expired(records::ExpireResult result) {
       pump(*to);
     }
     // Said by the store itself, so there is nothing to save: only to tell.
-    tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = std::string{records::kReasonExpired}},
+    tell({.key = gone.delivery, .state = gone.state, .at = now_.wall, .reason = gone.reason},
          {heading_of(gone.message, gone.from, gone.to), gone.to, protocol::Refusal::Expired});
   }
   unseen_.end_look(*std::exchange(expiring_, std::nullopt));

@@ -35,6 +35,10 @@ Core::Gate Core::gate(const AgentState& agent, Lane lane) const {
   return {.closed = state.empty() || is_safe(state) ? Closed::No : Closed::Busy};
 }
 
+std::string Core::held_as_manual(const AgentName& to) {
+  return format("it is held until the agent fetches it or `agent-relay flush {}` lets it go", to.value());
+}
+
 std::string Core::why_closed(const AgentState& agent, Lane lane, Closed closed) {
   switch (closed) {
     case Closed::No: return {};
@@ -43,7 +47,7 @@ std::string Core::why_closed(const AgentState& agent, Lane lane, Closed closed) 
       return agent.record.pause_reason.empty() ? "it is paused by a person"
                                                : format("it is paused by a person: {}", agent.record.pause_reason);
     case Closed::Unsupported: return format("its session cannot do {}", name_of(lane.mode));
-    case Closed::Manual: return "it is kept until it is flushed or fetched";
+    case Closed::Manual: return held_as_manual(agent.name());
     case Closed::Boundary:
       return lane.mode == DeliveryMode::NextMessage ? "it waits for the session's next message"
                                                     : "it waits for the session's next tool call";
@@ -123,6 +127,7 @@ std::string Core::why_it_waits(const records::Delivery& delivery, std::string_vi
   if (its.closed != Closed::No) return why_closed(*to, delivery.lane, its.closed);
   if (!to->mailbox.flight().contains(delivery.key)) return format("{} messages wait for it", to->mailbox.pending);
   if (delivery.state == records::DeliveryState::Queued) return "it was sent, and its session has not answered";
+  if (delivery.lane.mode == DeliveryMode::Manual) return held_as_manual(delivery.to);  // a flush changes its lane
   return last_reason.empty() ? "its session has it" : std::string{last_reason};
 }
 

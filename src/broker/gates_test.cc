@@ -136,7 +136,7 @@ TEST_F(Gates, ASessionWithAQueueGetsWhatItCanDoWhateverItDoes) {
 TEST_F(Gates, TraceSaysWhyItWaits) {
   auto bob = join_callback(world);
   world.send(alice, "message-manual", "Bob", "hi", in_mode("manual"));
-  EXPECT_EQ(waits("message-manual"), "it is kept until it is flushed or fetched");
+  EXPECT_EQ(waits("message-manual"), "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
   world.send(alice, "message-given", "Bob", "hi");
   EXPECT_EQ(waits("message-given"), "it was sent, and its session has not answered");
   const auto id = given(world, bob).at(0);
@@ -155,6 +155,15 @@ TEST_F(Gates, TraceSaysWhyItWaits) {
   world.control(person, R"("action":"policy","agent":"Bob","rules":[{"from":"*","action":"hold"}])");
   world.send(alice, "message-held", "Bob", "hi");
   EXPECT_EQ(waits("message-held"), "the policy of Bob holds it; `agent-relay flush Bob` lets it go");
+}
+
+TEST_F(Gates, ManualMessageThatAHostHasSaysHowItIsLetGo) {
+  const auto bob = join_host(world);
+  world.send(alice, "message-1", "Bob", "hi", in_mode("manual"));
+  EXPECT_EQ(text(payload(world.heard(alice, "ACK").at(0)), "waits"),
+            "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
+  world.receipt(bob, given(world, bob).at(0), R"("status":"deferred","reason":"it is held")");
+  EXPECT_EQ(waits("message-1"), "it is held until the agent fetches it or `agent-relay flush Bob` lets it go");
 }
 
 TEST_F(Gates, TraceTellsWhereADeliveryStands) {

@@ -142,7 +142,7 @@ TEST_F(Receipts, TheEarlierOfDeadlineAndTimeToLiveCounts) {
   world.pass(6s);
   const auto told = world.heard(alice, "RECEIPT").at(0);
   EXPECT_EQ(receipt_word(told), "failed EXPIRED");
-  EXPECT_EQ(text(payload(told), "reason"), "its time ran out");
+  EXPECT_EQ(text(payload(told), "reason"), "its deadline passed");
   const auto order = world.heard(bob, "CANCEL");
   ASSERT_EQ(order.size(), 1u) << "whoever has it must not write it any more";
   EXPECT_EQ(text(payload(order[0]), "deliveryId"), id);

@@ -104,7 +104,8 @@ Message message_of(const client::Incoming& incoming) {
     message.reply_to = meta->reply_to;
     if (meta->delivery) message.mode = meta->delivery->mode;
     if (meta->ttl_ms) expire(message, std::min(incoming.envelope.ts, kLastTime) + *meta->ttl_ms);
-    if (meta->delivery && meta->delivery->deadline > 0) expire(message, meta->delivery->deadline);
+    if (meta->delivery) message.deadline = meta->delivery->deadline;
+    if (message.deadline > 0) expire(message, message.deadline);
     message.answer_expected = meta->sync && meta->sync->blocking;
   }
   if (incoming.delivery.mode) message.mode = *incoming.delivery.mode;
@@ -124,6 +125,12 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
           .reason = std::move(reason),
           .way = std::string{way},
           .evidence = std::string{protocol::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
+}
+
+protocol::Receipt expired_receipt(const Letter& letter) {
+  return {.status = protocol::ReceiptStatus::Failed,
+          .reason = std::string{protocol::expiry_reason(letter.deadline, letter.expires_at.value_or(0))},
+          .code = std::string{protocol::name_of(protocol::Refusal::Expired)}};
 }
 
 std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall) {

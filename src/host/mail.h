@@ -40,6 +40,7 @@ struct Letter {
   bool typed_only = false;  // its native way took nothing
   SteadyTime not_before{};  // tried and not taken: not again before
   std::optional<WallMs> expires_at = {};
+  WallMs deadline = 0;  // of the message; 0: none
   Injection injection;
   std::string reason = {};    // why it waits
   std::string told = {};      // the last reason the daemon was told
@@ -71,9 +72,13 @@ struct Message {
   std::vector<speech::AttachedFile> files = {};
   std::optional<std::int64_t> importance = {};
   std::optional<WallMs> expires_at = {};
+  WallMs deadline = 0;  // 0: none
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 Message message_of(const client::Incoming& incoming);
+
+/// The receipt of one that expired before the agent had it.
+protocol::Receipt expired_receipt(const Letter& letter);
 
 /// When to look whether its time is over; what lies very far away is looked at before.
 std::optional<SteadyTime> expiry_of(const Letter& letter, SteadyTime now, WallMs wall);

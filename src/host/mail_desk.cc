@@ -53,6 +53,7 @@ Message MailDesk::receive(const client::Incoming& incoming, WallMs now) {
                .mode = message.mode,
                .quiet = message.quiet,
                .expires_at = message.expires_at,
+               .deadline = message.deadline,
                .injection = injection_for(message.mode)});
   return message;
 }

@@ -191,9 +191,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
   while (!letters_.empty()) {
     auto& letter = letters_.front();
     if (letter.expires_at && *letter.expires_at <= view.wall && !letter.injection.begun()) {
-      finish(letter, {.status = ReceiptStatus::Failed,
-                      .reason = "its time was over before it could be typed",
-                      .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
+      finish(letter, expired_receipt(letter));
       letters_.pop_front();
       continue;
     }

@@ -320,7 +320,7 @@ TEST_F(MailroomTest, WhatExpiredWhileItWaitedIsNotTyped) {
   (void)heard();
   view.wall = 5'000;
   after(10s, State::Idle);
-  EXPECT_EQ(heard(), (std::vector<std::string>{"a failed: its time was over before it could be typed"}));
+  EXPECT_EQ(heard(), (std::vector<std::string>{"a failed: its ttl ran out"}));
 }
 
 TEST_F(MailroomTest, ExplanationsEndWhenNobodyLearns) {

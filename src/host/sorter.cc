@@ -165,9 +165,7 @@ void Sorter::drop_expired(const View& view) {
   for (auto* queue : queues())
     queue->erase_if([&](const Letter& letter) {
       if (!letter.expires_at || *letter.expires_at > view.wall) return false;
-      end(letter, {.status = ReceiptStatus::Failed,
-                   .reason = "its time was over before it could be brought",
-                   .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
+      end(letter, expired_receipt(letter));
       return true;
     });
 }
@@ -180,7 +178,8 @@ std::optional<SteadyTime> Sorter::serve(Lane which, const View& view) {
     return std::nullopt;
   };
   const auto mode = which.mode;
-  if (mode == DeliveryMode::Manual) return all_wait("it is kept until the agent fetches it");
+  if (mode == DeliveryMode::Manual)
+    return all_wait("it is held until the agent fetches it or `agent-relay flush` lets it go");
   const auto& by = view.can.by(mode);
   if (by.moment == Moment::Asked)
     return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"

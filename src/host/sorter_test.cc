@@ -536,7 +536,7 @@ TEST_F(SorterTest, AModeNobodyCanServeWaitsVisiblyAndBlocksNobody) {
   (void)heard();
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"a deferred: this agent cannot be given words with its next tool call", "type text of c",
-                            "b deferred: it is kept until the agent fetches it"}));
+                            "b deferred: it is held until the agent fetches it or `agent-relay flush` lets it go"}));
 }
 
 TEST_F(SorterTest, WhatIsUrgentGoesBeforeWhatStandsAtTheGate) {
@@ -708,7 +708,16 @@ TEST_F(SorterTest, WhatExpiredGoesNowhere) {
   view.wall = 5'000;
   (void)heard();
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), Lines{"a failed: its time was over before it could be brought"});
+  EXPECT_EQ(heard(), Lines{"a failed: its ttl ran out"});
+  sorter.add({.place = {.id = "b"},
+              .text = "text of b",
+              .expires_at = 7'000,
+              .deadline = 7'000,
+              .injection = Injection{rules}});
+  view.wall = 7'000;
+  (void)heard();
+  after(1s, State::Idle);
+  EXPECT_EQ(heard(), Lines{"b failed: its deadline passed"});
 }
 
 TEST_F(SorterTest, TellsByWhichWayAndWhatShowsIt) {
@@ -756,7 +765,8 @@ TEST_F(SorterTest, WhilePausedNothingNewGoesAnyWay) {
   EXPECT_EQ(heard(), Lines{"c delivered seen: fetched by the agent"}) << "the agent itself asks";
   sorter.pause(std::nullopt);
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (Lines{"hand text of b", "d deferred: it is kept until the agent fetches it"}));
+  EXPECT_EQ(heard(), (Lines{"hand text of b",
+                            "d deferred: it is held until the agent fetches it or `agent-relay flush` lets it go"}));
 }
 
 TEST_F(SorterTest, APauseTakesBackWhatStandsAtTheGateAndHasNotBegun) {
@@ -787,7 +797,8 @@ TEST_F(SorterTest, WhatIsFlushedChangesItsLaneAtOnce) {
   EXPECT_EQ(gate->mode, DeliveryMode::Immediate);
   sorter.move({.id = "a", .seq = 10}, DeliveryMode::Manual, Injection{rules});
   after(1s, State::Idle);
-  EXPECT_EQ(heard(), (Lines{"type text of b", "a deferred: it is kept until the agent fetches it"}))
+  EXPECT_EQ(heard(), (Lines{"type text of b",
+                            "a deferred: it is held until the agent fetches it or `agent-relay flush` lets it go"}))
       << "from the gate too, as long as it has not begun";
 }
 

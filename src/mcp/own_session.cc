@@ -7,6 +7,7 @@
 #include "protocol/contract.h"
 #include "protocol/json_scanner.h"
 #include "protocol/requests.h"
+#include "protocol/send.h"
 #include "protocol/utf8.h"
 
 namespace relay::mcp {
@@ -146,8 +147,10 @@ client::Taken OwnSession::on_incoming(const client::Incoming& incoming) {
     if (meta->delivery) held.letter.mode = protocol::name_of(meta->delivery->mode);
     held.letter.answer_expected = meta->sync && meta->sync->blocking;
     held.letter.reply_to = meta->reply_to;
-    if (meta->delivery && meta->delivery->deadline > 0)
-      held.expires_at = std::min(held.expires_at.value_or(meta->delivery->deadline), meta->delivery->deadline);
+    if (meta->delivery && meta->delivery->deadline > 0) {
+      held.deadline = meta->delivery->deadline;
+      held.expires_at = std::min(held.expires_at.value_or(held.deadline), held.deadline);
+    }
   }
   if (const auto end = incoming.delivery.expires_at)  // a redelivered one has an end of its own
     held.expires_at = *end > 0 ? std::optional{*end} : std::nullopt;
@@ -289,7 +292,7 @@ void OwnSession::drop_expired() {
   std::erase_if(held_, [&](const Held& held) {
     if (!held.expires_at || *held.expires_at > now) return false;
     link_->report(*held.place, {.status = protocol::ReceiptStatus::Failed,
-                                .reason = "its time was over before it was read",
+                                .reason = std::string{protocol::expiry_reason(held.deadline, *held.expires_at)},
                                 .code = std::string{protocol::name_of(protocol::Refusal::Expired)}});
     return true;
   });

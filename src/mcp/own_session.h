@@ -55,6 +55,7 @@ class OwnSession final : public Post, public client::LinkListener {
     Letter letter;
     std::optional<client::Place> place;
     std::optional<WallMs> expires_at = {};
+    WallMs deadline = 0;  // of the message; 0: none
   };
   /// What was handed to the outbox and has not been answered, or has a key.
   struct Posted {

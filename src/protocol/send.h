@@ -59,6 +59,11 @@ std::string with_reply_to(std::string_view payload_meta, std::string_view id);
 /// Empty text is an empty meta. Unknown members are ignored (they travel on unchanged).
 Result<SendMeta> parse_send_meta(std::string_view payload_meta);
 
+/// Why a delivery that was due by `expires_at` ended: the deadline of its message (0: none) or its ttl, which each has.
+std::string_view expiry_reason(WallMs deadline, WallMs expires_at);
+/// The same, from the meta of the message.
+std::string_view expiry_reason(std::string_view payload_meta, WallMs expires_at);
+
 struct Ack {
   std::string ack_id;
   std::uint64_t seq = 0;                    // 0 when absent

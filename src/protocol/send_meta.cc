@@ -62,6 +62,15 @@ Result<std::optional<std::int64_t>> parse_importance(const Field& field) {
 
 }  // namespace
 
+std::string_view expiry_reason(WallMs deadline, WallMs expires_at) {
+  return deadline > 0 && deadline == expires_at ? "its deadline passed" : "its ttl ran out";
+}
+
+std::string_view expiry_reason(std::string_view payload_meta, WallMs expires_at) {
+  const auto meta = parse_send_meta(payload_meta);
+  return expiry_reason(meta && meta->delivery ? meta->delivery->deadline : 0, expires_at);
+}
+
 Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   SendMeta meta;
   if (payload_meta.empty()) return meta;

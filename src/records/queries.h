@@ -88,6 +88,7 @@ struct Expired {
   std::string message_id;
   Hold hold{};                                   // until then
   DeliveryState state = DeliveryState::Expired;  // or InDoubt: it was being brought
+  std::string reason = {};                       // which limit ended it
 };
 struct ExpireResult {
   std::vector<Expired> expired;

@@ -49,8 +49,6 @@ enum class DeliveryState : std::uint8_t {
 };
 std::string_view name_of(DeliveryState state);
 
-inline constexpr const char* kReasonExpired = "its time ran out";
-
 /// Will nothing further happen by itself?
 constexpr bool is_final(DeliveryState state) {
   return state != DeliveryState::Queued && state != DeliveryState::Accepted && state != DeliveryState::Deferred;

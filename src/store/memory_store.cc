@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "protocol/send.h"
 #include "records/short_id.h"
 #include "store/message_rows.h"
 
@@ -315,9 +316,9 @@ Result<ExpireResult> MemoryStore::expire(const ExpireRequest& request) {
     const auto delivery = tables_.deliveries.at(due.begin()->second).delivery;
     const auto& message = tables_.messages.at(delivery.message.value());
     const auto state = state_when_late(delivery.proof);
-    result.expired.push_back(
-        {delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold, state});
-    RELAY_TRY(on(ChangeDelivery{delivery.key, state, delivery.proof, request.now, kReasonExpired}));
+    result.expired.push_back({delivery.key, delivery.message, message.from, delivery.to, message.id, delivery.hold,
+                              state, std::string{protocol::expiry_reason(message.payload_meta, delivery.expires_at)}});
+    RELAY_TRY(on(ChangeDelivery{delivery.key, state, delivery.proof, request.now, result.expired.back().reason}));
   }
   if (!due.empty()) result.next_expiry = due.begin()->first;
   return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "protocol/send.h"
 #include "records/short_id.h"
 #include "store/message_rows.h"
 #include "store/message_store.h"
@@ -185,7 +186,7 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
   std::vector<Proof> proofs;
   {
     const auto due = RELAY_TRY(
-        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof, d.wait"
+        connection_.use("SELECT d.key, d.message, s.name, r.name, m.id, d.proof, d.wait, m.payload_meta, d.expires_at"
                         " FROM deliveries d INDEXED BY deliveries_expiring CROSS JOIN messages m ON m.key=d.message"
                         " JOIN names s ON s.id=m.sender JOIN names r ON r.id=d.recipient"
                         " WHERE " RELAY_PENDING(
@@ -194,13 +195,14 @@ Result<ExpireResult> SqliteWriter::expire(const ExpireRequest& request) {
     while (RELAY_TRY(due->step())) {
       result.expired.push_back({Key{due->integer(0)}, Key{due->integer(1)}, AgentName{due->text(2)},
                                 AgentName{due->text(3)}, due->text(4), read_hold(due->integer(6)),
-                                state_when_late(read_proof(due->integer(5)))});
+                                state_when_late(read_proof(due->integer(5))),
+                                std::string{protocol::expiry_reason(due->text(7), due->integer(8))}});
       proofs.push_back(read_proof(due->integer(5)));
     }
   }
   for (std::size_t at = 0; at < result.expired.size(); ++at) {
     RELAY_TRY(on(ChangeDelivery{result.expired[at].delivery, result.expired[at].state, proofs[at], request.now,
-                                kReasonExpired}));
+                                result.expired[at].reason}));
   }
   RELAY_TRY(write_gathered());
   const auto next =

@@ -180,7 +180,8 @@ TEST(StoresAgree, WhateverHappensToDeliveries) {
         const auto one = memory.expire(request).value(), other = (*durable)->expire(request).value();
         ASSERT_EQ(one.next_expiry, other.next_expiry);
         ASSERT_TRUE(std::ranges::equal(one.expired, other.expired, [](const auto& a, const auto& b) {
-          return a.delivery == b.delivery && a.hold == b.hold && a.to == b.to && a.from == b.from;
+          return a.delivery == b.delivery && a.hold == b.hold && a.to == b.to && a.from == b.from &&
+                 a.reason == b.reason;
         }));
         ASSERT_TRUE(memory.commit() && (*durable)->commit());
       }
