@@ -141,6 +141,7 @@ void Core::answer_control(const Steering& steering, const std::optional<Objectio
     const AgentState* agent = find_agent(request.agent);
     payload.raw("rules",
                 protocol::write_policy(agent != nullptr ? agent->record.policy : std::vector<protocol::PolicyRule>{}));
+    if (agent != nullptr && agent->mailbox.held > 0) payload.field("held", agent->mailbox.held);
   } else {
     payload.field("count", steering.count);
     if (!steering.ids.empty()) {

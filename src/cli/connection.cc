@@ -60,15 +60,18 @@ std::string_view describe(Errc code) {
     case Errc::NobodyReads: return "nobody reads the output";
     case Errc::NoSuchAgent: return "no such agent";
     case Errc::HostGone: return "the agent's host has ended";
+    case Errc::Interrupted: return "interrupted";
   }
   return "";
 }
 
-Result<bool> wait_for(int fd, short events, Deadline deadline, int output) {
+Result<bool> wait_for(int fd, short events, Deadline deadline, int output, int interrupts) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd watched[] = {{fd, events, 0}, {output, 0, 0}};
-    const int ready = ::poll(watched, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
+    pollfd watched[] = {{fd, events, 0}, {output, 0, 0}, {interrupts, POLLIN, 0}};
+    const int ready =
+        ::poll(watched, std::size(watched), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX)));
+    if (ready > 0 && watched[2].revents != 0) return fail(Errc::Interrupted, "interrupted");
     if (ready > 0 && watched[0].revents == 0) return fail(Errc::NobodyReads, "nobody reads the output any more");
     if (ready > 0) return true;
     if (ready == 0) return false;
@@ -124,7 +127,7 @@ Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
 }
 
 Result<void> Connection::read_some(Deadline deadline) {
-  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_)))
+  if (!RELAY_TRY(wait_for(fd_.get(), POLLIN, deadline, output_, interrupts_)))
     return fail(Errc::TimedOut,
                 relay::format("the daemon at {} did not answer in time; see: agent-relay doctor", path_));
   std::array<char, kReadBytes> buffer;

@@ -30,6 +30,7 @@ enum class Errc {
   NobodyReads,  // the other end of our output is gone
   NoSuchAgent,  // nobody of that name runs here
   HostGone,     // the host of an agent ended in mid-sentence
+  Interrupted,  // Ctrl-C while we waited
 };
 std::string_view describe(Errc code);
 
@@ -38,8 +39,8 @@ inline constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
 Deadline in(std::chrono::milliseconds delay);
 
 /// True when the descriptor became ready, false when time ran out. An error NobodyReads when nobody can read `output` any
-/// more.
-Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1);
+/// more, Interrupted when `interrupts` is readable (interrupts.h).
+Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1, int interrupts = -1);
 
 /// A frame with the bytes it lives in.
 struct Frame {
@@ -66,6 +67,8 @@ class Connection {
 
   /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
   void end_with(int output) { output_ = output; }
+  /// From now on waiting for a frame also ends, with Interrupted, when that descriptor is readable (interrupts.h).
+  void end_on_interrupt(int interrupts) { interrupts_ = interrupts; }
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
@@ -77,6 +80,7 @@ class Connection {
   std::string path_;
   protocol::FrameReader reader_;
   int output_ = -1;
+  int interrupts_ = -1;
 };
 
 }  // namespace relay::cli

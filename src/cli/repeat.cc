@@ -73,7 +73,9 @@ class Repeat {
       return Failure{watched.error()};
     if (stored) return ended(Kind::Reached);  // that much the daemon said itself
     if (not_found_) return not_followed("that is the id of another message");
-    if (!is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
+    const bool interrupted = is(watched.error(), Errc::Interrupted);
+    if (!interrupted && !is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
+    if (interrupted) fate_.reason = watched.error().message();
     fate_.code = ending_of(watched.error()).code;
     return ended(Kind::NotYet);
   }
@@ -162,8 +164,9 @@ bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery) {
 }
 
 Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
-                            const std::function<void(const Fate&)>& on_news) {
+                            const std::function<void(const Fate&)>& on_news, int interrupts) {
   auto ledger = RELAY_TRY(join_workspace(context));
+  ledger.end_on_interrupt(interrupts);
   std::optional<Answers> answers;
   if (letter.until == Until::Answered) answers.emplace(RELAY_TRY(join_workspace(context)), letter.to, letter.from);
   return Repeat{letter, std::move(fate), on_news}.run(std::move(ledger), std::move(answers));

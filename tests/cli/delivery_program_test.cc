@@ -110,6 +110,25 @@ TEST_F(Deliveries, WhatIsNotDeliveredInTimeIsSaidHowFarItCame) {
   EXPECT_TRUE(has(late.err, "the composer holds a draft")) << late.err;
 }
 
+TEST_F(Deliveries, InterruptedSenderIsToldThatItsMessageStaysStored) {
+  auto carol = listen("Carol");
+  carol->signal(SIGTERM);
+  carol->finish();
+  const auto waiting = box.start({"send", "Carol", "for later", "--wait"});
+  ASSERT_TRUE(waiting->complains("Carol is offline since"));
+  waiting->signal(SIGINT);
+  const auto ended = waiting->finish();
+  EXPECT_EQ(ended.code, 128 + SIGINT);
+  EXPECT_TRUE(has(ended.err, "interrupted: it is stored and will be delivered later, Carol is offline since"))
+      << ended.err;
+  EXPECT_TRUE(has(ended.err, "agent-relay trace ")) << ended.err;
+  Terminal person{box, {"send", "Carol", "for later too", "--ask"}, 200};
+  ASSERT_TRUE(person.shows("Carol is offline since"));
+  person.type("\x03");
+  EXPECT_EQ(person.finish(), 128 + SIGINT);
+  EXPECT_TRUE(person.shows("interrupted: it is stored and will be delivered later")) << person.screen();
+}
+
 TEST_F(Deliveries, APersonSeesTheMessageOnItsWay) {
   start("Bob", {"--status"});
   Terminal sender{box, {"send", "Bob", "hello", "--wait"}};
@@ -359,6 +378,18 @@ TEST_F(Deliveries, WhatIsManualWaitsForFlush) {
   EXPECT_EQ(integer_member(box.ok_json({"flush", "Bob"}), "count"), 0);
 }
 
+TEST_F(Deliveries, EndOfAHoldingPolicyTellsOfHeldMessagesOnlyWhenThereAreSome) {
+  join("Bob");
+  box.ok({"policy", "Bob", "hold"});
+  box.ok({"send", "Bob", "held"});
+  const auto some = box.run({"policy", "Bob", "refuse"});
+  EXPECT_TRUE(has(some.err, "what was held before stays held until: agent-relay flush Bob")) << some.err;
+  box.ok({"policy", "Bob", "hold"});
+  box.ok({"flush", "Bob"});
+  const auto none = box.run({"policy", "Bob", "refuse"});
+  EXPECT_FALSE(has(none.err, "held")) << none.err;
+}
+
 TEST_F(Deliveries, APolicyHoldsOrRefusesBySender) {
   auto bob = listen("Bob");
   EXPECT_TRUE(has(box.ok({"policy", "Bob"}), "everyone"));
@@ -435,6 +466,16 @@ TEST_F(Deliveries, ACancelThatComesTooLateSaysSo) {
   ASSERT_NE(array_member(told, "tooLate"), nullptr) << late.out;
   ASSERT_EQ(array_member(told, "tooLate")->size(), 1U) << late.out;
   EXPECT_EQ(string_member(array_member(told, "tooLate")->at(0).get_object(), "deliveryId"), delivery);
+}
+
+TEST_F(Deliveries, WhatExpiredSaysWhichLimitEndedIt) {
+  join("Bob");
+  const auto by_deadline = send("Bob", "by deadline", {"--deadline", "300ms"});
+  const auto by_ttl = send("Bob", "by ttl", {"--ttl", "300ms"});
+  ASSERT_TRUE(comes_to(by_deadline, "expired")) << story(by_deadline);
+  ASSERT_TRUE(comes_to(by_ttl, "expired")) << story(by_ttl);
+  EXPECT_TRUE(has(story(by_deadline), "its deadline passed")) << story(by_deadline);
+  EXPECT_TRUE(has(story(by_ttl), "its ttl ran out")) << story(by_ttl);
 }
 
 TEST_F(Deliveries, WhatExpiredIsListedAndSentAgain) {

@@ -86,8 +86,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
     const auto done = RELAY_CLI_TRY(steer(connection, {{"action", "policy"}, {"agent", name}, {"rules", wanted}}));
     if (done.refusal) return complain(*done.refusal);
     const auto holds = [](const PolicyRule& rule) { return rule.action == PolicyAction::Hold; };
-    const bool held = std::ranges::any_of(earlier, holds);
-    if (held && !std::ranges::any_of(rules, holds))
+    const bool held = integer_member(done.result, "held").value_or(0) > 0;
+    if (held && std::ranges::any_of(earlier, holds) && !std::ranges::any_of(rules, holds))
       remark(
           relay::format("what was held before stays held until: agent-relay flush {}", sanitised(name, Lines::Join)));
   }

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/given_text.h"
+#include "cli/interrupts.h"
 #include "cli/invocation.h"
 #include "cli/journey.h"
 #include "cli/message.h"
@@ -42,7 +43,7 @@ Until until_of(std::string_view word) {
   return word == "accepted" ? Until::Accepted : word == "seen" ? Until::Seen : Until::Delivered;
 }
 
-/// Too late, or the daemon went away: how far it came, as far as that is known.
+/// Too late, interrupted, or the daemon went away: how far it came, as far as that is known.
 ExitCode tell_not_yet(const Fate& fate, const Letter& letter, const Context& context) {
   const auto what = fate.reason.empty() ? relay::format("it was not {} within {}", word_of(letter.until),
                                                         short_duration(letter.patience))
@@ -192,8 +193,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
     if (fate.steps.empty() && fate.offline_since > 0 && !progress.is_live() && !invocation.has("--json"))
       remark(queued_sentence(fate, letter.to, host_runs(context, fate, letter.to), context.now()));
   };
+  const Interrupts interrupts;
+  connection.end_on_interrupt(interrupts.fd());
   auto fate = hand_over(connection, letter, on_news);
-  if (fate && fate->kind == Fate::Kind::Repeat) fate = fate_of_repeat(context, letter, *std::move(fate), on_news);
+  if (fate && fate->kind == Fate::Kind::Repeat)
+    fate = fate_of_repeat(context, letter, *std::move(fate), on_news, interrupts.fd());
   progress.clear();
   if (!fate) return complain(fate.error());
   return tell(*fate, letter, invocation.has("--json"), context);
