@@ -218,10 +218,13 @@ class Chat final : public client::LinkListener, public LineListener, public Line
 
   void on_lost(const std::string& reason, Millis) override {
     if (!was_lost_) was_closed_ = reason == protocol::kWorkspaceClosed;
-    if (!std::exchange(was_lost_, true))
-      remark(relay::format("{}; {}", reason,
-                           interactive_ ? "what you type is kept until it is back; bring it back with: agent-relay up"
-                                        : "trying again"));
+    if (std::exchange(was_lost_, true)) return;
+    // How a connection broke (closed, reset) depends on what was under way and tells the user nothing.
+    const bool announced = was_closed_ || reason == protocol::kDaemonStopping;
+    const std::string_view what = announced ? std::string_view{reason} : "the daemon went away";
+    if (!interactive_) return remark(relay::format("{}; trying again", what));
+    remark(relay::format("{}; what you type is kept and sent when {}; {} it with: agent-relay up", what,
+                         was_closed_ ? "it is open again" : "the daemon is back", was_closed_ ? "open" : "start"));
   }
 
   void on_stopped(const Error& why) override {

@@ -48,7 +48,7 @@ TEST_F(AtATerminal, EnterEndsTheWaitForADaemonThatWasLongAway) {
   Terminal alice{box_, {"chat", "--name", "Alice"}, kWide};
   ASSERT_TRUE(alice.shows("you are Alice"));
   box_.kill_daemon();
-  ASSERT_TRUE(alice.shows("what you type is kept until it is back"));
+  ASSERT_TRUE(alice.shows("the daemon went away; what you type is kept and sent when the daemon is back; start it"));
   for (int i = 0; i < 20; ++i) {  // each failed attempt makes the next wait longer, up to half a minute
     alice.type("\n");
     (void)box_.run({"agents"});
