@@ -25,7 +25,20 @@ constexpr bool is_only_named(Group group) { return group == Group::More || group
 enum class Arity : std::uint8_t { One, Optional, Many, Any };  // Many: one or more; Any: none or more
 
 /// What a shell may offer in this place.
-enum class Completes : std::uint8_t { Nothing, Agents, Channels, Recipients, Shells, Files, Commands, Programs };
+enum class Completes : std::uint8_t {
+  Nothing,
+  Agents,
+  Channels,
+  Recipients,
+  Permissions,  // agents that wait for a permission
+  Questions,    // agents that ask a question
+  Hosts,        // agents whose screen can be attached to
+  Messages,     // ids of the newest messages
+  Shells,
+  Files,
+  Commands,
+  Programs
+};
 
 struct Argument {
   std::string_view name;  // as shown: `TO`

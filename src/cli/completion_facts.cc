@@ -29,6 +29,10 @@ Offer offer_for(Completes completes, std::string_view choices) {
     case Completes::Agents: return {.kind = "agents"};
     case Completes::Channels: return {.kind = "channels"};
     case Completes::Recipients: return {.kind = "recipients"};
+    case Completes::Permissions: return {.kind = "permissions"};
+    case Completes::Questions: return {.kind = "questions"};
+    case Completes::Hosts: return {.kind = "hosts"};
+    case Completes::Messages: return {.kind = "messages"};
     case Completes::Shells: return {.words = std::string{kShells}};
     case Completes::Programs: {
       std::string words;

@@ -83,6 +83,18 @@ TEST_P(CompletionTest, VerbsAndTheirArgumentsAreOffered) {
   expect_completed("policy Bob ref", "refuse", "<policy><Bob><refuse>");
 }
 
+TEST_P(CompletionTest, IdsOfMessagesAreOfferedToTrace) {
+  box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
+  const auto id = std::string{box_.ok_json({"send", "Zoe", "the build is green"}).at("id").as_string()};
+  expect_completed("trace " + id.substr(0, 4), id, "<trace><" + id + ">");
+}
+
+TEST_P(CompletionTest, AgentsThatAskNothingAndHaveNoScreenAreNotOffered) {
+  box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
+  expect_completed("approve Zo", "approve Zo", "<approve><Zo>");
+  expect_completed("attach Zo", "attach Zo", "<attach><Zo>");
+}
+
 TEST_P(CompletionTest, RecipientsAreAgentsAndChannels) {
   box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
   expect_completed("send --from Bob Zo", "Zoe", "<send><--from><Bob><Zoe>");

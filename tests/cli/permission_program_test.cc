@@ -69,6 +69,9 @@ TEST_F(Permissions, WhatIsAskedIsHeldUntilItIsApproved) {
   EXPECT_GT(integer_member(request, "requestedAt").value_or(0), 1'000'000'000'000);
   EXPECT_TRUE(bool_member(request, "canAnswer").value_or(false));
   EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
+  EXPECT_EQ(box.ok({"completion", "--names", "permissions"}), "Bob\n") << "not tester, who asks nothing";
+  EXPECT_EQ(box.ok({"completion", "--names", "questions"}), "");
+  EXPECT_EQ(box.ok({"completion", "--names", "hosts"}), "Bob\n");
   const auto shown = box.ok({"permissions"});
   for (const auto* part : {"Bob", "medium", "make deploy", "no rule speaks of it"})
     EXPECT_NE(shown.find(part), std::string::npos) << shown;

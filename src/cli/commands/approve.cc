@@ -32,10 +32,10 @@ ExitCode answer(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kAgent[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Permissions},
 };
 constexpr Argument kAgentAndChoices[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent that asks", .completes = Completes::Questions},
     {.name = "TEXT", .arity = Arity::Many, .description = "one for each question, in their order"},
 };
 constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which one, when it asks several things"};

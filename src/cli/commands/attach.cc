@@ -32,7 +32,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kArguments[] = {
-    {.name = "NAME", .description = "the agent", .completes = Completes::Agents},
+    {.name = "NAME", .description = "the agent", .completes = Completes::Hosts},
 };
 constexpr Option kOptions[] = {
     {.name = "--view", .description = "only watch; nothing you type reaches the agent"},

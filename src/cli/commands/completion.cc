@@ -18,15 +18,19 @@ namespace {
 constexpr std::string_view kManual = "manual";  // writes docs/cli.md
 constexpr std::string_view kManPage = "man";    // writes share/man/man1/agent-relay.1
 
-/// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
-ExitCode list_names(std::string_view kind, const Context& context) {
-  auto connection = Connection::open(config::socket_to_connect(context.project.socket));
-  if (!connection || !connection->introduce(config::read_system_token(context.home))) return ExitCode::NoDaemon;
-  const auto names = names_of_kind(*connection, kind);
+ExitCode print_lines(const std::vector<std::string>& names) {
   std::string lines;
-  for (const auto& name : names.value_or(std::vector<std::string>{})) lines += name + "\n";
+  for (const auto& name : names) lines += name + "\n";
   print(lines);
   return ExitCode::Yes;
+}
+
+/// For the scripts, while a person presses Tab: one name per line, nothing said and nothing started without a daemon.
+ExitCode list_names(std::string_view kind, const Context& context) {
+  if (kind == "hosts") return print_lines(names_of_hosts(context.project.hosts));
+  auto connection = Connection::open(config::socket_to_connect(context.project.socket));
+  if (!connection || !connection->introduce(config::read_system_token(context.home))) return ExitCode::NoDaemon;
+  return print_lines(names_of_kind(*connection, kind).value_or(std::vector<std::string>{}));
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
@@ -52,7 +56,7 @@ constexpr Option kOptions[] = {
     {.name = "--names",
      .value = "KIND",
      .description = "the names to offer, one per line",
-     .choices = "agents|channels|recipients",
+     .choices = "agents|channels|recipients|permissions|questions|hosts|messages",
      .hidden = true},
 };
 

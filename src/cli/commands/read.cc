@@ -30,7 +30,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   return ExitCode::Yes;
 }
 
-constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or its first letters (at least 4)"}};
+constexpr Argument kArguments[] = {{.name = "ID",
+                                    .description = "a message's id, or its first letters (at least 4)",
+                                    .completes = Completes::Messages}};
 constexpr Option kOptions[] = {kJsonOption};
 
 }  // namespace

@@ -67,7 +67,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   return ExitCode::Yes;
 }
 
-constexpr Argument kArguments[] = {{.name = "ID", .description = "a message's id, or its first letters (at least 4)"}};
+constexpr Argument kArguments[] = {{.name = "ID",
+                                    .description = "a message's id, or its first letters (at least 4)",
+                                    .completes = Completes::Messages}};
 constexpr Option kOptions[] = {
     {.name = "--follow", .description = "draw it anew with every change, until every delivery has ended"},
     kJsonOption,
