@@ -7,7 +7,9 @@
 #include "cli/connection.h"
 #include "config/places.h"
 #include "config/system_token.h"
+#include "host/record.h"
 #include "protocol/names.h"
+#include "tmux/wording.h"
 
 namespace relay::cli {
 namespace {
@@ -17,15 +19,27 @@ constexpr std::size_t kMaxTokenBytes = 128;
 
 std::string outbox_file(const std::string& name) { return config::file_name_of(name) + ".outbox"; }
 
-Result<std::unique_ptr<client::Outbox>> open_outbox(DiskDirectory& directory, const std::string& name, Random& random) {
+/// Who has the name, and what to do about it.
+std::string in_use(const Context& context, const std::string& name, pid_t holder) {
+  const auto pid = holder == 0 ? std::string{} : relay::format(" (pid {})", holder);
+  const auto host = host::host_of(context.project.hosts, name);
+  if (!host || host->pid != holder || host->headless)
+    return relay::format("the name {} is in use by another program here{}; end that one, or choose another with --name",
+                         name, pid);
+  const bool in_tmux = host->detached && !host->spawned;
+  return relay::format(
+      "the name {} is in use by an agent that runs here{}; see it with: agent-relay attach {}{}; for "
+      "another agent, choose another name with --name",
+      name, pid, name, in_tmux ? relay::format(" (or tmux attach -t ={})", tmux::session_name(name)) : "");
+}
+
+Result<std::unique_ptr<client::Outbox>> open_outbox(const Context& context, DiskDirectory& directory,
+                                                    const std::string& name, Random& random) {
   const auto file = outbox_file(name);
   auto outbox = client::Outbox::open(directory, file, {}, client::SyncOn::Transmission, random);
   if (outbox || !is(outbox.error(), LockErrc::Held)) return outbox;
   const auto holder = directory.read(file + ".lock", kMaxPidBytes).value_or(std::nullopt).value_or("");
-  return fail(
-      Errc::NameInUse,
-      relay::format("the name {} is in use by another program here{}; end that one, or choose another with --name",
-                    name, holder.empty() ? "" : relay::format(" (pid {})", std::atoi(holder.c_str()))));
+  return fail(Errc::NameInUse, in_use(context, name, std::atoi(holder.c_str())));
 }
 
 Result<std::string> claim_token(DiskDirectory& directory, const std::string& file, Random& random) {
@@ -68,7 +82,7 @@ Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& nam
   OwnOutbox own;
   own.random = std::make_unique<SystemRandom>();
   own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
-  own.outbox = RELAY_TRY(open_outbox(*own.directory, name, *own.random));
+  own.outbox = RELAY_TRY(open_outbox(context, *own.directory, name, *own.random));
   own.file = outbox_file(name);
   own.claim_token = RELAY_TRY(claim_token(*own.directory, own.file, *own.random));
   return own;

@@ -270,7 +270,10 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   EXPECT_TRUE(comes_to(id, "delivered"));
   EXPECT_EQ(submitted("Bob"), std::vector<std::string>{letter(id, "words for a pane")});
   EXPECT_NE(box.ok({"attach", "Bob", "--print"}).find("words for a pane"), std::string::npos);
-  EXPECT_NE(box.run({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT}).code, 0) << "one of that name is enough";
+  const auto second = box.run({"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT});
+  EXPECT_NE(second.code, 0) << "one of that name is enough";
+  EXPECT_NE(second.err.find("see it with: agent-relay attach Bob (or tmux attach -t =relay-Bob)"), std::string::npos)
+      << second.err;
   box.ok({"release", "Bob"});
   EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
 }
