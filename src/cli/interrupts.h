@@ -2,7 +2,8 @@
 ///
 /// Invariants: the interrupt is kept, so the program ends by it when this object is destroyed, with the exit code of one that
 ///   nobody caught. A SIGINT that the caller ignores (`nohup`, a background job) stays ignored.
-/// Threading: one thread; no other program may be started while it lives, since that would inherit the blocked signal.
+/// Threading: one thread. A program that is started meanwhile inherits the blocked signal, unless its start resets the mask as
+///   launch.cc does.
 #pragma once
 
 #include <signal.h>

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@ struct Plan {
 
 /// Only what is safe between fork and exec.
 [[noreturn]] void become_daemon(const Plan& plan) {
+  sigset_t none;  // a command that waits may have blocked its interrupts (interrupts.h)
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
