@@ -14,6 +14,12 @@ std::size_t end_of_run(const Sight& sight, std::size_t row) {
   return row;
 }
 
+/// The upper edge of a box: of a dialog, or of what a tool shows. Below a composer there are only hints.
+bool begins_box(std::string_view text) {
+  const auto at = text.find_first_not_of(' ');
+  return at != std::string_view::npos && text.substr(at).starts_with("╭");
+}
+
 }  // namespace
 
 Above look_above(const Regex& wanted, const Sight& sight, std::size_t row) {
@@ -100,9 +106,15 @@ std::optional<Composer> ComposerFinder::find(const Sight& sight) const {
     if (!from) return std::nullopt;
     return read(sight, *from, end_of_run(sight, *from + 1));
   }
+  bool box_below = false;
   for (std::size_t row = sight.rows.size(); row-- > sight.screen_top;) {
+    box_below = box_below || begins_box(sight.rows[row].text);
     if (!below_.matches(sight.rows[row].text)) continue;
-    if (const auto from = top(sight, row)) return read(sight, *from, row);
+    const auto from = top(sight, row);
+    if (!from) continue;
+    // What the user said is drawn like a composer by some: above a dialog, and without the cursor, it is that.
+    if (auto found = read(sight, *from, row); found.focused || !box_below) return found;
+    return std::nullopt;
   }
   return std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "speech/line_shape.h"
+
 namespace relay::profiles {
 namespace {
 
@@ -40,7 +42,7 @@ Sight look_at(const terminal::Screen& screen) {
   sight.columns = grid.columns();
   sight.alternate = screen.alternate();
   sight.takes_pastes = screen.modes().bracketed_paste;
-  sight.title = screen.title();
+  sight.title = speech::trimmed_right(screen.title());  // Gemini CLI fills its own up
   sight.status = screen.program_status();
   if (!sight.alternate) {
     const auto& history = screen.scrollback();

@@ -151,6 +151,20 @@ TEST_F(StartingTest, WordsAboutADialogAreNoneWhileAFrameWithoutTheComposerIsDraw
   EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
 }
 
+TEST_F(StartingTest, MessageAboveAnOpenDialogIsNoDraft) {
+  const std::string header = " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n";
+  ASSERT_EQ(look(1s, header), State::Idle);
+  screen.feed("\x1b]0;✋  Action Required (proj)                                   \a\x1b[H\x1b[2J" + header +
+              "▄▄▄▄▄▄▄▄▄▄\r\n > Message from your user human: write a file\r\n▀▀▀▀▀▀▀▀▀▀\r\n✦ Writing.\r\n"
+              "╭────────────────────╮\r\n│ Apply this change? │\r\n│ ● 1. Allow once │\r\n");
+  (void)watcher.look(screen, SteadyTime{2s});
+  EXPECT_EQ(watcher.verdict().state, State::Blocked);
+  EXPECT_FALSE(watcher.picture().composer) << "it is drawn like the composer, which is gone";
+  ASSERT_FALSE(watcher.verdict().evidence.empty());
+  EXPECT_EQ(watcher.verdict().evidence.front().says, "blocked (\"✋  Action Required (proj)\")")
+      << "blanks at its end are none";
+}
+
 TEST_F(StartingTest, QueuedPromptsCountAsWork) {
   ASSERT_EQ(look(1s, " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n"), State::Idle);
   EXPECT_EQ(look(2s, "  Queued (press ↑ to edit):\r\n    Relay message from Bob\r\n"), State::Working);
