@@ -166,6 +166,9 @@ class Adapter {
   virtual void on_hook_gone(std::uint64_t call);
   /// What the host sees: for adapters that need to know when a dialog has closed.
   virtual void on_state(profiles::State state);
+  /// What the whole screen shows, whenever it was looked at and a composer or a dialog was recognised: the window's title, and
+  /// whether it is the agent's start page, without a conversation.
+  virtual void on_shown(std::string_view /*title*/, bool /*start_page*/) {}
   /// The program has ended, and its last words were read: what it had begun will not be completed.
   virtual void on_ended();
 };

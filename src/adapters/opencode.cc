@@ -77,7 +77,9 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   [[nodiscard]] Capabilities capabilities() const override {
     Capabilities can;
     if (!messenger_ || given_up_) return can;
-    if (usable_) can.hear = can.know = can.answer = can.count = way::kServer;
+    if (usable_) can.hear = can.answer = can.count = way::kServer;
+    if (elsewhere_) return can;
+    if (usable_) can.know = way::kServer;
     can.by(DeliveryMode::Immediate) = {Moment::AnyTime, way::kServer};  // the turn is aborted first
     can.by(DeliveryMode::OnIdle) = {Moment::Idle, way::kServer};
     can.by(DeliveryMode::NextMessage) = {Moment::Idle, way::kServer};  // in a turn it would be answered in that turn
@@ -87,11 +89,24 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 
   [[nodiscard]] std::optional<Known> known() const override {
     if (phase_ != Phase::Online || !drawn_) return std::nullopt;
-    return talk_->known();
+    auto known = talk_->known();
+    if (elsewhere_ && known.state != profiles::State::Blocked) return std::nullopt;  // it is another session's
+    return known;
   }
 
   /// The server is there before the screen, and a session shown too early is not shown.
   void on_state(profiles::State state) override { drawn_ = drawn_ || state != profiles::State::Unknown; }
+
+  /// A session is left only once it was seen to be shown: one that was just made is not drawn yet.
+  void on_shown(std::string_view title, bool start_page) override {
+    if (!talk_) return;
+    title_ = title;
+    if (!start_page)
+      shown_ = talk_->session();
+    else if (!talk_->session().empty() && shown_ == talk_->session())
+      talk_->leave_session();
+    look_at_title();
+  }
 
   void on_ended() override {
     if (talk_) talk_->on_ended(loop_->now().wall);
@@ -133,7 +148,10 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
 
   /// What comes while we ask for what is missing waits: it is newer.
   void on_event(json::object event) {
-    if (phase_ == Phase::Online) return talk_->on_event(event);
+    if (phase_ == Phase::Online) {
+      talk_->on_event(event);
+      return look_at_title();
+    }
     if (phase_ == Phase::Syncing) {
       if (held_.size() >= kMaxHeldEvents) return lose("OpenCode's server says more than can be kept while it is asked");
       return held_.push_back(std::move(event));
@@ -147,6 +165,8 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void ask_for_state();
   void ask_for_messages();
   void come_online();
+  void look_at_title();
+  void leave_screen();
   void lose(std::string why);
   void give_up();
 
@@ -162,16 +182,20 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   Phase phase_ = Phase::Away;
   bool usable_ = false;  // it has been online, and was not given up
   bool given_up_ = false;
-  bool drawn_ = false;  // something is on the screen
+  bool drawn_ = false;                       // something is on the screen
+  std::string title_;                        // of the window
+  std::string shown_;                        // the session that was on the screen last
+  bool elsewhere_ = false;                   // the screen shows another session, and it is not known which
+  std::unique_ptr<net::Timer> title_timer_;  // until that is believed; nothing is handed over meanwhile
   std::string why_away_;
   WallMs elsewhere_since_ = 0;  // since when the screen is heard instead; kNever: it is not
   Millis retry_{};
   net::EventStream events_;
   std::vector<json::object> held_;
   std::map<std::string, std::unique_ptr<net::HttpExchange>> answers_;  // by prompt
-  std::unique_ptr<net::Timer> timer_;                                  // to the next attempt
-  std::unique_ptr<net::Timer> patience_;                               // until it is given up
-  std::unique_ptr<net::Timer> drawing_;  // until a screen we do not understand counts as drawn
+  std::unique_ptr<net::Timer> timer_;     // to the next attempt
+  std::unique_ptr<net::Timer> patience_;  // until it is given up
+  std::unique_ptr<net::Timer> drawing_;   // until a screen we do not understand counts as drawn
   std::unique_ptr<net::HttpExchange> stream_;
   std::unique_ptr<net::HttpExchange> asking_;
 };
@@ -232,13 +256,41 @@ void OpenCode::come_online() {
   if (!std::exchange(usable_, true)) listener_->on_capabilities();
   if (mended) listener_->on_mended(way::kServer);
   listener_->on_known();
+  look_at_title();
+  if (!title_timer_ && !elsewhere_) messenger_->on_online();
+}
+
+/// Titles come by two ways, so for a moment they may differ.
+void OpenCode::look_at_title() {
+  if (phase_ != Phase::Online) return;
+  if (talk_->is_elsewhere(title_)) {
+    if (elsewhere_ || title_timer_) return;
+    messenger_->on_offline();
+    title_timer_ = loop_->after(pace_.title, [this] { leave_screen(); });
+    return;
+  }
+  if (!elsewhere_ && !title_timer_) return;
+  title_timer_.reset();
+  if (std::exchange(elsewhere_, false)) {
+    listener_->on_capabilities();
+    listener_->on_known();
+  }
   messenger_->on_online();
+}
+
+void OpenCode::leave_screen() {
+  title_timer_.reset();
+  elsewhere_ = true;
+  listener_->on_capabilities();
+  messenger_->give_up("OpenCode shows another conversation");
+  listener_->on_known();
 }
 
 void OpenCode::lose(std::string why) {
   stream_.reset();
   asking_.reset();
   held_.clear();
+  title_timer_.reset();
   why_away_ = std::move(why);
   messenger_->on_offline();
   timer_ = loop_->after(given_up_ ? pace_.slow_retry : retry_, [this] { connect(); });
@@ -250,6 +302,8 @@ void OpenCode::lose(std::string why) {
 
 void OpenCode::give_up() {
   given_up_ = true;
+  elsewhere_ = false;
+  title_timer_.reset();
   elsewhere_since_ = usable_ ? loop_->now().wall : 0;
   usable_ = false;
   if (talk_) talk_->leave_to_the_screen();

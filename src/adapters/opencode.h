@@ -4,6 +4,9 @@
 /// - The event stream is opened again when it breaks, at a bounded pace, and what was said meanwhile is asked for.
 /// - A server that stays away is given up with the reason, and the host sees and types; it is tried again, slowly, and
 ///   what was heard on the screen meanwhile is not heard again.
+/// - Nothing goes into a session that is seen to have left the screen. On the start page (`/new`) the next message makes a session
+///   and shows it, as the first one does. While the window has the title of another session (chosen from the list) the server is not
+///   spoken to: what is to be said is typed, until somebody has written there. Two sessions with one title are not told apart.
 #pragma once
 
 #include <memory>
@@ -22,6 +25,7 @@ struct OpenCodePace {
   Millis answer{30'000};     // the first one, on a busy machine
   Millis silence{25'000};    // the server says something every 10 s
   Millis look_again{1'000};  // for a message whose answer was lost
+  Millis title{2'000};       // until the window's title and what the server tells of titles should agree
 };
 
 std::unique_ptr<Adapter> opencode(const OpenCodePace& pace = {});

@@ -109,6 +109,7 @@ void OpenCodeMessenger::abort_turn() {
 }
 
 void OpenCodeMessenger::post() {
+  if (talk_.session().empty()) return make_session();  // the person has left the one whose turn was aborted
   auto& first = waiting_.front();
   first.session = talk_.session();
   first.ids = ids_.next(loop_.now().wall);

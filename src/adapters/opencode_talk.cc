@@ -52,6 +52,21 @@ Question question_of(const json::object& asked) {
   return question;
 }
 
+/// How OpenCode titles its window: a session without a title of its own has the title of the start page, a long title is cut.
+constexpr std::string_view kUntitledWindow = "OpenCode";
+constexpr std::string_view kTitledWindow = "OC | ";
+constexpr std::string_view kCutTitle = "...";
+constexpr std::string_view kDefaultTitles[] = {"New session - ", "Child session - "};  // with the time
+
+bool fits_window(std::string_view title, std::string_view window) {
+  if (std::ranges::any_of(kDefaultTitles, [&](std::string_view each) { return title.starts_with(each); }))
+    return window == kUntitledWindow;
+  if (!window.starts_with(kTitledWindow)) return false;
+  window.remove_prefix(kTitledWindow.size());
+  if (window == title) return true;
+  return window.ends_with(kCutTitle) && title.starts_with(window.substr(0, window.size() - kCutTitle.size()));
+}
+
 void for_each_object(const json::array& list, auto&& take) {
   for (const auto& each : list)
     if (each.is_object()) take(each.get_object());
@@ -140,12 +155,28 @@ void OpenCodeTalk::on_sessions(const json::array& sessions, bool newest_is_ours)
     const bool ours = newest_is_ours || count_of(object_of(info, "time"), "created") >= since_;
     if (newest.empty() && ours && !is_child(text_of(info, "id"))) newest = text_of(info, "id");
   });
-  if (current_.empty()) current_ = newest;
+  if (current_.empty() && !left_) current_ = newest;
 }
 
 void OpenCodeTalk::forget_session(std::string_view id) {
   if (const auto found = sessions_.find(id); found != sessions_.end()) sessions_.erase(found);
   if (current_ == id) current_.clear();
+}
+
+void OpenCodeTalk::leave_session() {
+  const auto before = known();
+  current_.clear();
+  left_ = true;
+  tell_if_changed(before);
+}
+
+bool OpenCodeTalk::is_elsewhere(std::string_view window_title) const {
+  const auto found = sessions_.find(current_);
+  const bool is_told = window_title == kUntitledWindow || window_title.starts_with(kTitledWindow);
+  if (!is_told || found == sessions_.end() || found->second.title.empty()) return false;
+  return !fits_window(found->second.title, window_title) && std::ranges::none_of(sessions_, [&](const auto& each) {
+    return each.second.child && fits_window(each.second.title, window_title);
+  });
 }
 
 bool OpenCodeTalk::busy() const {
@@ -220,6 +251,7 @@ void OpenCodeTalk::on_session(const json::object& info, bool created) {
   if (id.empty()) return;
   auto& session = session_named(id);
   session.child = info.contains("parentID");
+  if (auto title = text_of(info, "title"); !title.empty()) session.title = std::move(title);
   const auto& model = object_of(info, "model");
   if (auto agent = text_of(info, "agent"); !agent.empty())
     session.choice = {std::move(agent), text_of(model, "providerID"), text_of(model, "id"), text_of(model, "variant")};

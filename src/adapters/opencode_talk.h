@@ -9,8 +9,9 @@
 /// - A text is heard when the model has gone past it: another part of the answer follows, or the answer is complete. What
 ///   an interruption or a failure cut short is never heard.
 /// - A message was given to the model when an answer that descends from it (or from a later one) has begun to come.
-/// - The session on screen is not told by the server: it is the newest one somebody wrote to or made. Sessions with a
-///   parent are subagents: their words are not the agent's, their prompts are.
+/// - The session on screen is not told by the server: it is the newest one somebody wrote to or made, until the screen shows
+///   none (`leave_session`); the window's title may show that it is another one. Sessions with a parent are subagents: their
+///   words are not the agent's, their prompts are.
 /// - Everything remembered is bounded; the oldest is forgotten first.
 /// Ownership: borrows the listener, which outlives it. Threading: loop thread only.
 #pragma once
@@ -51,6 +52,10 @@ class OpenCodeTalk {
 
   [[nodiscard]] const std::string& session() const { return current_; }
   void set_session(std::string_view id) { current_ = id; }
+  /// The person has begun another one that does not exist before its first prompt.
+  void leave_session();
+  /// The window has the title of another session than `session()`. False when that cannot be told.
+  [[nodiscard]] bool is_elsewhere(std::string_view window_title) const;
   void forget_session(std::string_view id);
   [[nodiscard]] bool busy() const;
   [[nodiscard]] Known known() const;
@@ -74,6 +79,7 @@ class OpenCodeTalk {
  private:
   struct Session {
     bool child = false;
+    std::string title = {};
     std::string status = {};  // empty: idle
     std::string says = {};
     OpenCodeChoice choice = {};
@@ -118,6 +124,7 @@ class OpenCodeTalk {
   Listener& listener_;
   WallMs since_;
   std::string current_;
+  bool left_ = false;  // one was left once: without a session on screen the newest is not taken for it
   std::map<std::string, Session, std::less<>> sessions_;
   std::map<std::string, Message, std::less<>> messages_;
   transcripts::Remembered<bool> heard_, given_, complete_;

@@ -56,6 +56,26 @@ TEST_F(OpenCodeTalkTest, HearsACompleteAnswerOnceAndCountsIt) {
   EXPECT_EQ(told.usage.size(), 1U);
 }
 
+TEST_F(OpenCodeTalkTest, WindowTitleTellsThatAnotherSessionIsOnTheScreen) {
+  const auto rename = [&](const std::string& id, const std::string& title) {
+    say(format(R"({{"type":"session.updated","properties":{{"info":{{"id":"{}","title":"{}"}}}}}})", id, title));
+  };
+  EXPECT_FALSE(talk.is_elsewhere("OC | Two")) << "there is none";
+  say(R"({"type":"session.created","properties":{"info":{"id":"ses_1","title":"New session - 2026-11-19T04:31:20.412Z"}}})");
+  EXPECT_FALSE(talk.is_elsewhere("OpenCode"));
+  EXPECT_TRUE(talk.is_elsewhere("OC | Two"));
+  rename("ses_1", "One");
+  EXPECT_FALSE(talk.is_elsewhere("OC | One"));
+  EXPECT_TRUE(talk.is_elsewhere("OC | Two"));
+  EXPECT_TRUE(talk.is_elsewhere("OpenCode"));
+  EXPECT_FALSE(talk.is_elsewhere("")) << "OpenCode was told to set none";
+  EXPECT_FALSE(talk.is_elsewhere("vim"));
+  rename("ses_1", "One that is so long that OpenCode cuts it in the window");
+  EXPECT_FALSE(talk.is_elsewhere("OC | One that is so long that OpenCode cuts..."));
+  say(R"({"type":"session.created","properties":{"info":{"id":"ses_2","parentID":"ses_1","title":"Look @explore"}}})");
+  EXPECT_FALSE(talk.is_elsewhere("OC | Look @explore")) << "a subagent of it";
+}
+
 /// testdata/opencode/<name>.events, an event in each line; RELAY_WRITE_EXPECTED=1 writes it anew.
 TEST_F(OpenCodeTalkTest, WhatAnAgentDoesBecomesEvents) {
   for (const std::string name : {"work", "aborted", "permission", "question_rejected"}) {

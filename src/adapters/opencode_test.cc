@@ -24,7 +24,8 @@ constexpr OpenCodePace kPace{.first_retry = Millis{1},
                              .drawing = Millis{60'000},
                              .answer = Millis{60'000},
                              .silence = Millis{60'000},
-                             .look_again = Millis{1}};
+                             .look_again = Millis{1},
+                             .title = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
 
 struct OpenCodeTest : ::testing::Test {
@@ -137,6 +138,75 @@ TEST_F(OpenCodeTest, GoesToTheSessionSomebodyWroteToWithTheSameAgent) {
   EXPECT_EQ(string_member(fake.prompts[0], "variant"), "v");
   EXPECT_EQ(bool_member(fake.prompts[1], "noReply"), true);
   EXPECT_LT(*string_member(fake.prompts[0], "messageID"), *string_member(fake.prompts[1], "messageID"));
+}
+
+constexpr const char* kWrittenTo =
+    R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m"}}}})";
+
+std::string titled(const std::string& session, const std::string& title) {
+  return format(R"({{"type":"session.updated","properties":{{"info":{{"id":"{}","title":"{}"}}}}}})", session, title);
+}
+
+TEST_F(OpenCodeTest, MessageAfterNewDoesNotGoIntoTheAbandonedSession) {
+  start();
+  ASSERT_TRUE(online());
+  adapter->on_shown("OpenCode", true);
+  fake.emit(kWrittenTo);
+  fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
+  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  adapter->on_shown("OpenCode", true);  // not drawn yet
+  adapter->on_shown("OpenCode", false);
+  adapter->on_shown("OpenCode", true);  // `/new`
+  EXPECT_EQ(adapter->known()->state, State::Idle) << "what is on the screen does not work";
+  speak("after new");
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(fake.asked[0], "/session {}");
+  EXPECT_EQ(fake.asked[1], R"(/tui/select-session {"sessionID":"ses_made"})");
+  EXPECT_TRUE(fake.asked[2].starts_with("/session/ses_made/prompt_async"));
+  adapter->on_shown("OpenCode", true);  // not drawn yet
+  speak("the next");
+  ASSERT_TRUE(all_handed(2));
+  EXPECT_TRUE(fake.asked[3].starts_with("/session/ses_made/prompt_async"));
+}
+
+TEST_F(OpenCodeTest, AbandonedSessionIsNotTakenUpAfterABreak) {
+  start();
+  ASSERT_TRUE(online());
+  fake.emit(kWrittenTo);
+  fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
+  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  adapter->on_shown("OpenCode", false);
+  adapter->on_shown("OpenCode", true);
+  fake.sessions = R"([{"id":"ses_x","title":"One","time":{"created":99999999999999}}])";
+  fake.end_events();
+  ASSERT_TRUE(until([&] { return fake.connections == 2; }));
+  speak("after new");
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(fake.asked[0], "/session {}");
+}
+
+TEST_F(OpenCodeTest, NothingGoesToTheServerWhileTheWindowHasTheTitleOfAnotherSession) {
+  start();
+  ASSERT_TRUE(online());
+  fake.emit(titled("ses_x", "One"));
+  fake.emit(kWrittenTo);
+  fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
+  ASSERT_TRUE(until([&] { return adapter->known()->state == State::Working; }));
+  adapter->on_shown("OC | One", false);
+  const auto moment = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; };
+  adapter->on_shown("OC | Two", false);
+  speak("held");
+  EXPECT_EQ(moment(), Moment::Idle) << "titles may differ for a moment";
+  ASSERT_TRUE(until([&] { return moment() == Moment::Never; })) << "it is typed";
+  ASSERT_TRUE(all_handed(1));
+  EXPECT_EQ(handed[0], "held: OpenCode shows another conversation");
+  EXPECT_TRUE(fake.prompts.empty());
+  EXPECT_FALSE(adapter->known().has_value()) << "what works is not what is shown";
+  adapter->on_shown("OC | One", false);
+  EXPECT_EQ(moment(), Moment::Idle);
+  speak("back");
+  ASSERT_TRUE(all_handed(2));
+  EXPECT_EQ(handed[1], "back");
 }
 
 TEST_F(OpenCodeTest, AnAnswerThatIsLostIsLookedUpAndNothingIsSentTwice) {

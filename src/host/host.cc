@@ -452,6 +452,8 @@ class Host::Core final : public pty::ProgramListener,
         changed = true;
       }
     }
+    if (sight_.state() != profiles::State::Unknown && !sight_.watcher().mid_frame() && !feeding_)
+      native_.on_shown(sight_.screen().title(), sight_.watcher().picture().start_page);
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
     const auto before = std::exchange(shown_state_, shown_state());
     if (shown_state_ != before || (changed && !holds_state_back())) {

@@ -132,6 +132,10 @@ void NativeSide::on_state(profiles::State state) {
   if (adapter_) adapter_->on_state(state);
 }
 
+void NativeSide::on_shown(std::string_view title, bool start_page) {
+  if (adapter_) adapter_->on_shown(title, start_page);
+}
+
 void NativeSide::on_agent_gone() {
   if (std::exchange(ended_, true)) return;
   if (adapter_) adapter_->on_ended();

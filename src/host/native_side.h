@@ -67,6 +67,7 @@ class NativeSide final : public adapters::Listener {
   void on_hook(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply);
   void on_hook_gone(std::uint64_t call);
   void on_state(profiles::State state);
+  void on_shown(std::string_view title, bool start_page);
   /// What is on the agent's screen; when to call again although nothing has changed.
   std::optional<SteadyTime> look(profiles::State state, const speech::Findings& findings, relay::Moment now);
   /// A dialog is on the screen, and what it asks is told in a moment.

@@ -124,6 +124,7 @@ struct Profile {
   std::vector<std::string> dialogs = {};       // rows that stand on the screen only while it asks
   std::vector<std::string> asks = {};          // the cursor's row while a question waits in it
   std::vector<std::string> runs = {};          // the last row while a tool runs
+  std::vector<std::string> start_page = {};    // rows above the composer, only while no conversation is shown
   std::vector<std::string> ready = {};         // a row it draws once it takes prompts; its composer may be there before
   std::vector<speech::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};

@@ -34,6 +34,7 @@ class Reader {
                {"dialogs", regexes(profile_.dialogs)},
                {"asks", regexes(profile_.asks)},
                {"runs", regexes(profile_.runs)},
+               {"start_page", regexes(profile_.start_page)},
                {"ready", regexes(profile_.ready)},
                {"wraps", flag(profile_.wraps)},
                {"titles", [this](const TomlNode& node) { return titles(node); }},

@@ -173,6 +173,25 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
   }
 }
 
+/// Each recording begins on it, and none comes back to it.
+TEST(OpenCodeStartPage, IsSeenUntilTheFirstPrompt) {
+  const auto eyes = Eyes::open(*profile_named("opencode"));
+  for (const auto& recording : all_of("opencode")) {
+    terminal::Screen screen{recording.size};
+    bool began_there = false, left = false;
+    for (const auto& event : recording.events) {
+      if (event.kind != 'o') continue;
+      screen.feed(event.data);
+      if (screen.modes().synchronized) continue;
+      const bool there = eyes->read(look_at(screen)).start_page;
+      EXPECT_FALSE(there && left) << recording.name << " at " << event.seconds;
+      began_there = began_there || there;
+      left = left || (began_there && screen.title().starts_with("OC | "));
+    }
+    EXPECT_TRUE(began_there) << recording.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Agents, Recordings,
                          ::testing::Values("aider", "claude", "codex", "gemini", "goose", "opencode"),
                          [](const auto& each) { return std::string{each.param}; });

@@ -64,7 +64,7 @@ struct Eyes::Parts {
   Profile profile;
   std::vector<Rule> rules;
   RegexSet row_patterns;  // of the rules, in their order
-  RegexSet working, dialogs, asks, runs, ready;
+  RegexSet working, dialogs, asks, runs, start_page, ready;
   ComposerFinder composer, flat_composer;
   Regex idle_title, working_title, blocked_title;
   Regex allows, denies, begins, ends;
@@ -111,6 +111,7 @@ Result<Eyes> Eyes::open(Profile profile) {
                                    {&profile.dialogs, &parts->dialogs},
                                    {&profile.asks, &parts->asks},
                                    {&profile.runs, &parts->runs},
+                                   {&profile.start_page, &parts->start_page},
                                    {&profile.ready, &parts->ready}})
     *into = RELAY_TRY(RegexSet::compile(*from));
   parts->composer = RELAY_TRY(ComposerFinder::compile(profile.composer));
@@ -284,6 +285,9 @@ Picture Eyes::read(const Sight& sight) const {
   Parts::Spoken spoken{.rows = std::vector<bool>(sight.rows.size()), .said = std::vector<bool>(sight.rows.size())};
   parts_->read_conversation(sight, end, picture.conversation, spoken);
   parts_->read_marks(sight, spoken, picture);
+  if (picture.composer)
+    picture.start_page = std::ranges::any_of(
+        std::span{sight.rows}.first(end), [this](const SeenRow& row) { return parts_->start_page.matches(row.text); });
   return picture;
 }
 

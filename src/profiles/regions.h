@@ -27,6 +27,7 @@ struct Picture {
   std::vector<Paragraph> conversation = {};  // Say, User and Tool, from the top
   bool working_mark = false;                 // a row that stands there only while it works, or while a tool runs
   bool dialog_mark = false;
+  bool start_page = false;       // a composer, and no conversation yet
   bool dialog_in_words = false;  // that mark stands in the agent's own words alone, and no composer is drawn
   speech::Findings findings = {};
 };
