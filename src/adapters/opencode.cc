@@ -150,7 +150,8 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void on_event(json::object event) {
     if (phase_ == Phase::Online) {
       talk_->on_event(event);
-      return look_at_title();
+      look_at_title();
+      return tell_resolved();
     }
     if (phase_ == Phase::Syncing) {
       if (held_.size() >= kMaxHeldEvents) return lose("OpenCode's server says more than can be kept while it is asked");
@@ -165,6 +166,7 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   void ask_for_state();
   void ask_for_messages();
   void come_online();
+  void tell_resolved();
   void look_at_title();
   void leave_screen();
   void lose(std::string why);
@@ -193,6 +195,12 @@ class OpenCode final : public Adapter, net::HttpStreamListener {
   net::EventStream events_;
   std::vector<json::object> held_;
   std::map<std::string, std::unique_ptr<net::HttpExchange>> answers_;  // by prompt
+  /// An answer that the server took, and has not said so by an event.
+  struct Taken {
+    OnAnswered done;
+    std::unique_ptr<net::Timer> timer;
+  };
+  std::map<std::string, Taken> taken_;    // by prompt
   std::unique_ptr<net::Timer> timer_;     // to the next attempt
   std::unique_ptr<net::Timer> patience_;  // until it is given up
   std::unique_ptr<net::Timer> drawing_;   // until a screen we do not understand counts as drawn
@@ -338,6 +346,20 @@ Result<ServerReply> reply_for(const OpenCodeTalk::Asked& open, const Reply& repl
   return ServerReply{format("/question/{}/reply", open.request), {{"answers", std::move(answers)}}};
 }
 
+/// Whoever answers is told when the prompt is gone for everybody.
+void OpenCode::tell_resolved() {
+  std::vector<OnAnswered> gone;
+  for (auto each = taken_.begin(); each != taken_.end();) {
+    if (talk_->asked(each->first) != nullptr) {
+      ++each;
+      continue;
+    }
+    gone.push_back(std::move(each->second.done));
+    each = taken_.erase(each);
+  }
+  for (auto& done : gone) done({});
+}
+
 void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered done) {
   const auto* open = talk_ ? talk_->asked(prompt) : nullptr;
   if (open == nullptr || open->answered) return done(fail("that prompt is answered already, or gone"));
@@ -346,7 +368,14 @@ void OpenCode::answer(const std::string& prompt, const Reply& reply, OnAnswered 
   talk_->set_answered(prompt, true);
   auto heard = [this, prompt, done = std::move(done)](const Result<HttpAnswer>& answer) mutable {
     const auto over = answers_.extract(prompt);
-    if (answer && answer->status == 200) return done({});  // the server's event closes it
+    if (answer && answer->status == 200) {  // the server's event closes it
+      auto late = [this, prompt] {
+        auto taken = taken_.extract(prompt);
+        if (taken) taken.mapped().done({});
+      };
+      taken_[prompt] = {std::move(done), loop_->after(pace_.resolved, std::move(late))};
+      return tell_resolved();
+    }
     if (answer && answer->status == 404) {
       talk_->gone(prompt);
       return done(fail(protocol::Refusal::Stale, "OpenCode does not ask that any more"));

@@ -25,6 +25,7 @@ struct OpenCodePace {
   Millis answer{30'000};     // the first one, on a busy machine
   Millis silence{25'000};    // the server says something every 10 s
   Millis look_again{1'000};  // for a message whose answer was lost
+  Millis resolved{2'000};    // for the server to say that it took an answer
   Millis title{2'000};       // until the window's title and what the server tells of titles should agree
 };
 

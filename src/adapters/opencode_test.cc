@@ -25,6 +25,7 @@ constexpr OpenCodePace kPace{.first_retry = Millis{1},
                              .answer = Millis{60'000},
                              .silence = Millis{60'000},
                              .look_again = Millis{1},
+                             .resolved = Millis{1},
                              .title = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
 
@@ -142,6 +143,7 @@ TEST_F(OpenCodeTest, GoesToTheSessionSomebodyWroteToWithTheSameAgent) {
 
 constexpr const char* kWrittenTo =
     R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m"}}}})";
+constexpr const char* kIdle = R"({"type":"session.idle","properties":{"sessionID":"ses_x"}})";
 
 std::string titled(const std::string& session, const std::string& title) {
   return format(R"({{"type":"session.updated","properties":{{"info":{{"id":"{}","title":"{}"}}}}}})", session, title);
@@ -207,6 +209,23 @@ TEST_F(OpenCodeTest, NothingGoesToTheServerWhileTheWindowHasTheTitleOfAnotherSes
   speak("back");
   ASSERT_TRUE(all_handed(2));
   EXPECT_EQ(handed[1], "back");
+}
+
+TEST_F(OpenCodeTest, AnswerIsToldWhenThePromptIsGone) {
+  auto pace = kPace;
+  pace.resolved = Millis{60'000};
+  start(pace);
+  ASSERT_TRUE(online());
+  fake.emit(
+      R"({"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_x","questions":[{"question":"Which?","options":[{"label":"A"}]}]}})");
+  ASSERT_TRUE(until([&] { return told.prompts.size() == 1; }));
+  answer("p1", {.verdict = Reply::Verdict::Allow, .answers = {"A"}});
+  ASSERT_TRUE(until([&] { return fake.asked.size() == 1; }));
+  fake.emit(kIdle);
+  EXPECT_TRUE(answered.empty());
+  fake.emit(R"({"type":"question.replied","properties":{"requestID":"que_1","sessionID":"ses_x"}})");
+  ASSERT_TRUE(until([&] { return answered.size() == 1; }));
+  EXPECT_EQ(told.gone.size(), 1U) << "before";
 }
 
 TEST_F(OpenCodeTest, AnAnswerThatIsLostIsLookedUpAndNothingIsSentTwice) {
