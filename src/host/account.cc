@@ -26,7 +26,7 @@ void tell_all(protocol::JsonWriter& answer, const Account& account) {
   };
   write_record(answer, account.record);
   tell_state_of(answer, account);
-  answer.field("since", wall_of(account.sight.since()));
+  answer.field("since", wall_of(account.since));
   if (const auto& composer = account.sight.watcher().picture().composer)
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
   account.desk.describe(answer, account.native.can(), account.native.typed_way());

@@ -22,6 +22,7 @@ struct Account {
   const MailDesk& desk;
   const Teller& teller;
   profiles::State state;  // by all that is known
+  SteadyTime since;       // when it began
   profiles::Blocker blocker;
   Moment now;
   SteadyTime last_typed;

@@ -20,6 +20,7 @@
 #include "host/presence.h"
 #include "host/screen_answer.h"
 #include "host/sight.h"
+#include "host/state_since.h"
 #include "host/teller.h"
 #include "host/voice.h"
 #include "net/signals.h"
@@ -310,6 +311,7 @@ class Host::Core final : public pty::ProgramListener,
             .desk = desk_,
             .teller = *teller_,
             .state = state(),
+            .since = state_since_.since(state(), now()),
             .blocker = blocker(),
             .now = loop_.now(),
             .last_typed = keyboard_.typing().any,
@@ -455,6 +457,7 @@ class Host::Core final : public pty::ProgramListener,
     if (sight_.state() != profiles::State::Unknown && !sight_.watcher().mid_frame() && !feeding_)
       native_.on_shown(sight_.screen().title(), sight_.watcher().picture().start_page);
     asked_due_ = native_.look(sight_.state(), sight_.watcher().picture().findings, loop_.now());
+    state_since_.see(state(), now());
     const auto before = std::exchange(shown_state_, shown_state());
     if (shown_state_ != before || (changed && !holds_state_back())) {
       state_untold_ = true;
@@ -722,6 +725,7 @@ class Host::Core final : public pty::ProgramListener,
   std::string trouble_;
   std::string told_reason_;     // why mail waits, as the daemon knows it
   std::string settled_reason_;  // the same as the history told it then
+  StateSince state_since_;
   profiles::State shown_state_ = profiles::State::Unknown;
   SteadyTime store_due_{};                     // by when the daemon should have stored what was asked last
   std::optional<SteadyTime> asked_due_;        // when a dialog has stood long enough to be told

@@ -111,7 +111,9 @@ std::optional<adapters::Known> NativeSide::known() const {
     const auto& asked = prompts_.front().prompt;
     return adapters::Known{profiles::State::Blocked, "asks: " + asked.summary, asked.way};
   }
-  return adapter_ ? adapter_->known() : std::nullopt;
+  auto known = adapter_ ? adapter_->known() : std::nullopt;
+  if (known && known->says.empty()) known->says = profiles::name_of(known->state);
+  return known;
 }
 
 void NativeSide::speak(const adapters::Words& words, adapters::Adapter::OnHanded done) {

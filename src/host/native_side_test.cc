@@ -27,7 +27,10 @@ struct FakeDoors final : adapters::Adapter {
   }
 
   adapters::Listener* listener = nullptr;
+  std::optional<adapters::Known> known() const override { return knows; }
+
   adapters::Capabilities can;
+  std::optional<adapters::Known> knows = {};
   Texts spoken, answered;
   Result<void> outcome = {};  // of the next answer
 };
@@ -76,6 +79,13 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
     return found ? *found : json::object{};
   }
 };
+
+TEST_F(NativeSideTest, IdleAgentIsNoEmptyEvidence) {
+  doors->knows = adapters::Known{profiles::State::Idle, {}};
+  EXPECT_EQ(side->known()->says, "idle");
+  doors->knows = adapters::Known{profiles::State::Working, "retry in 5 s"};
+  EXPECT_EQ(side->known()->says, "retry in 5 s");
+}
 
 adapters::Prompt permission(std::string id) {
   return {.id = std::move(id), .tool = "Bash", .summary = "Bash: make", .input = "{}", .way = adapters::way::kHook};
