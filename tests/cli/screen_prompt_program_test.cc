@@ -43,11 +43,25 @@ TEST_F(ScreenPrompts, WhatIsAskedOnTheScreenIsHeldUntilItIsApproved) {
   EXPECT_EQ(word(request, "description"), "Run make deploy?");
   EXPECT_TRUE(bool_member(request, "canAnswer").value_or(false));
   EXPECT_TRUE(answers().empty()) << "it is held";
+  EXPECT_EQ(box.ok({"permissions"}).find("only a part"), std::string::npos) << "all that the dialog says is there";
   box.ok({"approve", "Bob"});
   EXPECT_EQ(answers(), Texts{"Yes"}) << "said to be done when it was";
   EXPECT_TRUE(until([&] { return resolved() == Texts{"approved by human"}; }));
   EXPECT_TRUE(until([&] { return texts("Bob", "replied") == Texts{"said Yes"}; })) << "it goes on";
   EXPECT_TRUE(until([&] { return open().empty(); }));
+}
+
+TEST_F(ScreenPrompts, WhatDoesNotFitInTheTableIsCutWithTheWayToSeeIt) {
+  script(R"({"rules": [{"contains": "deploy", "dialog":
+      {"title": "Run make deploy-of-all-that-there-is with-every-option and-the-last-one?", "options": ["Yes", "No"]}}]})");
+  auto& bob = start("Bob");
+  bob.type("deploy\r");
+  (void)asked();
+  Terminal narrow{box, {"permissions"}};
+  narrow.finish();
+  EXPECT_EQ(narrow.screen().find("and-the-last-one"), std::string::npos) << narrow.screen();
+  EXPECT_NE(narrow.unfolded().find("agent-relay attach Bob --print"), std::string::npos) << narrow.screen();
+  EXPECT_NE(box.ok({"permissions"}).find("and-the-last-one"), std::string::npos) << "a script gets it whole";
 }
 
 TEST_F(ScreenPrompts, BlockedIsToldTogetherWithWhatIsAsked) {

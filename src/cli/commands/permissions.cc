@@ -39,13 +39,22 @@ std::string where(const json::object& prompt) {
   return relay::format("answer it at its own screen: agent-relay attach {}", shown_in(prompt, "agent"));
 }
 
+/// Known by the agent's screen alone (`s1`, not `spawn1`). Rules take all of these for partial, since a screen proves nothing; what
+/// the dialog shows is told whole.
+bool is_of_screen(const json::object& prompt) {
+  const auto id = shown_in(prompt, "id");
+  return id.size() > 1 && id[0] == 's' && id.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 /// Why it waits: what could go wrong, which rule asks, and where it is to be answered.
 std::string reason_of(const json::object& prompt) {
   std::string all;
   for (const auto& part : {shown_in(prompt, "danger"), shown_in(prompt, "rule"), where(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
-  if (bool_member(prompt, "partial").value_or(false))
-    all += (all.empty() ? "" : "; ") + std::string{"only a part of it is shown"};
+  if (bool_member(prompt, "partial").value_or(false) && !is_of_screen(prompt))
+    all += (all.empty() ? "" : "; ") +
+           relay::format("only a part of it is told here; its screen: agent-relay attach {} --print",
+                         shown_in(prompt, "agent"));
   return all;
 }
 
@@ -71,9 +80,11 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
   Columns columns{
       questions ? std::vector<std::string>{"AGENT", "PROMPT", "SINCE", "ASKS", "CHOICES", ""}
                 : std::vector<std::string>{"AGENT", "PROMPT", "RISK", "SINCE", "LEFT", "WANTS TO", "WHY IT WAITS"}};
+  std::string cut;  // whose text did not fit
   for (const auto& prompt : prompts) {
-    const auto summary =
-        context.to_terminal ? shortened(shown_in(prompt, "summary"), room) : shown_in(prompt, "summary");
+    const auto told = shown_in(prompt, "summary");
+    const auto summary = context.to_terminal ? shortened(told, room) : told;
+    if (summary != told && cut.empty()) cut = shown_in(prompt, "agent");
     if (questions)
       columns.add({shown_in(prompt, "agent"), shown_in(prompt, "id"), age_of(prompt, now), summary, choices_of(prompt),
                    where(prompt)});
@@ -88,6 +99,11 @@ ExitCode list(const Invocation& invocation, Context& context, std::string_view k
     remark(questions ? "no agent asks a question now" : "no agent waits for a permission now");
   else
     print(columns.text(context.paint, context.width()));
+  if (!cut.empty())
+    remark(relay::format(
+        "what ends in … is longer; see it on the agent's screen: agent-relay attach {} --print, or whole with "
+        "--json",
+        cut));
   return ExitCode::Yes;
 }
 
