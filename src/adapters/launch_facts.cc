@@ -151,4 +151,11 @@ LaunchFacts launch_facts(std::string_view profile, const pty::Command& command) 
   return facts;
 }
 
+std::string mode_told_by_hook(std::string_view profile, std::string_view before, std::string_view told) {
+  constexpr std::string_view kNever = "never";
+  if (profile == "codex" && told == "bypassPermissions") return std::string{kNever};
+  if (profile == "codex" && told == "default") return std::string{before == kNever ? std::string_view{} : before};
+  return std::string{told};
+}
+
 }  // namespace relay::adapters

@@ -22,4 +22,8 @@ struct LaunchFacts {
 /// `profile`: claude, codex, gemini, …
 LaunchFacts launch_facts(std::string_view profile, const pty::Command& command);
 
+/// The mode once a hook has told `told`. Codex's hooks know two words: `bypassPermissions` is its policy `never`, `default` any
+/// other, which leaves the one known `before` or, after `never`, none that is known.
+std::string mode_told_by_hook(std::string_view profile, std::string_view before, std::string_view told);
+
 }  // namespace relay::adapters

@@ -76,6 +76,16 @@ TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
   EXPECT_EQ(mode("codex", {"codex"}), "");
 }
 
+TEST(AModeToldByAHook, OfCodexIsItsApprovalPolicyAsFarAsTheHookTellsIt) {
+  EXPECT_EQ(mode_told_by_hook("codex", "on-request", "default"), "on-request")
+      << "it was forgotten after the first turn";
+  EXPECT_EQ(mode_told_by_hook("codex", "never", "bypassPermissions"), "never");
+  EXPECT_EQ(mode_told_by_hook("codex", "on-request", "bypassPermissions"), "never") << "changed at its screen";
+  EXPECT_EQ(mode_told_by_hook("codex", "never", "default"), "") << "changed to one that it does not tell";
+  EXPECT_EQ(mode_told_by_hook("codex", "", "default"), "");
+  EXPECT_EQ(mode_told_by_hook("claude", "auto", "default"), "default");
+}
+
 TEST_F(ALaunch, SettingsOfTheProjectAreReadWithoutLinks) {
   write("elsewhere/.claude/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
   write("elsewhere/.gemini/settings.json", R"({"general":{"defaultApprovalMode":"yolo"}})");

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "adapters/launch_facts.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -351,7 +352,9 @@ class Host::Core final : public pty::ProgramListener,
   }
 
   void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) override {
-    if (!event.permission_mode.empty()) options_.record.permission_mode = event.permission_mode;  // it may change
+    if (!event.permission_mode.empty())  // it may change
+      options_.record.permission_mode =
+          adapters::mode_told_by_hook(options_.profile.name, options_.record.permission_mode, event.permission_mode);
     native_.on_hook(event, call, std::move(reply));
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }

@@ -191,7 +191,7 @@ json::object Claude::payload(std::string_view event, json::object more) const {
   more["session_id"] = record_.session();
   more["transcript_path"] = record_.transcript();
   more["cwd"] = std::filesystem::current_path().string();
-  more["permission_mode"] = mode_;
+  if (event != "SessionStart" && event != "SessionEnd" && event != "Notification") more["permission_mode"] = mode_;
   more["hook_event_name"] = text_of(event);
   return more;
 }

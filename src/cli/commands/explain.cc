@@ -86,7 +86,10 @@ void add_ways(Columns& facts, const json::object& answer) {
 void add_prompts(Columns& facts, const json::object& answer, std::string_view agent) {
   for (const auto* prompt : objects_in(answer, "prompts")) {
     const auto id = shown_in(*prompt, "id");
-    facts.add({"asks", shortened(shown_in(*prompt, "summary"), kAskedColumns)});
+    const auto summary = shown_in(*prompt, "summary");
+    const auto told = shortened(summary, kAskedColumns);
+    facts.add({"asks", told});
+    if (told != summary) facts.add({"", relay::format("see all of it: agent-relay attach {} --print", agent)});
     if (!bool_member(*prompt, "canAnswer").value_or(true))
       facts.add({"", relay::format("answer it at its own screen: agent-relay attach {}", agent)});
     else if (shown_in(*prompt, "kind") == "permission")
@@ -132,13 +135,16 @@ constexpr ModeMeaning kModeMeanings[] = {
     {"gemini", "yolo", kAsksNothing},
 };
 
+/// The mode is as old as the start or the last hook: a key at its screen may have changed it since.
 std::string beyond_the_rules(const json::object& answer) {
   const auto mode = shown_in(answer, "permissionMode");
-  if (mode.empty() || mode == "default") return "its own dialog asks you";
+  if (mode.empty()) return "its own permission mode decides what its dialog asks you; it has not told which that is";
+  std::string_view meaning =
+      mode == "default" ? "its own dialog asks you" : "the agent decides what its own dialog asks you";
   const auto profile = shown_in(answer, "profile");
   for (const auto& known : kModeMeanings)
-    if (known.profile == profile && known.mode == mode) return relay::format("mode {}: {}", mode, known.meaning);
-  return relay::format("mode {}: the agent decides what its own dialog asks you", mode);
+    if (known.profile == profile && known.mode == mode) meaning = known.meaning;
+  return relay::format("mode {}: {} (as it last told)", mode, meaning);
 }
 
 void add_permissions(Columns& facts, const json::object& answer) {
