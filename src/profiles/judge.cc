@@ -70,7 +70,8 @@ Verdict Judge::judge(const Sight& sight, const Picture& picture) {
     verdict.evidence.push_back({witness, std::move(says)});
   };
   if (const State state = said_by(sight.status.state); state != State::Unknown)
-    hear("status", state, std::string{terminal::name_of(sight.status.state)});
+    hear("status", state,
+         format("{}{}", name_of(state), sight.status.state == ProgramState::Error ? ", after an error" : ""));
   if (const State state = said_by(eyes_.title_says(sight.title)); state != State::Unknown)
     hear("title", state, format("{} (\"{}\")", name_of(state), sight.title));
   if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");

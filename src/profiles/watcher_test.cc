@@ -36,6 +36,17 @@ TEST_F(WatcherTest, HearsTheLastWordsOfAProgramThatTookItsComposerAway) {
   EXPECT_EQ(last_words(), std::vector<std::string>{"goodbye"});
 }
 
+TEST_F(WatcherTest, WhatTheProgramSaysOfItsStateIsToldInTheWordsOfStates) {
+  const auto status = [&](const std::string& said) {
+    draw(1s, "\x1b]7501;state=" + said + ":app=x\a● Hello." + composer);
+    const auto& first = watcher.verdict().evidence.at(0);
+    return std::string{first.witness} + " " + first.says;
+  };
+  EXPECT_EQ(status("done"), "status idle");
+  EXPECT_EQ(status("error"), "status idle, after an error");
+  EXPECT_EQ(status("working"), "status working");
+}
+
 TEST_F(WatcherTest, DoesNotHearATurnThatWasNotOver) {
   draw(1s, "\x1b]0;◐ busy\x07● Sending.\r\n\r\n  @relay:Bob good" + composer);
   draw(1100ms, "Killed\r\n");
