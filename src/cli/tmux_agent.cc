@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 
 #include "base/format.h"
 #include "cli/launch.h"
@@ -11,6 +12,7 @@
 #include "cli/own_program.h"
 #include "config/places.h"
 #include "pty/person_terminal.h"
+#include "tmux/companion.h"
 #include "tmux/installed.h"
 #include "tmux/pane.h"
 
@@ -18,6 +20,33 @@ namespace relay::cli {
 namespace {
 
 constexpr std::chrono::seconds kVersionPatience{5};
+
+constexpr std::size_t kMaxClientsBytes = 64 * 1024;
+
+/// Does a terminal show the session of the pane we are in? The client of a host is in control mode and none. When tmux does not tell,
+/// it is taken to be so.
+bool is_watched(const Context& context, const std::string& tmux) {
+  std::vector<std::string> words{"tmux", "list-clients", "-F", "#{client_control_mode}"};
+  if (const auto pane = context.environment("TMUX_PANE")) words.insert(words.end(), {"-t", *pane});
+  auto asked = tmux::Companion::start(tmux, words, pty::inherited_environment());
+  const auto told = asked ? asked->read_all(kMaxClientsBytes, std::chrono::steady_clock::now() + kVersionPatience)
+                          : Result<std::string>{Failure{asked.error()}};
+  if (!told) return true;
+  std::istringstream lines{*told};
+  for (std::string line; std::getline(lines, line);)
+    if (line != "1") return true;
+  return false;
+}
+
+/// With the socket of the server we are in, unless a plain `tmux` finds that one.
+std::string attach_words(const Context& context, const std::string& session) {
+  std::string socket;
+  std::istringstream server{context.environment("TMUX").value_or("")};
+  std::getline(server, socket, ',');
+  const bool usual = socket.empty() || std::filesystem::path{socket}.filename() == "default";
+  return usual ? relay::format("tmux attach -t ={}", session)
+               : relay::format("tmux -S {} attach -t ={}", socket, session);
+}
 
 /// Inside tmux already: the client goes over to the session instead of nesting.
 [[nodiscard]] Failure become_client(const Context& context, const std::string& tmux, const std::string& session) {
@@ -47,8 +76,10 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   RELAY_TRY(config::make_private_directory(context.home.root));
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
-  if (pty::PersonTerminal::is_one()) return become_client(context, tmux, session);
-  print_sentence(relay::format("{} runs in tmux; look at it with: tmux attach -t ={}\n", agent, session));
+  // Without a client `switch-client` would take another one, even that of a host, and say nothing.
+  const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
+  if (pty::PersonTerminal::is_one() && !alone) return become_client(context, tmux, session);
+  print_sentence(relay::format("{} runs in tmux; look at it with: {}\n", agent, attach_words(context, session)));
   return {};
 }
 

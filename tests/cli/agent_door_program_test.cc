@@ -278,6 +278,22 @@ TEST_F(Doors, InTmuxItIsReadAndTypedToLikeAnyOther) {
   EXPECT_TRUE(until([&] { return count("Bob", "exit") == 1 || !is_running(agent_pid("Bob")); }));
 }
 
+TEST_F(Doors, InAPaneOfTmuxThatNobodyLooksAtItSaysWhereTheAgentRuns) {
+  const auto socket = box.project() + "/desk";
+  Terminal tmux{box,
+                Terminal::Program{{"/usr/bin/tmux", "-S", socket, "new-session", "-d", "-s", "desk", "sleep 1000"}}};
+  ASSERT_EQ(tmux.finish(), 0) << tmux.screen();
+  box.set("TMUX", socket + ",1,0");
+  box.set("TMUX_PANE", "%0");
+  Terminal pane{box, {"run", "--tmux", "-n", "Bob", SCRIPTED_AGENT}};
+  EXPECT_EQ(pane.finish(), 0);
+  EXPECT_NE(pane.unfolded().find(format("Bob runs in tmux; look at it with: tmux -S {} attach -t =relay-Bob", socket)),
+            std::string::npos)
+      << pane.screen();
+  box.ok({"release", "Bob"});
+  Terminal{box, Terminal::Program{{"/usr/bin/tmux", "-S", socket, "kill-server"}}}.finish();
+}
+
 TEST_F(Doors, InTmuxItIsToldOfTheRelayAlsoWhenAScriptStartsIt) {
   const auto agent =
       box.write(box.project() + "/opencode", "#!/bin/sh\necho $OPENCODE_CONFIG_CONTENT > told\nexec cat\n");
