@@ -10,9 +10,12 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/toml.h"
+#include "capture/event_log.h"
 #include "cli/agent_versions.h"
+#include "cli/control.h"
 #include "cli/hosting.h"
 #include "cli/own_program.h"
+#include "cli/workspace.h"
 #include "hooks/install.h"
 #include "hooks/settings.h"
 #include "hooks/wiring.h"
@@ -125,6 +128,8 @@ Finding check_hooks(const Context& context) {
                   "allow them there, or start it with agent-relay");
     installed += (installed.empty() ? "" : ", ") + name;
   }
+  if (!installed.empty())
+    if (auto unobserved = hooks_unobserved(context)) return *std::move(unobserved);
   const bool gemini_has_none = !installed.contains("gemini") && !along_path(context, "gemini").empty();
   if (gemini_has_none && !hooks::is_roots_alone(context.home.config_file))
     return note("hooks",
@@ -235,6 +240,25 @@ Finding check_mcp(const Context& context) {
 }
 
 }  // namespace
+
+std::optional<Finding> hooks_unobserved(const Context& context) {
+  const auto ours = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME"));
+  auto daemon = reach_daemon(context);
+  if (!ours || !daemon) return std::nullopt;
+  const auto state = ask_daemon_state(*daemon, context.project.root);
+  std::error_code none;
+  if (!state || state->capture_home.empty() || state->capture_home == *ours ||
+      fs::equivalent(state->capture_home, *ours, none))
+    return std::nullopt;
+  return note(
+      "hooks",
+      relay::format("agents started from here are not observed: their hooks write to {}/events, and the daemon, which "
+                    "was started with another HOME or RELAY_HOME, reads {}/events",
+                    *ours, state->capture_home),
+      relay::format("start agents with RELAY_HOME={}, or restart the daemon from here: agent-relay down --all, then "
+                    "agent-relay up",
+                    state->capture_home));
+}
 
 std::vector<Finding> examine_agents(const Context& context) {
   std::vector<Finding> findings;

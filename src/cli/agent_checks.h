@@ -1,6 +1,7 @@
 /// The part of `doctor` that looks at agents: which are installed, whether their profiles fit them, hooks and MCP.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cli/context.h"
@@ -9,5 +10,8 @@
 namespace relay::cli {
 
 std::vector<Finding> examine_agents(const Context& context);
+
+/// Hooks of agents that are started from here write where the running daemon does not look, so it observes none of them.
+std::optional<Finding> hooks_unobserved(const Context& context);
 
 }  // namespace relay::cli

@@ -67,6 +67,7 @@ Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root
     state.http_url = string_member(*http, "url").value_or("");
     state.http_error = string_member(*http, "error").value_or("");
   }
+  state.capture_home = string_member(answer, "captureHome").value_or("");
   if (const auto* settings = object_member(answer, "settings"))
     for (const auto& [name, value] : *settings)
       if (const auto* text = value.if_string()) state.settings.emplace(name, *text);

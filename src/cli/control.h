@@ -34,6 +34,7 @@ struct DaemonState {
   std::string http_error = {};                       // why not; empty when it is switched off
   std::map<std::string, std::string> settings = {};  // the values in force for the workspace of that root
   std::set<std::string> overridden = {};             // settings that its environment or its flags give
+  std::string capture_home = {};                     // where it expects what hooks write; empty: it does not tell
 };
 Result<DaemonState> ask_daemon_state(Connection& daemon, const std::string& root);
 

@@ -246,6 +246,7 @@ config::Settings Supervisor::settings_in_force(const std::string& root) const {
 std::string Supervisor::describe_daemon(const std::string& root) {
   protocol::JsonWriter json;
   json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
+  if (!options_.capture_home.empty()) json.field("captureHome", options_.capture_home);
   json.begin_object("http").optional("url", http_url_).optional("error", http_error_).end();
   json.begin_object("settings");
   const auto settings = settings_in_force(root);

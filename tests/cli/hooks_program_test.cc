@@ -93,6 +93,20 @@ TEST_F(Hooks, StatusWarnsOfAProgramThatMovedAndOfSettingsThatForbidHooks) {
   EXPECT_NE(string_member(row, "forbidden").value_or("").find("disableAllHooks"), std::string::npos);
 }
 
+TEST_F(Hooks, StatusAndDoctorSayThatADaemonOfAnotherHomeDoesNotSeeWhatTheyWrite) {
+  box.set("RELAY_HOME", box.home() + "-one");
+  box.ok({"up"});
+  box.ok({"hooks", "install", "claude"});
+  EXPECT_EQ(box.run({"hooks", "status"}).err, "");
+  box.set("RELAY_HOME", box.home() + "-other");
+  const auto told = box.run({"hooks", "status"}).err;
+  EXPECT_NE(told.find("agents started from here are not observed"), std::string::npos) << told;
+  EXPECT_NE(told.find("RELAY_HOME=" + box.home() + "-one"), std::string::npos) << told;
+  EXPECT_NE(box.run({"doctor"}).out.find("agents started from here are not observed"), std::string::npos);
+  box.ok({"hooks", "uninstall", "claude"});
+  EXPECT_EQ(box.run({"hooks", "status"}).err, "") << "there are none";
+}
+
 TEST_F(Hooks, WhatIsMistypedIsSaid) {
   EXPECT_EQ(box.run({"hooks", "instal", "claude"}).code, 2);
   EXPECT_EQ(box.run({"hooks", "install"}).code, 2);

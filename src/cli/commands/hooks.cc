@@ -1,6 +1,7 @@
 /// `agent-relay hooks`
 #include "base/format.h"
 #include "base/json.h"
+#include "cli/agent_checks.h"
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/failure.h"
@@ -92,9 +93,10 @@ ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
   const auto program = RELAY_CLI_TRY(program_along_path(context.environment("PATH").value_or("")));
   json::array all;
   Columns columns{{"AGENT", "HOOKS", "FILE", "REMARK"}};
-  bool complete = true;
+  bool complete = true, any = false;
   for (const auto agent : agents) {
     const auto seen = look_at(agent, program, environment);
+    any = any || seen.status.presence != hooks::Presence::No;
     complete = complete && seen.status.presence == hooks::Presence::Yes;
     all.push_back(to_json(seen));
     columns.add({std::string{name_of(agent)}, std::string{name_of(seen.status.presence)},
@@ -102,6 +104,8 @@ ExitCode show(std::span<const Agent> agents, bool as_json, Context& context) {
   }
   print(as_json ? json::serialize(json::object{{"hooks", std::move(all)}}) + "\n"
                 : columns.text(context.paint, context.width()));
+  if (const auto unobserved = any ? hooks_unobserved(context) : std::nullopt)
+    remark(relay::format("{}; {}", unobserved->says, unobserved->advice));
   return agents.size() > 1 || complete ? ExitCode::Yes : ExitCode::No;
 }
 
