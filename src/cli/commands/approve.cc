@@ -66,6 +66,12 @@ const Command kDeny = {
     .arguments = kAgent,
     .options = kDenyOptions,
     .example = "agent-relay deny Bob --message \"use the staging server\"",
+    .details =
+        "A reason reaches the model of Claude Code, OpenCode, and a Codex without a terminal. Dialogs that are "
+        "answered by\n"
+        "keys take none (Gemini CLI, Codex in a terminal, others): --message is then refused and nothing is answered. "
+        "Deny\n"
+        "without it, and say the reason with `agent-relay send`.",
     .run = deny,
 };
 
