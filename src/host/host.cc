@@ -23,6 +23,7 @@
 #include "host/sight.h"
 #include "host/state_since.h"
 #include "host/teller.h"
+#include "host/turn_speech.h"
 #include "host/voice.h"
 #include "net/signals.h"
 #include "net/unix_network.h"
@@ -386,7 +387,10 @@ class Host::Core final : public pty::ProgramListener,
 
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
-    for (const auto& utterance : speech::hear(markdown)) voice_->carry_out(utterance);
+    for (const auto& utterance : speech::hear(markdown)) {
+      turn_speech_.add(utterance);
+      voice_->carry_out(utterance);
+    }
   }
   void on_given(std::string_view text, std::string_view way, std::string_view id) override {
     desk_.on_given(text, way, id);
@@ -449,6 +453,7 @@ class Host::Core final : public pty::ProgramListener,
 
   void look() {
     pace_timer_ = nullptr;
+    const bool rested = sight_.state() == profiles::State::Idle || sight_.state() == profiles::State::Typing;
     const auto observations = sight_.look(now());
     bool changed = false;
     for (const auto& observation : observations) {  // first what is: nothing below may decide on what was
@@ -467,6 +472,7 @@ class Host::Core final : public pty::ProgramListener,
       door_.on_state();
     }
     for (const auto& observation : observations) take(observation);
+    if (rested && sight_.state() == profiles::State::Working) turn_speech_.begin_turn();
     ring();
     deliver();
     const bool passed = !told_reason_.empty() && desk_.waiting_reason().empty();
@@ -476,7 +482,8 @@ class Host::Core final : public pty::ProgramListener,
   void take(const profiles::Observation& observation) {
     const auto can = native_.can();
     if (const auto* said = std::get_if<profiles::Said>(&observation)) {
-      if (can.hear.empty() && !can.hears_soon) voice_->carry_out(said->utterance);
+      const bool heard = turn_speech_.take(said->utterance);
+      if (can.hear.empty() && !can.hears_soon && !heard) voice_->carry_out(said->utterance);
     } else if (const auto* usage = std::get_if<speech::Usage>(&observation)) {
       if (can.count.empty() && !can.hears_soon) tell_shown(*usage);
     }
@@ -715,6 +722,7 @@ class Host::Core final : public pty::ProgramListener,
   Sight sight_;
   profiles::LineExtractor lines_;  // of a program without a profile
   SteadyTime lines_settle_at_{};
+  TurnSpeech turn_speech_;
   Bell bell_;
   terminal::Modes seen_modes_;
   pty::ExitStatus status_;

@@ -1,0 +1,59 @@
+#include "host/turn_speech.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/hash.h"
+#include "base/json.h"
+
+namespace relay::host {
+namespace {
+
+constexpr char kEnd = '\0';  // of a field
+
+struct Words {
+  std::string all;
+
+  void add(std::string_view text) {
+    std::ranges::copy_if(text, std::back_inserter(all),
+                         [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
+    all += kEnd;
+  }
+  void operator()(const speech::Command& command) {
+    for (const auto* each : {&command.to, &command.body}) add(*each);
+    for (const auto* each : {&command.project, &command.thread, &command.topic}) add(each->value_or(""));
+  }
+  void operator()(const speech::Spawn& spawn) {
+    for (const auto* each : {&spawn.name, &spawn.cli, &spawn.task}) add(*each);
+  }
+  void operator()(const speech::Release& release) { add(release.name); }
+  void operator()(const speech::TopicChange& change) { add(change.topic + (change.subscribe ? "+" : "-")); }
+  void operator()(const speech::FileTrigger& trigger) { add(trigger.id); }
+  void operator()(const speech::Summary& summary) { add(json::serialize(summary.content)); }
+  void operator()(const speech::SessionEnd& end) { add(json::serialize(end.content)); }
+  void operator()(const speech::Mistake& mistake) { add(mistake.reason); }
+};
+
+}  // namespace
+
+TurnSpeech::Digest TurnSpeech::digest_of(const speech::Utterance& utterance) {
+  Words words{.all = std::to_string(utterance.index()) + kEnd};
+  std::visit(words, utterance);
+  return sha256(words.all);
+}
+
+void TurnSpeech::add(const speech::Utterance& utterance) {
+  if (heard_.size() >= kMaxHeard) heard_.pop_front();
+  heard_.push_back(digest_of(utterance));
+}
+
+bool TurnSpeech::take(const speech::Utterance& utterance) {
+  const auto found = std::ranges::find(heard_, digest_of(utterance));
+  if (found == heard_.end()) return false;
+  heard_.erase(found);
+  return true;
+}
+
+}  // namespace relay::host
