@@ -45,7 +45,8 @@ struct GeminiTest : ::testing::Test {
                          .environment = {"HOME=" + place.path(), "PATH=/bin",
                                          "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + place.file("none.json")},
                          .directory = place.path()};
-    adapter->prepare(command, {.program = "/opt/relay/agent-relay", .private_file = place.file("run.json"), .instructions = ""});
+    adapter->prepare(command,
+                     {.program = "/opt/relay/agent-relay", .private_file = place.file("run.json"), .instructions = ""});
     session = command.argv.at(2);
     adapter->start(loop, told, 1);
   }
@@ -73,6 +74,8 @@ struct GeminiTest : ::testing::Test {
   }
   /// What was written until now is older than the turn that begins.
   void rest() {
+    const auto last = loop.now().wall;
+    ASSERT_TRUE(until([&] { return loop.now().wall > last; })) << "a turn takes longer than the clock's millisecond";
     adapter->on_state(State::Working);
     adapter->on_state(State::Idle);
     const auto old = fs::file_time_type::clock::now() - std::chrono::hours{1};
