@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLockEnds = ".lock";
-constexpr std::size_t kHeadBytes = 4'096;  // of a rollout; its first line says whose it is
+constexpr std::size_t kRolloutHeadBytes = 4'096;  // of a rollout; its first line says whose it is
 constexpr std::string_view kSubagentSource = R"("source":{"subagent")";
 
 struct OpenThread {
@@ -24,7 +24,7 @@ struct OpenThread {
 };
 
 bool is_subagent(const std::string& rollout) {
-  std::string head(kHeadBytes, '\0');
+  std::string head(kRolloutHeadBytes, '\0');
   std::ifstream file{rollout, std::ios::binary};
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));

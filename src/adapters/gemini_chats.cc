@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kNamedDigits = 8;       // of the session's id in the file's name
 constexpr int kMaxFiles = 10'000;             // looked at
 constexpr std::size_t kEndBytes = 512 << 10;  // of a file: what was typed a moment ago is there
-constexpr std::size_t kHeadBytes = 16 << 10;
+constexpr std::size_t kChatHeadBytes = 16 << 10;
 constexpr WallMs kSlack = 2'000;  // between a prompt in logs.json and in the record
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -75,7 +75,7 @@ WallMs time_of(const json::object& object) {
 
 /// The session of a conversation with the user; none for a subagent's, or what is no record.
 std::optional<std::string> session_of(const PlainFile& file) {
-  const auto head = file.read(0, kHeadBytes);
+  const auto head = file.read(0, kChatHeadBytes);
   const auto first = parse_json_object(std::string_view{head}.substr(0, head.find('\n')));
   if (!first || string_member(*first, "kind").value_or("main") != "main") return std::nullopt;
   return string_member(*first, "sessionId");
