@@ -14,6 +14,7 @@
 #include "adapters/agents.h"
 #include "adapters/gemini_chats.h"
 #include "adapters/hooked_adapter.h"
+#include "adapters/look_pace.h"
 #include "base/format.h"
 #include "base/random.h"
 
@@ -22,8 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr WallMs kTurnSlack = 2'000;      // a prompt is written a little before the turn is seen
-constexpr Millis kTurnLookInterval{500};  // for the prompt of a turn, until it is in some record
+constexpr WallMs kTurnSlack = 2'000;  // a prompt is written a little before the turn is seen
+// For the prompt of a turn, until it is in some record. A prompt is written when its turn begins. A command of the
+// user's may run for hours and is in none; each look reads the project's prompts and the beginnings of its records.
+constexpr Millis kFirstTurnLook{500};
+constexpr Millis kLongestTurnLook{8'000};
 // What a command of the user's printed is written when its turn is over. The screen is heard when it has been at rest for 600 ms.
 constexpr Millis kLateLine{300};
 constexpr Millis kReturnInterval{1'000};  // for the record of a Gemini that starts itself anew
@@ -83,9 +87,13 @@ class Gemini final : public HookedAdapter {
     if (id_.empty() || has_ended()) return;
     if (!follows()) find_record();
     if (has_called()) return;  // its hooks name the record
+    look_timer_ = nullptr;     // a dialog may stay open for long
     if (state == profiles::State::Working) {
       end_timer_ = nullptr;
-      if (!turn_) begin_turn();
+      if (turn_)
+        look_later();
+      else
+        begin_turn();
     } else if (turn_ && (state == profiles::State::Idle || state == profiles::State::Typing)) {
       if (look_for_turn()) return end_turn();
       end_timer_ = loop().after(kLateLine, [this] { end_turn(); });
@@ -137,11 +145,14 @@ class Gemini final : public HookedAdapter {
   }
   void begin_turn() {
     turn_ = std::max(loop().now().wall - kTurnSlack, rested_at_);
-    look_in_turn();
+    look_pace_.begin();
+    if (!look_for_turn()) look_later();
   }
-  void look_in_turn() {
-    look_timer_ = nullptr;
-    if (!look_for_turn()) look_timer_ = loop().after(kTurnLookInterval, [this] { look_in_turn(); });
+  void look_later() {
+    look_timer_ = loop().after(look_pace_.next(), [this] {
+      look_timer_ = nullptr;
+      if (!look_for_turn()) look_later();
+    });
   }
 
   /// Is the turn in the record that is followed, or in one that is followed from now on?
@@ -178,6 +189,7 @@ class Gemini final : public HookedAdapter {
   WallMs rested_at_ = 0;     // the turn before it ended
   WallMs heard_until_ = 0;   // on the screen, while there was no record
   int return_looks_ = 0;
+  LookPace look_pace_{kFirstTurnLook, kLongestTurnLook};
   std::unique_ptr<net::Timer> look_timer_, end_timer_, return_timer_;
 };
 

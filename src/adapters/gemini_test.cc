@@ -176,6 +176,19 @@ TEST_F(GeminiTest, CommandThatIsInNoRecordBreaksNothing) {
   EXPECT_EQ(heard_by(), way::kTranscript);
 }
 
+TEST_F(GeminiTest, PromptInNoRecordIsNotLookedForWhileADialogIsOpen) {
+  begin();
+  prompt("say two");
+  adapter->on_state(State::Blocked);
+  write(chat("session-2026-11-19T04-39-96ebec51.jsonl"), after, 0, 6);
+  bool later = false;
+  const auto timer = loop.after(Millis{700}, [&] { later = true; });
+  ASSERT_TRUE(until([&] { return later; }));
+  EXPECT_EQ(told.heard.size(), 1U);
+  adapter->on_state(State::Working);
+  ASSERT_TRUE(heard(2));
+}
+
 TEST_F(GeminiTest, RecordOfAGeminiThatStartedItselfAnewIsFollowed) {
   write(own("04-14"), before, 0, 2);
   adapter->on_state(State::Blocked);  // "Trust folder"
