@@ -133,6 +133,12 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
                      "can be delivered to it; start it with: agent-relay run -n NAME {}",
                      to, audience.front()->record.cli)
             : format("{} is only observed and offline; send again once `agent-relay agents` lists it", to)};
+  if (audience.size() == 1 && audience.front()->observed() && !speaks_as_user(sending.connection, sending.from.value()))
+    return Objection{
+        Refusal::Refused,
+        format("{} was started without agent-relay and takes messages of the user alone: what it runs "
+               "counts as the user's; to let agents write to it, start it with: agent-relay run -n NAME {}",
+               to, audience.front()->record.cli)};
   if (audience.size() == 1 && audience.front()->name().value() == to &&
       decide(audience.front()->record.policy, sending.from.value()) == protocol::PolicyAction::Refuse)
     return Objection{Refusal::Refused, format("{} takes no messages from {}; a person can change that with "

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "cli/connection.h"
+#include "client/claim_token.h"
 #include "config/places.h"
 #include "config/system_token.h"
 #include "host/record.h"
@@ -42,19 +43,6 @@ Result<std::unique_ptr<client::Outbox>> open_outbox(const Context& context, Disk
   return fail(Errc::NameInUse, in_use(context, name, std::atoi(holder.c_str())));
 }
 
-Result<std::string> claim_token(DiskDirectory& directory, const std::string& file, Random& random) {
-  const std::string name = file + ".claim";
-  const auto kept = RELAY_TRY(directory.read(name, kMaxTokenBytes)).value_or("");
-  if (!kept.empty()) return kept;
-  const auto token = random.hex(24);
-  {
-    const auto fresh = RELAY_TRY(directory.create(name + ".new"));
-    RELAY_TRY(fresh->append(token));
-  }
-  RELAY_TRY(directory.replace(name, name + ".new"));
-  return token;
-}
-
 }  // namespace
 
 std::string kept_claim_token(const Context& context, const std::string& name) {
@@ -84,7 +72,7 @@ Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& nam
   own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
   own.outbox = RELAY_TRY(open_outbox(context, *own.directory, name, *own.random));
   own.file = outbox_file(name);
-  own.claim_token = RELAY_TRY(claim_token(*own.directory, own.file, *own.random));
+  own.claim_token = RELAY_TRY(client::kept_claim_token(*own.directory, own.file + ".claim", *own.random));
   return own;
 }
 

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "client/claim_token.h"
 #include "host/presence.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
@@ -21,14 +22,32 @@ using profiles::State;
 constexpr std::size_t kNameDigits = 4;
 constexpr std::string_view kInboxCapabilities = R"({"speak":{"on-idle":"inbox"},"proof":"seen"})";
 constexpr std::uint32_t kMaxUnsettled = 64;
+constexpr Millis kLookInterval{1'000};  // for an inbox that is announced after the first hook, or refused a text
+constexpr int kMaxLooks = 10;
 
-client::LinkOptions link_options(const std::string& socket, const std::string& name, const capture::Source& source) {
+/// Of its files: a session has one name in each workspace.
+std::string key_of(const std::string& socket, const capture::Source& source) {
+  return sha256_hex(source.session + "\n" + socket).substr(0, 16);
+}
+
+/// Nobody else is given its messages, also across a restart of the daemon.
+std::string claim_of(Directory* notes, const std::string& key, Random& random) {
+  if (notes == nullptr) return {};
+  auto claim = client::kept_claim_token(*notes, key + ".claim", random);
+  if (claim) return *std::move(claim);
+  log::warn("the name of an observed agent cannot be claimed", {{"error", claim.error().message()}});
+  return {};
+}
+
+client::LinkOptions link_options(const std::string& socket, const std::string& name, const capture::Source& source,
+                                 std::string claim) {
   client::LinkOptions options;
   options.socket_path = socket;
   options.hello.agent = name;
   options.hello.cli = source.agent;
   options.hello.program = protocol::kObserverProgram;
   options.hello.working_directory = source.working_directory;
+  options.hello.claim_token = std::move(claim);
   options.hello.capabilities.modes = protocol::Modes{};  // those of its inbox are told once it is found
   options.hello.capabilities.max_inflight = kMaxUnsettled;
   options.hello.capabilities.queue = true;
@@ -53,19 +72,27 @@ std::string observed_name(const capture::Source& source) {
 }
 
 ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                             const capture::Source& source, DiskDirectory* notes,
-                             std::move_only_function<void()> on_gone)
+                             const capture::Source& source, Directory* notes, std::move_only_function<void()> on_gone)
     : loop_{loop},
       name_{observed_name(source)},
       on_gone_{std::move(on_gone)},
       outbox_{client::Numbering::RandomIds, {}, random},
-      link_{loop, network, random, outbox_, link_options(workspace_socket, name_, source), *this},
+      link_{loop,
+            network,
+            random,
+            outbox_,
+            link_options(workspace_socket, name_, source, claim_of(notes, key_of(workspace_socket, source), random)),
+            *this},
       teller_{link_, name_} {
   if (const auto reader = transcript_reader(source.agent))
     transcript_.reset(new adapters::TranscriptFollower{loop, reader, *this});
   if (source.agent == "claude" && notes != nullptr) {
-    inbox_ = std::make_unique<ObservedInbox>(loop, link_, *notes, name_, source.session);
-    inbox_->on_closed = [this] { report_state(); };
+    inbox_ = std::make_unique<ObservedInbox>(loop, link_, *notes, key_of(workspace_socket, source) + ".intent",
+                                             source.session);
+    inbox_->on_closed = [this] {
+      report_state();
+      look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+    };
   }
   link_.start();
 }
@@ -81,7 +108,8 @@ void ObservedAgent::take(const capture::KeptRecord& line) {
   if (!text_in(data, "subagent").empty()) return;
   if (const auto path = text_in(data, "transcript"); transcript_ && path.starts_with('/')) transcript_->follow(path);
   if (const auto pid = integer_member(data, "pid")) watch_process(static_cast<pid_t>(*pid));
-  if (inbox_ && transcript_ && inbox_->look(claude_config_of(transcript_->path()), pid_)) report_state();
+  looks_ = 0;
+  look_for_inbox();
   switch (line.record.kind) {
     case Kind::SessionStart: return tell_state(State::Idle, {});
     case Kind::Prompt:
@@ -98,6 +126,15 @@ void ObservedAgent::take(const capture::KeptRecord& line) {
     case Kind::Note:
     case Kind::Other: return;
   }
+}
+
+/// Its record names the inbox a little later than its first hook is called.
+void ObservedAgent::look_for_inbox() {
+  look_timer_ = nullptr;
+  if (!inbox_ || !transcript_ || ended_) return;
+  if (inbox_->look(claude_config_of(transcript_->path()), pid_)) report_state();
+  if (!inbox_->is_open() && ++looks_ < kMaxLooks)
+    look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
 }
 
 void ObservedAgent::tell_state(State state, std::string_view reason) {
@@ -128,6 +165,7 @@ void ObservedAgent::watch_process(pid_t pid) {
 
 void ObservedAgent::end() {
   if (std::exchange(ended_, true)) return;
+  look_timer_ = nullptr;
   if (transcript_) transcript_->end();
   if (inbox_) inbox_->on_agent_exit();
   link_.stop();
@@ -154,6 +192,10 @@ void ObservedAgent::on_ready(const client::Session&) {
 void ObservedAgent::on_entry(const transcripts::Entry& entry) {
   const auto* input = std::get_if<transcripts::Prompt>(&entry);
   if (inbox_ && input != nullptr) inbox_->on_model_input(input->text, input->id);
+  // Escape calls no hook.
+  const auto* end = std::get_if<transcripts::TurnEnded>(&entry);
+  if (end != nullptr && end->ending == transcripts::Ending::Interrupted && state_ != State::Idle)
+    tell_state(State::Idle, {});
 }
 
 client::Taken ObservedAgent::on_incoming(const client::Incoming& incoming) {

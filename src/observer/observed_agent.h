@@ -34,7 +34,7 @@ std::string observed_name(const capture::Source& source);
 class ObservedAgent final : private client::LinkListener, private adapters::TranscriptListener {
  public:
   ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                const capture::Source& source, DiskDirectory* notes, std::move_only_function<void()> on_gone);
+                const capture::Source& source, Directory* notes, std::move_only_function<void()> on_gone);
   ~ObservedAgent() override;
   ObservedAgent(const ObservedAgent&) = delete;
   ObservedAgent& operator=(const ObservedAgent&) = delete;
@@ -45,6 +45,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
  private:
   void tell_state(profiles::State state, std::string_view reason);
   void report_state();
+  void look_for_inbox();
   void watch_process(pid_t pid);
   void end();
 
@@ -76,6 +77,8 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   host::Teller teller_;
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
   std::unique_ptr<ObservedInbox> inbox_;  // of a program that has one
+  std::unique_ptr<net::Timer> look_timer_;
+  int looks_ = 0;  // for its inbox, since its last hook
   pid_t pid_ = 0;
   UniqueFd process_;
   std::unique_ptr<net::ReadableWatch> process_ended_;

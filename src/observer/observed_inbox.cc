@@ -20,16 +20,14 @@ std::string claude_config_of(std::string_view transcript) {
   return projects.filename() == "projects" ? projects.parent_path().string() : std::string{};
 }
 
-ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, DiskDirectory& notes, std::string name,
+ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file,
                              std::string session)
     : loop_{loop},
       link_{link},
-      notes_{notes},
       session_{std::move(session)},
-      file_{std::move(name) + ".intent"},
-      desk_{{.notes = notes, .intent_file = file_, .project_root = {}, .long_texts = {}}, rules_, *this} {
+      desk_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}}, rules_, *this} {
   if (const auto opened = desk_.open(); !opened)
-    log::warn("notes of an observed agent cannot be read", {{"file", file_}, {"error", opened.error().message()}});
+    log::warn("notes of an observed agent cannot be read", {{"error", opened.error().message()}});
 }
 
 ObservedInbox::~ObservedInbox() { *alive_ = false; }
@@ -84,7 +82,6 @@ void ObservedInbox::on_agent_exit() {
   timer_ = nullptr;
   open_ = false;
   *alive_ = false;
-  (void)notes_.remove(file_);
 }
 
 adapters::Capabilities ObservedInbox::capabilities() const {

@@ -5,8 +5,9 @@
 ///
 /// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no terminal of
 ///   ours, so nothing is typed: a message that the inbox does not take stays pending with the reason.
-/// Invariants: messages go on-idle alone. A text for the user's authority goes by the inbox too, where Claude Code calls it a
-///   peer's (docs/agents.md). The note of intent is on disk before a text is written, so a crash never delivers it twice.
+/// Invariants: messages go on-idle alone, and only the user's come here (docs/security.md); Claude Code calls them a peer's all
+///   the same (docs/agents.md). The note of intent is on disk before a text is written, and stays: a crash never delivers a
+///   text twice, nor does a session that is resumed.
 /// Ownership: borrows loop, link and notes, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -29,8 +30,8 @@ std::string claude_config_of(std::string_view transcript);
 
 class ObservedInbox final : private host::MailDeskHands {
  public:
-  /// `name`: of the agent; `session`: its own id of its session.
-  ObservedInbox(net::AsioLoop& loop, client::Link& link, DiskDirectory& notes, std::string name, std::string session);
+  /// `file`: of its notes; `session`: the agent's own id of its session.
+  ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session);
   ~ObservedInbox() override;
   ObservedInbox(const ObservedInbox&) = delete;
   ObservedInbox& operator=(const ObservedInbox&) = delete;
@@ -69,9 +70,7 @@ class ObservedInbox final : private host::MailDeskHands {
 
   net::AsioLoop& loop_;
   client::Link& link_;
-  DiskDirectory& notes_;
   std::string session_;
-  std::string file_;
   profiles::TypingRules rules_;
   host::MailDesk desk_;
   std::unique_ptr<adapters::ClaudeInbox> inbox_;

@@ -156,10 +156,12 @@ struct AnObservedClaude : AnObservedAgent {
     words.insert(words.end(), options.begin(), options.end());
     return string_member(sandbox.ok_json(words), "id").value_or("");
   }
-  void show_in_transcript(const std::string& text) const {
+  int rows = 0;
+  void show_in_transcript(const std::string& text) {
     std::ofstream{transcript, std::ios::app}
         << json::serialize(json::object{{"type", "user"},
-                                        {"uuid", "u7"},
+                                        {"uuid", relay::format("u{}", ++rows)},
+                                        {"promptId", "p1"},
                                         {"timestamp", "2099-01-01T00:00:00.000Z"},
                                         {"sessionId", "47649650-e4f1"},
                                         {"message", {{"role", "user"}, {"content", text}}}})
@@ -199,6 +201,40 @@ TEST_F(AnObservedClaude, MessageThatWasWrittenWhenTheDaemonWasKilledIsNotWritten
   ASSERT_TRUE(is_in_state("idle"));
   EXPECT_TRUE(trace_says(id, "in_doubt"));
   EXPECT_TRUE(inbox->is_quiet());
+}
+
+TEST_F(AnObservedClaude, TakesMessagesOfTheUserAlone) {
+  const auto ran = sandbox.run({"send", named(), "hello", "--from", "Bob"});
+  EXPECT_EQ(ran.code, 5);
+  EXPECT_NE(ran.err.find("takes messages of the user alone"), std::string::npos) << ran.err;
+  EXPECT_TRUE(inbox->is_quiet());
+}
+
+TEST_F(AnObservedClaude, NobodyElseTakesItsName) {
+  const auto ran = sandbox.run({"chat", "--name", named()}, "hello\n");
+  EXPECT_NE(ran.code, 0) << ran.out;
+  EXPECT_TRUE(is_in_state("idle")) << sandbox.ok({"agents", "--all"}) << ran.err;
+}
+
+TEST_F(AnObservedClaude, IsIdleAfterAnInterruptedTurn) {
+  hook("UserPromptSubmit", R"(,"prompt":"work")");
+  ASSERT_TRUE(is_in_state("working"));
+  send("hello");
+  show_in_transcript("work");
+  show_in_transcript("[Request interrupted by user]");
+  EXPECT_TRUE(is_in_state("idle"));
+  EXPECT_TRUE(inbox->next().ends_with("]: hello"));
+}
+
+TEST_F(AnObservedClaude, InboxThatIsAnnouncedLaterIsFound) {
+  const auto record = config + relay::format("/sessions/{}.json", process.pid());
+  std::ifstream file{record};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  std::filesystem::remove(record);
+  hook("Stop");
+  EXPECT_TRUE(eventually([&] { return sandbox.ok({"agents"}).find("has an inbox") == std::string::npos; }));
+  sandbox.write(record, text);
+  EXPECT_TRUE(eventually([&] { return sandbox.ok({"agents"}).find("has an inbox") != std::string::npos; }));
 }
 
 TEST_F(AnObservedClaude, IsSaidToBeOfflineAfterItsEnd) {

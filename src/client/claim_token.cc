@@ -1,0 +1,23 @@
+#include "client/claim_token.h"
+
+namespace relay::client {
+namespace {
+
+constexpr std::size_t kMaxClaimFileBytes = 256;
+constexpr std::size_t kTokenRandomBytes = 24;
+
+}  // namespace
+
+Result<std::string> kept_claim_token(Directory& directory, const std::string& name, Random& random) {
+  const auto kept = RELAY_TRY(directory.read(name, kMaxClaimFileBytes)).value_or("");
+  if (!kept.empty()) return kept;
+  const auto token = random.hex(kTokenRandomBytes);
+  {
+    const auto fresh = RELAY_TRY(directory.create(name + ".new"));
+    RELAY_TRY(fresh->append(token));
+  }
+  RELAY_TRY(directory.replace(name, name + ".new"));
+  return token;
+}
+
+}  // namespace relay::client
