@@ -107,6 +107,8 @@ void HookedAdapter::on_hook_gone(std::uint64_t call) { prompts_.on_hook_gone(cal
 
 void HookedAdapter::on_state(profiles::State state) {
   prompts_.on_state(state);
+  if (lost_ && (state == profiles::State::Idle || state == profiles::State::Typing))
+    screen_heard_until_ = loop_->now().wall;
   const auto before = std::exchange(last_state_, state);
   if (state == profiles::State::Working) in_turn_ = in_turn_ || before == profiles::State::Idle;
   if (state != profiles::State::Idle || !std::exchange(in_turn_, false) || called_ || !wired_ || silent_) return;
@@ -118,6 +120,7 @@ void HookedAdapter::on_state(profiles::State state) {
 void HookedAdapter::follow(const std::string& record, const std::string& session, std::optional<WallMs> since) {
   if (record == transcript_->path()) return;
   session_ = session;
+  screen_heard_until_ = 0;
   find_record_again();
   transcript_->follow(record, since);
   listener_->on_capabilities();
@@ -125,6 +128,7 @@ void HookedAdapter::follow(const std::string& record, const std::string& session
 
 void HookedAdapter::move(const std::string& record, const std::string& session, WallMs not_before) {
   session_ = session;
+  screen_heard_until_ = 0;
   find_record_again();
   transcript_->move(record, not_before);
   listener_->on_capabilities();
@@ -156,12 +160,17 @@ void HookedAdapter::on_ended() {
 /// From here on its screen is heard again.
 void HookedAdapter::on_transcript_problem(const std::string& sentence) { break_way(way::kTranscript, sentence); }
 
+bool HookedAdapter::was_heard_on_screen() const {
+  const auto written = transcript_->written_at();
+  return written != 0 && written <= screen_heard_until_;
+}
+
 void HookedAdapter::on_entry(const transcripts::Entry& entry) {
   find_record_again();
   on_own_entry(entry);
-  if (const auto* text = std::get_if<transcripts::Text>(&entry))
-    listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
-  else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))
+  if (const auto* text = std::get_if<transcripts::Text>(&entry)) {
+    if (!was_heard_on_screen()) listener_->on_heard(transcripts::finished_part(*text), way::kTranscript);
+  } else if (const auto* prompt = std::get_if<transcripts::Prompt>(&entry))
     listener_->on_given(prompt->text, way::kTranscript, prompt->id);
   else if (const auto* usage = std::get_if<transcripts::Usage>(&entry))
     listener_->on_usage(counted(*usage));

@@ -6,7 +6,7 @@
 ///          ─▶ permission: waits for an answer of ours (HookPrompts)
 ///
 /// Invariants: a subagent's hooks take no words and name no record; what stood in a record before we came, or was copied into it
-///   from an older one, is not heard.
+///   from an older one, is not heard; nor is what the screen said while the record was lost, when the record is back.
 /// Threading: loop thread only.
 #pragma once
 
@@ -78,6 +78,7 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   void on_transcript_gone() override;
   void on_transcript_back() override { find_record_again(); }
   void find_record_again();
+  [[nodiscard]] bool was_heard_on_screen() const;
   [[nodiscard]] bool is_a_strangers(const hooks::Event& event) const;
   void take_display(const hooks::Event& event);
 
@@ -93,7 +94,8 @@ class HookedAdapter : public Adapter, private TranscriptListener {
   std::set<std::string> unknown_;  // types told already
   std::string why_unwired_;
   bool wired_ = false;
-  bool lost_ = false;  // the record was removed, or the agent writes elsewhere
+  bool lost_ = false;              // the record was removed, or the agent writes elsewhere
+  WallMs screen_heard_until_ = 0;  // while this record was lost: turns that ended by then were heard on the screen
   bool ended_ = false;
   bool called_ = false;  // a hook came
   bool silent_ = false;  // it worked through a turn and none came

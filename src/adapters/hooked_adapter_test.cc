@@ -162,6 +162,36 @@ TEST_P(EveryHookedAgent, RecordThatWasRemovedIsToldAndHeardAgainWhenItIsBack) {
   EXPECT_EQ(told.heard, told_before);
 }
 
+TEST_P(EveryHookedAgent, RecordThatIsMovedAwayAndBackDoesNotRepeatWhatTheScreenSaid) {
+  const auto [agent, start_event, prompt, record] = GetParam();
+  start(agent);
+  call(event(start_event));
+  const auto lines = record_lines(record);
+  const auto half = lines.size() / 2;
+  const auto last = static_cast<std::size_t>(
+      std::ranges::find_if(lines, [](const auto& line) { return line.contains("tell both of them"); }) - lines.begin());
+  ASSERT_LT(half, last);
+  for (std::size_t i = 0; i < half; ++i) write(lines[i]);
+  ASSERT_TRUE(heard(1));
+  settle();
+  const auto told_before = told.heard;
+  const auto given_before = told.given.size();
+  std::filesystem::rename(place.file("record.jsonl"), place.file("away.jsonl"));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().hear.empty(); }));
+  adapter->on_state(State::Working);
+  for (std::size_t i = half; i < last; ++i) write(lines[i], "away.jsonl");  // it has the file open
+  adapter->on_state(State::Idle);                                           // heard on the screen
+  std::filesystem::rename(place.file("away.jsonl"), place.file("record.jsonl"));
+  ASSERT_TRUE(until([&] { return adapter->capabilities().hear == way::kTranscript; }));
+  settle();
+  EXPECT_EQ(told.heard, told_before);
+  EXPECT_GT(told.given.size(), given_before) << "what was typed meanwhile is seen";
+  const auto rested = loop.now().wall;
+  ASSERT_TRUE(until([&] { return loop.now().wall > rested; }));
+  for (std::size_t i = last; i < lines.size(); ++i) write(lines[i]);
+  ASSERT_TRUE(heard(told_before.size() + 1)) << "the next turn is heard in the record";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Agents, EveryHookedAgent,
     ::testing::Values(Spoken{"claude", "claude/SessionStart-startup", "claude/UserPromptSubmit", "claude-fence.jsonl"},

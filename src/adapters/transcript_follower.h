@@ -44,6 +44,8 @@ class TranscriptFollower final : private transcripts::TailListener {
   void move(const std::string& path, WallMs not_before);
   [[nodiscard]] bool follows() const { return tail_ != nullptr; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// When the line whose entries are being told says it was written; 0 when it does not.
+  [[nodiscard]] WallMs written_at() const { return reader_->written_at(); }
 
   /// A piece of what the model writes, which the transcript does not have yet.
   void take(const activity::Piece& piece);
