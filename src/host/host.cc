@@ -387,10 +387,8 @@ class Host::Core final : public pty::ProgramListener,
 
   // ---- its own doors
   void on_heard(std::string_view markdown) override {
-    for (const auto& utterance : speech::hear(markdown)) {
-      turn_speech_.add(utterance);
-      voice_->carry_out(utterance);
-    }
+    for (const auto& utterance : speech::hear(markdown))
+      if (turn_speech_.hear_in_record(utterance)) voice_->carry_out(utterance);
   }
   void on_given(std::string_view text, std::string_view way, std::string_view id) override {
     desk_.on_given(text, way, id);
@@ -482,8 +480,8 @@ class Host::Core final : public pty::ProgramListener,
   void take(const profiles::Observation& observation) {
     const auto can = native_.can();
     if (const auto* said = std::get_if<profiles::Said>(&observation)) {
-      const bool heard = turn_speech_.take(said->utterance);
-      if (can.hear.empty() && !can.hears_soon && !heard) voice_->carry_out(said->utterance);
+      const bool replaces_record = can.hear.empty() && !can.hears_soon;
+      if (turn_speech_.hear_on_screen(said->utterance, replaces_record)) voice_->carry_out(said->utterance);
     } else if (const auto* usage = std::get_if<speech::Usage>(&observation)) {
       if (can.count.empty() && !can.hears_soon) tell_shown(*usage);
     }

@@ -44,15 +44,34 @@ TurnSpeech::Digest TurnSpeech::digest_of(const speech::Utterance& utterance) {
   return sha256(words.all);
 }
 
-void TurnSpeech::add(const speech::Utterance& utterance) {
-  if (heard_.size() >= kMaxHeard) heard_.pop_front();
-  heard_.push_back(digest_of(utterance));
+void TurnSpeech::add(std::deque<Digest>& said, const Digest& what) {
+  if (said.size() >= kMaxHeard) said.pop_front();
+  said.push_back(what);
 }
 
-bool TurnSpeech::take(const speech::Utterance& utterance) {
-  const auto found = std::ranges::find(heard_, digest_of(utterance));
-  if (found == heard_.end()) return false;
-  heard_.erase(found);
+bool TurnSpeech::take(std::deque<Digest>& said, const Digest& what) {
+  const auto found = std::ranges::find(said, what);
+  if (found == said.end()) return false;
+  said.erase(found);
+  return true;
+}
+
+void TurnSpeech::begin_turn() {
+  by_record_.clear();
+  by_screen_.clear();
+}
+
+bool TurnSpeech::hear_in_record(const speech::Utterance& utterance) {
+  const auto what = digest_of(utterance);
+  if (take(by_screen_, what)) return false;
+  add(by_record_, what);
+  return true;
+}
+
+bool TurnSpeech::hear_on_screen(const speech::Utterance& utterance, bool replaces_record) {
+  const auto what = digest_of(utterance);
+  if (take(by_record_, what) || !replaces_record) return false;
+  add(by_screen_, what);
   return true;
 }
 

@@ -1,5 +1,5 @@
-/// What was heard of the agent's record in the turn that goes on, so that its screen, read from the middle of a turn on, says
-/// nothing a second time.
+/// What the agent said in the turn that goes on, by its record and by its screen, so that nothing is carried out twice when
+/// one takes the other's place in the middle of a turn.
 ///
 /// Why by words: the same command stands at different places of record and screen, and is wrapped on one of them.
 /// Threading: loop thread only.
@@ -18,16 +18,21 @@ class TurnSpeech {
  public:
   static constexpr std::size_t kMaxHeard = 256;
 
-  void begin_turn() { heard_.clear(); }
-  void add(const speech::Utterance& utterance);
-  /// Was it heard, and not taken yet? An agent may say the same thing twice.
-  bool take(const speech::Utterance& utterance);
+  void begin_turn();
+  /// To be carried out? Not when the screen said it first; an agent may say the same thing twice.
+  bool hear_in_record(const speech::Utterance& utterance);
+  /// Likewise. `replaces_record`: the screen is heard now; otherwise it only repeats what the record says.
+  bool hear_on_screen(const speech::Utterance& utterance, bool replaces_record);
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
   static Digest digest_of(const speech::Utterance& utterance);
 
-  std::deque<Digest> heard_;
+  static void add(std::deque<Digest>& said, const Digest& what);
+  /// Was it said there, and not taken yet?
+  static bool take(std::deque<Digest>& said, const Digest& what);
+
+  std::deque<Digest> by_record_, by_screen_;
 };
 
 }  // namespace relay::host
