@@ -117,7 +117,7 @@ Result<std::string> Connection::send(protocol::OutEnvelope envelope) {
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline)))
+      if (!RELAY_TRY(wait_for(fd_.get(), POLLOUT, deadline, -1, interrupts_)))
         return fail(Errc::TimedOut, relay::format("the daemon at {} does not read; see: agent-relay doctor", path_));
     } else if (errno != EINTR) {
       return lost(path_);

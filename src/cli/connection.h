@@ -67,7 +67,8 @@ class Connection {
 
   /// From now on waiting also ends, with NobodyReads, when nobody can read that descriptor any more (`… | head -1`).
   void end_with(int output) { output_ = output; }
-  /// From now on waiting for a frame also ends, with Interrupted, when that descriptor is readable (interrupts.h).
+  /// From now on waiting for a frame, or for room to send one, also ends, with Interrupted, when that descriptor is
+  /// readable (interrupts.h).
   void end_on_interrupt(int interrupts) { interrupts_ = interrupts; }
 
   [[nodiscard]] int fd() const { return fd_.get(); }

@@ -63,11 +63,12 @@ class Repeat {
 
   Result<Fate> run(Connection ledger, std::optional<Answers> answers) {
     const bool stored = letter_.until == Until::Stored;
-    const auto watched = watch_ledger(
+    auto watched = watch_ledger(
         ledger, fate_.id.empty() ? letter_.id : fate_.id, stored ? in(kAnswerTimeout) : in(letter_.patience),
         [&](const json::object& trace) { return look(trace, answers); },
         answers ? Concern::Everything : Concern::Itself);
-    if (trouble_) return Failure{*trouble_};
+    if (trouble_ && !is(*trouble_, Errc::Interrupted)) return Failure{*trouble_};
+    if (trouble_) watched = Failure{*trouble_};
     if (watched && !not_found_) return std::move(fate_);
     if (!watched && !is(watched.error(), Errc::TimedOut) && ending_of(watched.error()).code != ExitCode::No)
       return Failure{watched.error()};
@@ -75,9 +76,14 @@ class Repeat {
     if (not_found_) return not_followed("that is the id of another message");
     const bool interrupted = is(watched.error(), Errc::Interrupted);
     if (!interrupted && !is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
-    if (interrupted) fate_.reason = watched.error().message();
-    fate_.code = ending_of(watched.error()).code;
-    return ended(Kind::NotYet);
+    return not_yet(watched.error());
+  }
+
+  /// The waiting ended before it came where its sender wants it.
+  Fate not_yet(const Error& why) {
+    if (is(why, Errc::Interrupted)) fate_.reason = why.message();
+    fate_.code = ending_of(why).code;
+    return ended(letter_.until == Until::Stored ? Kind::Reached : Kind::NotYet);
   }
 
  private:
@@ -165,11 +171,19 @@ bool settles_by_ledger(Fate& fate, Until until, const json::object& delivery) {
 
 Result<Fate> fate_of_repeat(const Context& context, const Letter& letter, Fate fate,
                             const std::function<void(const Fate&)>& on_news, int interrupts) {
-  auto ledger = RELAY_TRY(join_workspace(context));
-  ledger.end_on_interrupt(interrupts);
+  Repeat repeat{letter, std::move(fate), on_news};
+  auto ledger = join_workspace(context, kAnswerTimeout, interrupts);
   std::optional<Answers> answers;
-  if (letter.until == Until::Answered) answers.emplace(RELAY_TRY(join_workspace(context)), letter.to, letter.from);
-  return Repeat{letter, std::move(fate), on_news}.run(std::move(ledger), std::move(answers));
+  if (ledger && letter.until == Until::Answered) {
+    auto connection = join_workspace(context, kAnswerTimeout, interrupts);
+    if (connection)
+      answers.emplace(*std::move(connection), letter.to, letter.from);
+    else
+      ledger = Failure{connection.error()};
+  }
+  if (ledger) return repeat.run(*std::move(ledger), std::move(answers));
+  if (is(ledger.error(), Errc::Interrupted)) return repeat.not_yet(ledger.error());
+  return Failure{ledger.error()};
 }
 
 }  // namespace relay::cli

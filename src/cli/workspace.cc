@@ -42,8 +42,9 @@ Result<Connection> reach_workspace(const Context& context) {
                                             context.project.root));
 }
 
-Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout) {
+Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout, int interrupts) {
   auto connection = RELAY_TRY(reach_workspace(context));
+  connection.end_on_interrupt(interrupts);
   RELAY_TRY(connection.introduce(config::read_system_token(context.home), timeout));
   return connection;
 }

@@ -13,8 +13,9 @@ namespace relay::cli {
 
 /// Connected, not yet introduced: for one-shot sends. Says whether the daemon or only the workspace is missing.
 Result<Connection> reach_workspace(const Context& context);
-/// Connected and introduced: for questions.
-Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout = kAnswerTimeout);
+/// Connected and introduced: for questions. Waiting ends with Interrupted when `interrupts` is readable (interrupts.h).
+Result<Connection> join_workspace(const Context& context, std::chrono::milliseconds timeout = kAnswerTimeout,
+                                  int interrupts = -1);
 /// Where the daemon of that pid serves its HTTP API, or why it does not; both empty when it is switched off.
 struct HttpService {
   std::string url = {};
