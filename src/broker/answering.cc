@@ -253,7 +253,9 @@ std::string Core::answer_to(const PendingSend& sent) {
                                                      : why_closed(*to, only.lane, gate(*to, only.lane).closed);
       if (ack.waits.empty() && only.lane.mode == protocol::DeliveryMode::Manual) ack.waits = held_as_manual(only.to);
       if (ack.waits.empty() && to->activity.state == "blocked")
-        ack.waits = format("{} asks its user something; see agent-relay permissions and questions", only.to.value());
+        ack.waits =
+            format("{} asks its user something; {}", only.to.value(),
+                   to->observed() ? "answer it at its own terminal" : "see agent-relay permissions and questions");
     }
     if (const auto best = to != nullptr && sent.steps ? best_proof(*to) : std::nullopt) ack.proves = name_of(*best);
   }

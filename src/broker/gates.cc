@@ -128,7 +128,10 @@ std::string Core::why_it_waits(const records::Delivery& delivery, std::string_vi
   if (!to->mailbox.flight().contains(delivery.key)) return format("{} messages wait for it", to->mailbox.pending);
   if (delivery.state == records::DeliveryState::Queued) return "it was sent, and its session has not answered";
   if (delivery.lane.mode == DeliveryMode::Manual) return held_as_manual(delivery.to);  // a flush changes its lane
-  return last_reason.empty() ? "its session has it" : std::string{last_reason};
+  if (!last_reason.empty()) return std::string{last_reason};
+  // A session with a queue reports every other reason.
+  const bool behind = to->session->capabilities.queue && delivery.proof < records::Proof::Written;
+  return behind ? "its session has it, and messages before it come first" : "its session has it";
 }
 
 }  // namespace relay::broker

@@ -133,6 +133,13 @@ TEST_F(Gates, ASessionWithAQueueGetsWhatItCanDoWhateverItDoes) {
   EXPECT_EQ(world.bodies(bob), (Texts{"immediate", "next-message", "next-tool-call", "on-idle", "manual"}));
 }
 
+TEST_F(Gates, TraceSaysThatMessagesBeforeItComeFirst) {
+  const auto bob = join_host(world);
+  world.send(alice, "message-given", "Bob", "hi");
+  world.receipt(bob, given(world, bob).at(0), R"("status":"accepted")");
+  EXPECT_EQ(waits("message-given"), "its session has it, and messages before it come first");
+}
+
 TEST_F(Gates, TraceSaysWhyItWaits) {
   auto bob = join_callback(world);
   world.send(alice, "message-manual", "Bob", "hi", in_mode("manual"));

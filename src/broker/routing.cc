@@ -132,7 +132,9 @@ std::optional<Core::Objection> Core::objection_to(const Sending& sending, const 
             ? format("{} is only observed: it was started without agent-relay, and nothing "
                      "can be delivered to it; start it with: agent-relay run -n NAME {}",
                      to, audience.front()->record.cli)
-            : format("{} is only observed and offline; send again once `agent-relay agents` lists it", to)};
+            : format("{} is only observed and offline; its program may have begun another session, which has another "
+                     "name: see agent-relay agents",
+                     to)};
   if (audience.size() == 1 && audience.front()->observed() && !speaks_as_user(sending.connection, sending.from.value()))
     return Objection{
         Refusal::Refused,

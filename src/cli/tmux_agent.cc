@@ -79,7 +79,10 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   // Without a client `switch-client` would take another one, even that of a host, and say nothing.
   const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
   if (pty::PersonTerminal::is_one() && !alone) return become_client(context, tmux, session);
-  print_sentence(relay::format("{} runs in tmux; look at it with: {}\n", agent, attach_words(context, session)));
+  const auto here =
+      alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
+  print_sentence(
+      relay::format("{} runs in tmux; look at it with: {}{}\n", agent, attach_words(context, session), here));
   return {};
 }
 

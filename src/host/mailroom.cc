@@ -120,7 +120,8 @@ void Mailroom::relocate(const client::Place& place) {
 /// In the order they stand in the paste: one may be known by standing behind another.
 void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id) {
   const auto show = [&](Letter& letter) {
-    if (!letter.seen && !letter.place.id.empty() && shown.shows(letter.text)) letter.seen = shown_receipt(way, id);
+    const bool counts = !letter.place.id.empty() || letter.done;
+    if (!letter.seen && counts && shown.shows(letter.text)) letter.seen = shown_receipt(way, id);
   };
   std::erase_if(typed_, [&](const Typed& typed) {
     if (!shown.shows(typed.text)) return false;
@@ -130,6 +131,7 @@ void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id)
     hands_.report(typed.place, receipt);
     return true;
   });
+  if (!own_seen_ && !own_input_.empty()) own_seen_ = shown.shows(own_input_);
   if (!in_hand() || !letters_.front().injection.sent()) return;
   for (auto& quiet : letters_.front().company) show(quiet);
   show(letters_.front());
@@ -244,6 +246,7 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
     if (decision.step == Step::Delivered) expect_turn(letter, view);
     if (letter.injection.sent()) {
       own_note_ = letter.place.id.empty() ? "" : note_of(letter);
+      own_input_ = letter.done ? letter.text : "";
       own_seen_ = letter.seen.has_value();
     }
     letters_.pop_front();

@@ -155,7 +155,8 @@ class Mailroom {
   bool deaf_ = false;            // nothing at all happened there since
   SteadyTime own_turn_{};        // when the turn began that the last one started
   std::string own_note_;         // of the delivery that was sent last; empty when the text was no delivery
-  bool own_seen_ = false;        // the transcript shows that delivery
+  std::string own_input_;        // or the text that a user typed from elsewhere
+  bool own_seen_ = false;        // the transcript shows it
   SteadyTime settled_from_{};    // the next one waits for the screen to settle anew
 };
 

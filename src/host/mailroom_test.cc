@@ -399,7 +399,7 @@ TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsTheReplyToAMessageThatWasSe
   EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
 }
 
-TEST_F(MailroomTest, UrgentMessageOfTheUserDoesNotInterruptATurnThatInputStarted) {
+TEST_F(MailroomTest, UrgentMessageOfTheUserInterruptsATurnOfInputOnceItWasSeen) {
   rules.interrupt = "\x1b";
   mailroom.say_now("do it", view.now, [](const Result<void>&) {});
   deliver_one();
@@ -411,6 +411,9 @@ TEST_F(MailroomTest, UrgentMessageOfTheUserDoesNotInterruptATurnThatInputStarted
   view.composer = &composer;
   for (int i = 0; i < 5; ++i) after(5s, State::Working);
   EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 0) << "the model may not have that input yet";
+  given("do it", "transcript", "r1");
+  after(1s, State::Working);
+  EXPECT_EQ(std::ranges::count(heard(), "interrupt"), 1);
 }
 
 TEST_F(MailroomTest, WhatHasNotBegunCanGoAnotherWay) {

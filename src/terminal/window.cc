@@ -75,7 +75,8 @@ std::string Window::mode_changes(const Modes& wanted) {
 std::string Window::paint(const Screen& screen) {
   const auto cursor = screen.cursor();
   const int rows = std::min(size_.rows, screen.size().rows);
-  above_ = std::max(0, cursor.row - rows + 1);
+  const int uncovered = rows - (!notice_.empty() && rows == size_.rows ? 1 : 0);
+  above_ = std::max(0, cursor.row - uncovered + 1);
   const bool anew = drawn_.size() != static_cast<std::size_t>(size_.rows);
   if (anew) drawn_.assign(static_cast<std::size_t>(size_.rows), {});
   std::string body = anew ? "\x1b[0m\x1b[2J" : "";

@@ -69,6 +69,18 @@ TEST_F(WindowTest, ANoticeCoversTheLastRowAndGivesItBack) {
   EXPECT_EQ(row(3), "d");
 }
 
+TEST_F(WindowTest, ANoticeDoesNotCoverTheRowOfTheCursor) {
+  Screen screen{Size{.columns = 20, .rows = 6}};
+  screen.feed("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix");
+  for (const int rows : {4, 6}) {
+    Window small{Size{.columns = 20, .rows = rows}};
+    small.set_notice("watching");
+    const auto bytes = small.paint(screen);
+    EXPECT_TRUE(bytes.contains("six") && bytes.contains("watching")) << rows;
+    EXPECT_EQ(small.rows_above(), 6 - rows + 1);
+  }
+}
+
 TEST_F(WindowTest, LeavesNothingBehind) {
   Screen before{{20, 4}};
   before.feed("prompt$ ");

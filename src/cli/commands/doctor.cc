@@ -51,7 +51,7 @@ const Command kDoctor = {
     .example = "agent-relay doctor",
     .details =
         "Looks at home, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors and inotify,\n"
-        "services, agents and their versions, profiles, hooks and MCP, and changes nothing. Each agent that is found "
+        "services, agents and their versions, profiles, hooks and MCP, and writes nothing. Each agent that is found "
         "is\n"
         "asked for its version. Ends with 1 when there is a problem.",
     .run = run,

@@ -68,8 +68,9 @@ const Command kInput = {
     .options = kOptions,
     .example = "agent-relay input Bob --key Escape",
     .details =
-        "As if you sat at its keyboard: no message, no ledger. A text is refused while a dialog is open, because\n"
-        "Enter would answer it, and while the composer holds a draft; keys are pressed whatever is on the screen.",
+        "As if you sat at its keyboard: no message, no ledger. A text is refused while the agent works, while a\n"
+        "dialog is open, because Enter would answer it, and while the composer holds a draft; keys are pressed\n"
+        "whatever is on the screen.",
     .run = run,
 };
 
