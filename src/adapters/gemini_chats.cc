@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/unique_fd.h"
 #include "protocol/iso_time.h"
+#include "transcripts/white_space.h"
 
 namespace relay::adapters {
 namespace {
@@ -23,14 +24,6 @@ constexpr int kMaxFiles = 10'000;             // looked at
 constexpr std::size_t kEndBytes = 512 << 10;  // of a file: what was typed a moment ago is there
 constexpr std::size_t kChatHeadBytes = 16 << 10;
 constexpr WallMs kSlack = 2'000;  // between a prompt in logs.json and in the record
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-std::string without_blanks(std::string_view text) {
-  std::string rest;
-  std::ranges::copy_if(text, std::back_inserter(rest), [](char c) { return !is_blank(c); });
-  return rest;
-}
 
 /// A plain file, read from some place on.
 class PlainFile {
@@ -93,7 +86,7 @@ bool holds(const PlainFile& file, const Wanted& wanted) {
     if (!line.contains(R"("user")")) continue;
     const auto message = parse_json_object(line);
     if (!message || string_member(*message, "type") != "user") continue;
-    const auto text = without_blanks(text_of(message->if_contains("content")));
+    const auto text = transcripts::without_white_space(text_of(message->if_contains("content")));
     const auto at = time_of(*message);
     // Files that a prompt names, and what hooks add, stand behind it.
     for (const auto& each : wanted)
@@ -139,7 +132,7 @@ GeminiChat find_gemini_chat(const std::string& chats, const GeminiPrompts& promp
   GeminiChat found;
   Wanted wanted;
   for (const auto& each : prompts.own)
-    if (auto text = without_blanks(each.text); !text.empty() && !text.starts_with('/'))
+    if (auto text = transcripts::without_white_space(each.text); !text.empty() && !text.starts_with('/'))
       wanted.push_back({text, each.at});
   if (wanted.empty()) return found;
   const auto since = std::ranges::min(wanted, {}, &GeminiPrompt::at).at - kSlack;

@@ -13,6 +13,7 @@
 #include "transcripts/line_reader.h"
 #include "transcripts/reader.h"
 #include "transcripts/remembered.h"
+#include "transcripts/white_space.h"
 
 namespace relay::transcripts {
 namespace {
@@ -20,32 +21,24 @@ namespace {
 constexpr std::string_view kHookOpen = "<hook_context>";
 constexpr std::string_view kHookClose = "</hook_context>";
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-std::string without_blanks(std::string_view text) {
-  std::string rest;
-  std::ranges::copy_if(text, std::back_inserter(rest), [](char c) { return !is_blank(c); });
-  return rest;
-}
-
 /// The words of a message as they were last told, white space aside.
 class Told {
  public:
   /// What of this text is new: all of it, what was added at its end, or nothing.
   std::string_view news(std::string_view text) {
-    const auto words = without_blanks(text);
+    const auto words = without_white_space(text);
     const bool goes_on = words.size() >= length_ && sha256(std::string_view{words}.substr(0, length_)) == digest_;
     const auto fresh = goes_on ? text.substr(after(text, length_)) : text;
     length_ = words.size();
     digest_ = sha256(words);
-    return std::ranges::all_of(fresh, is_blank) ? std::string_view{} : fresh;
+    return std::ranges::all_of(fresh, is_white_space) ? std::string_view{} : fresh;
   }
 
  private:
   static std::size_t after(std::string_view text, std::size_t letters) {
     std::size_t at = 0;
     for (; letters > 0; ++at)
-      if (!is_blank(text[at])) --letters;
+      if (!is_white_space(text[at])) --letters;
     return at;
   }
 
@@ -192,7 +185,7 @@ class GeminiReader final : public LineReader {
     const auto text = content_text(message, "content");
     if (text.empty() || told_.at("user " + id).first.news(text).empty()) return;
     auto own = text.substr(0, text.find(kHookOpen));
-    while (!own.empty() && is_blank(own.back())) own.pop_back();
+    while (!own.empty() && is_white_space(own.back())) own.pop_back();
     const bool by_program = own.starts_with("<session_context>");
     if (!by_program && !own.empty()) {
       turn_ = id;
