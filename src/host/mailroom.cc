@@ -125,13 +125,12 @@ void Mailroom::on_given(Shown& shown, std::string_view way, std::string_view id)
   };
   std::erase_if(typed_, [&](const Typed& typed) {
     if (!shown.shows(typed.text)) return false;
-    own_seen_ = own_seen_ || typed.note == own_note_;
     const auto receipt = shown_receipt(way, id);
     intent_.add_end(typed.note, receipt);
     hands_.report(typed.place, receipt);
     return true;
   });
-  if (!own_seen_ && !own_input_.empty()) own_seen_ = shown.shows(own_input_);
+  if (!unshown_.empty() && shown.shows(unshown_)) unshown_.clear();
   if (!in_hand() || !letters_.front().injection.sent()) return;
   for (auto& quiet : letters_.front().company) show(quiet);
   show(letters_.front());
@@ -185,7 +184,7 @@ bool Mailroom::is_free(const View& view) {
 }
 
 bool Mailroom::may_interrupt(const View& view, const Letter& letter) const {
-  return view.since != own_turn_ || (letter.as_user && own_seen_ && typed_.empty() && !submitted_);
+  return view.since != own_turn_ || (letter.as_user && unshown_.empty() && typed_.empty() && !submitted_);
 }
 
 std::optional<SteadyTime> Mailroom::deliver(const View& view) {
@@ -245,9 +244,8 @@ std::optional<SteadyTime> Mailroom::deliver(const View& view) {
       return view.now + std::min(rules_.submit_gap, kErasePatience);
     if (decision.step == Step::Delivered) expect_turn(letter, view);
     if (letter.injection.sent()) {
-      own_note_ = letter.place.id.empty() ? "" : note_of(letter);
-      own_input_ = letter.done ? letter.text : "";
-      own_seen_ = letter.seen.has_value();
+      const bool is_tracked = !letter.place.id.empty() && decision.step == Step::Delivered;  // in typed_
+      unshown_ = letter.seen || is_tracked ? "" : letter.text;
     }
     letters_.pop_front();
     settled_from_ = view.now;

@@ -154,9 +154,7 @@ class Mailroom {
   std::uint64_t pasted_on_ = 0;  // the screen's revision when the last text was written
   bool deaf_ = false;            // nothing at all happened there since
   SteadyTime own_turn_{};        // when the turn began that the last one started
-  std::string own_note_;         // of the delivery that was sent last; empty when the text was no delivery
-  std::string own_input_;        // or the text that a user typed from elsewhere
-  bool own_seen_ = false;        // the transcript shows it
+  std::string unshown_;          // the last text, when typed_ has it not and the transcript does not show it yet
   SteadyTime settled_from_{};    // the next one waits for the screen to settle anew
 };
 
