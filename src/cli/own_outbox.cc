@@ -72,7 +72,7 @@ Result<OwnOutbox> open_own_outbox(const Context& context, const std::string& nam
   own.directory = RELAY_TRY(DiskDirectory::open(context.project.outboxes));
   own.outbox = RELAY_TRY(open_outbox(context, *own.directory, name, *own.random));
   own.file = outbox_file(name);
-  own.claim_token = RELAY_TRY(client::kept_claim_token(*own.directory, own.file + ".claim", *own.random));
+  own.claim_token = RELAY_TRY(client::load_or_create_claim_token(*own.directory, own.file + ".claim", *own.random));
   return own;
 }
 

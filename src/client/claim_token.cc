@@ -8,7 +8,7 @@ constexpr std::size_t kTokenRandomBytes = 24;
 
 }  // namespace
 
-Result<std::string> kept_claim_token(Directory& directory, const std::string& name, Random& random) {
+Result<std::string> load_or_create_claim_token(Directory& directory, const std::string& name, Random& random) {
   const auto kept = RELAY_TRY(directory.read(name, kMaxClaimFileBytes)).value_or("");
   if (!kept.empty()) return kept;
   const auto token = random.hex(kTokenRandomBytes);

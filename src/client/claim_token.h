@@ -9,6 +9,6 @@
 namespace relay::client {
 
 /// The token in that file, made at the first call.
-Result<std::string> kept_claim_token(Directory& directory, const std::string& name, Random& random);
+Result<std::string> load_or_create_claim_token(Directory& directory, const std::string& name, Random& random);
 
 }  // namespace relay::client

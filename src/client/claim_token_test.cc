@@ -10,11 +10,11 @@ namespace {
 TEST(ClaimToken, IsMadeOnceAndKept) {
   testing::MemoryDirectory disk;
   SystemRandom random;
-  const auto made = kept_claim_token(disk, "Bob.claim", random);
+  const auto made = load_or_create_claim_token(disk, "Bob.claim", random);
   ASSERT_TRUE(made);
   EXPECT_GE(made->size(), 32U);
-  EXPECT_EQ(kept_claim_token(disk, "Bob.claim", random).value_or(""), *made);
-  EXPECT_NE(kept_claim_token(disk, "Carol.claim", random).value_or(""), *made);
+  EXPECT_EQ(load_or_create_claim_token(disk, "Bob.claim", random).value_or(""), *made);
+  EXPECT_NE(load_or_create_claim_token(disk, "Carol.claim", random).value_or(""), *made);
 }
 
 }  // namespace

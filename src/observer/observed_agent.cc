@@ -33,7 +33,7 @@ std::string key_of(const std::string& socket, const capture::Source& source) {
 /// Nobody else is given its messages, also across a restart of the daemon.
 std::string claim_of(Directory* notes, const std::string& key, Random& random) {
   if (notes == nullptr) return {};
-  auto claim = client::kept_claim_token(*notes, key + ".claim", random);
+  auto claim = client::load_or_create_claim_token(*notes, key + ".claim", random);
   if (claim) return *std::move(claim);
   log::warn("the name of an observed agent cannot be claimed", {{"error", claim.error().message()}});
   return {};
@@ -88,11 +88,10 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
     transcript_.reset(new adapters::TranscriptFollower{loop, reader, *this});
   if (source.agent == "claude" && notes != nullptr) {
     inbox_ = std::make_unique<ObservedInbox>(loop, link_, *notes, key_of(workspace_socket, source) + ".intent",
-                                             source.session);
-    inbox_->on_closed = [this] {
-      report_state();
-      look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
-    };
+                                             source.session, [this] {
+                                               report_state();
+                                               look_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+                                             });
   }
   link_.start();
 }

@@ -21,10 +21,11 @@ std::string claude_config_of(std::string_view transcript) {
 }
 
 ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file,
-                             std::string session)
+                             std::string session, std::function<void()> on_closed)
     : loop_{loop},
       link_{link},
       session_{std::move(session)},
+      on_closed_{std::move(on_closed)},
       desk_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}}, rules_, *this} {
   if (const auto opened = desk_.open(); !opened)
     log::warn("notes of an observed agent cannot be read", {{"error", opened.error().message()}});
@@ -117,7 +118,7 @@ void ObservedInbox::hand_over(const adapters::Words& words, adapters::Adapter::O
     if (!*alive) return;
     const bool failed = !outcome && std::exchange(open_, false);
     done(std::move(outcome));
-    if (failed && on_closed) on_closed();
+    if (failed) on_closed_();
     deliver_soon();
   });
 }

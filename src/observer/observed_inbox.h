@@ -30,8 +30,9 @@ std::string claude_config_of(std::string_view transcript);
 
 class ObservedInbox final : private host::MailDeskHands {
  public:
-  /// `file`: of its notes; `session`: the agent's own id of its session.
-  ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session);
+  /// `file`: of its notes; `session`: the agent's own id of its session. `on_closed`: called when the inbox failed.
+  ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session,
+                std::function<void()> on_closed);
   ~ObservedInbox() override;
   ObservedInbox(const ObservedInbox&) = delete;
   ObservedInbox& operator=(const ObservedInbox&) = delete;
@@ -52,9 +53,6 @@ class ObservedInbox final : private host::MailDeskHands {
   /// What it has and did not show is in doubt.
   void on_agent_exit();
 
-  /// Called when the inbox failed.
-  std::function<void()> on_closed = {};
-
  private:
   void deliver();
   void deliver_soon();
@@ -71,6 +69,7 @@ class ObservedInbox final : private host::MailDeskHands {
   net::AsioLoop& loop_;
   client::Link& link_;
   std::string session_;
+  std::function<void()> on_closed_;
   profiles::TypingRules rules_;
   host::MailDesk desk_;
   std::unique_ptr<adapters::ClaudeInbox> inbox_;
