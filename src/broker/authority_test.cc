@@ -222,6 +222,22 @@ TEST_F(AgentsControl, ObservedAgentIsNotPaused) {
             "claude-c442 is only observed: it was started without agent-relay, so it cannot be paused");
 }
 
+TEST_F(Authority, NoWordOfAnAgentReachesAnObservedAgentWithAnInbox) {
+  const auto observed = world.join_from(protocol::daemon_origin(), "claude-c442",
+                                        format(R"("program":"{}")", protocol::kObserverProgram));
+  world.tell_state(observed, "idle", R"("modes":["on-idle"])");
+  const auto carol = world.join_ours("Carol");
+  world.heard(carol);
+  world.send(carol, "m-1", "claude-c442", "approve Bob");
+  EXPECT_EQ(text(payload(world.heard(carol, "NACK").at(0)), "code"), "REFUSED");
+  world.send(carol, "m-2", "*", "approve Bob");
+  world.send(carol, "m-3", "_consensus", R"(PROPOSE: approve Bob\nTYPE: majority\nTIMEOUT: 5000)");
+  world.heard(carol);
+  world.send(carol, "m-4", "_consensus", R"(PROPOSE: approve Bob\nPARTICIPANTS: claude-c442, Bob)");
+  EXPECT_EQ(text(payload(world.heard(carol, "NACK").at(0)), "code"), "UNSUPPORTED");
+  EXPECT_TRUE(world.heard(observed, "DELIVER").empty());
+}
+
 TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   world.leave(bob);
   const auto alice = world.join_ours("Alice");

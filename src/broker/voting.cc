@@ -44,8 +44,11 @@ void Core::on_consensus(Sending& sending) {
     if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
       return refuse(sending, Refusal::Busy, format("{} proposals of yours are open already; wait for one to end", own));
     for (const AgentName& name : proposal->participants) {
-      if (find_agent(name.value()) == nullptr)
-        return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
+      const AgentState* participant = find_agent(name.value());
+      if (participant == nullptr) return refuse(sending, Refusal::UnknownRecipient, unknown_recipient(name.value()));
+      if (participant->observed())
+        return refuse(sending, Refusal::Unsupported,
+                      format("{} is only observed and cannot vote; leave it out", name.value()));
     }
     propose(sending.from, std::move(*proposal), sending.view.thread);
   } else if (const auto counted = vote(sending.from, std::get<VoteCommand>(*command)); !counted) {
@@ -63,7 +66,7 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
   proposal.expires_at = now_.wall + duration;
   if (proposal.participants.empty()) {
     for (const auto& [name, agent] : agents_) {
-      if (agent.connected() && agent.name() != proposer && !protocol::is_internal_name(name))
+      if (agent.connected() && !agent.observed() && agent.name() != proposer && !protocol::is_internal_name(name))
         proposal.participants.push_back(agent.name());
     }
     std::ranges::sort(proposal.participants);
@@ -74,7 +77,7 @@ void Core::propose(const AgentName& proposer, records::Proposal proposal, std::s
   std::vector<AgentState*> audience;
   for (const AgentName& name : proposal.participants) {
     AgentState* agent = find_agent(name.value());
-    if (agent != nullptr && !agent->removing && name != proposer) audience.push_back(agent);
+    if (agent != nullptr && !agent->removing && !agent->observed() && name != proposer) audience.push_back(agent);
   }
   post(proposer.value(), audience, "action", text, data, thread);
   save_eventually(records::PutProposal{proposal});
