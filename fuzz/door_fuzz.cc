@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)host::terminal_bytes(text);
   if (const auto request = host::parse_request(text); !request) FUZZ_CHECK(!request.error().message().empty());
   if (const auto record = host::parse_record(text)) {
-    protocol::JsonWriter json;
+    text::JsonWriter json;
     host::write_record(json, *record);
     const auto again = host::parse_record(json.take());
     FUZZ_CHECK(again && again->name == record->name && again->socket == record->socket);

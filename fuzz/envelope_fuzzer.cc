@@ -6,14 +6,16 @@
 #include "dom_oracle.h"
 #include "protocol/envelope.h"
 #include "protocol/limits.h"
+#include "text/json_errors.h"
 
 namespace {
 
 using namespace relay::protocol;
+using namespace relay::text;
 
 /// The errors that concern JSON itself rather than what is in it.
 bool is_about_json(const relay::Error& error) {
-  for (const Errc code : {Errc::BadUtf8, Errc::BadJson, Errc::NotAnObject, Errc::TooDeep}) {
+  for (const JsonErrc code : {JsonErrc::BadUtf8, JsonErrc::BadJson, JsonErrc::NotAnObject, JsonErrc::TooDeep}) {
     if (is(error, code)) return true;
   }
   return false;

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/utf8.h"
 #include "check.h"
 #include "net/event_stream.h"
+#include "text/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace relay;
   const std::string_view json{reinterpret_cast<const char*>(bytes), size};
-  if (!is_utf8(json)) return 0;  // frames are checked before
+  if (!text::is_utf8(json)) return 0;  // frames are checked before
   const auto event = api::read_feed_event(7, json);
   FUZZ_CHECK(event || !event.error().message().empty());
   if (!event) return 0;

@@ -4,14 +4,14 @@
 
 #include "check.h"
 #include "dom_oracle.h"
-#include "protocol/errors.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
-#include "protocol/limits.h"
+#include "text/json_errors.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace {
 
-using namespace relay::protocol;
+using namespace relay::text;
 
 /// Wrapped as the only element of an array, so that keys of the text itself are not looked at: the question is the
 /// grammar alone.
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (dom.verdict == relay::fuzz::Verdict::NotJson) {
     FUZZ_CHECK(!accepted);
   } else if (dom.depth > kMaxJsonDepth) {
-    FUZZ_CHECK(!ours && is(ours.error(), Errc::TooDeep));
+    FUZZ_CHECK(!ours && is(ours.error(), JsonErrc::TooDeep));
   } else {
     FUZZ_CHECK(accepted);
   }

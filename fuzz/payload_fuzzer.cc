@@ -9,17 +9,19 @@
 #include "protocol/contract.h"
 #include "protocol/control.h"
 #include "protocol/hello.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/prompt_requests.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
 #include "protocol/worker_requests.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace {
 
 using namespace relay::protocol;
+using namespace relay::text;
 
 void hello(std::string_view payload) {
   const auto parsed = parse_hello(payload);

@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <string>
 
-#include "base/utf8.h"
 #include "check.h"
+#include "text/utf8.h"
 
 namespace {
 
 using namespace relay::net;
 
 void check_text(const std::string& text) {
-  FUZZ_CHECK(text.size() <= kMaxTargetPartBytes && relay::is_utf8(text));
+  FUZZ_CHECK(text.size() <= kMaxTargetPartBytes && relay::text::is_utf8(text));
   FUZZ_CHECK(std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }));
 }
 

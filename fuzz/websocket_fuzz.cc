@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/format.h"
-#include "base/utf8.h"
 #include "check.h"
 #include "net/websocket_reader.h"
+#include "text/utf8.h"
 
 namespace {
 
@@ -30,11 +30,11 @@ std::string read_in_parts(std::string_view text, std::size_t part) {
       if (!*next) break;
       const auto& [kind, payload, code] = **next;
       FUZZ_CHECK(payload.size() <= (kind == Opcode::Text ? kLimit : WebSocketReader::kMaxControlBytes));
-      FUZZ_CHECK((kind != Opcode::Text && kind != Opcode::Close) || relay::is_utf8(payload));
+      FUZZ_CHECK((kind != Opcode::Text && kind != Opcode::Close) || relay::text::is_utf8(payload));
       seen += relay::format("{}:{}:{}", static_cast<int>(kind), code, payload);
       const auto last = close_frame(1000, payload);
       FUZZ_CHECK(last.size() <= 2 + WebSocketReader::kMaxControlBytes);
-      FUZZ_CHECK(!relay::is_utf8(payload) || relay::is_utf8(std::string_view{last}.substr(4)));
+      FUZZ_CHECK(!relay::text::is_utf8(payload) || relay::text::is_utf8(std::string_view{last}.substr(4)));
     }
   }
   return seen;

@@ -9,7 +9,7 @@
 #include "activity/patch.h"
 #include "base/format.h"
 #include "base/hash.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::activity {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::size_t kMaxIdBytes = 200;  // with our prefix and number it fits 
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxWordBytes = 256;
 
-std::string cut(std::string_view text, std::size_t limit) { return std::string{protocol::cut_at_letter(text, limit)}; }
+std::string cut(std::string_view text, std::size_t limit) { return std::string{text::cut_at_letter(text, limit)}; }
 std::string content(std::string_view text) { return cut(text, events::kMaxContentBytes); }
 
 std::optional<std::string> printed(std::string_view text) {

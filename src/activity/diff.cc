@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "events/work_events.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::activity {
 namespace {
@@ -28,7 +28,7 @@ bool names_a_file(std::string_view line) {
 }
 
 std::string cut(std::string text) {
-  const auto kept = protocol::cut_at_letter(text, events::kMaxContentBytes).size();
+  const auto kept = text::cut_at_letter(text, events::kMaxContentBytes).size();
   text.resize(kept);
   return text;
 }

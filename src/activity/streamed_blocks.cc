@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::activity {
 namespace {
@@ -32,7 +32,7 @@ StreamedBlocks::Block* StreamedBlocks::append(events::ItemType type, std::string
     block = open_.insert(open_.end(), {.type = type, .id = std::string{id}});
   }
   const auto room = static_cast<std::size_t>(events::kMaxContentBytes) - block->text.size();
-  block->text += protocol::cut_at_letter(piece, room);
+  block->text += text::cut_at_letter(piece, room);
   return &*block;
 }
 

@@ -11,7 +11,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/unique_fd.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 #include "transcripts/white_space.h"
 
 namespace relay::adapters {
@@ -63,7 +63,7 @@ std::string text_of(const json::value* content) {
 }
 
 WallMs time_of(const json::object& object) {
-  return protocol::parse_iso_time(string_member(object, "timestamp").value_or("")).value_or(0);
+  return text::parse_iso_time(string_member(object, "timestamp").value_or("")).value_or(0);
 }
 
 /// The session of a conversation with the user; none for a subagent's, or what is no record.

@@ -8,7 +8,7 @@
 
 #include "base/format.h"
 #include "net/testing/temporary_directory.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 
 namespace relay::adapters {
 namespace {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStartedWith = "9ea10c7e-5cd5-4041-8795-31611739e14c";  // that it was started with
 const std::string kChatsOfClear = format("{}/gemini-clear/", RELAY_ADAPTERS_TESTDATA);
 
-WallMs at(std::string_view time) { return *protocol::parse_iso_time(time); }
+WallMs at(std::string_view time) { return *text::parse_iso_time(time); }
 
 struct GeminiChatsTest : ::testing::Test {
   net::testing::TemporaryDirectory place;
@@ -72,9 +72,10 @@ TEST_F(GeminiChatsTest, LongLogIsReadAtItsEnd) {
   for (int i = 0; i < 8'000; ++i)
     log +=
         format("{}\n  {{\n    \"sessionId\": \"{}\",\n    \"message\": \"prompt {}\",\n    \"timestamp\": \"{}\"\n  }}",
-               i == 0 ? "" : ",", kStartedWith, i, protocol::iso_time(at("2026-11-19T04:00:00Z") + i));
+               i == 0 ? "" : ",", kStartedWith, i, text::iso_time(at("2026-11-19T04:00:00Z") + i));
   std::ofstream{place.file("logs.json")} << log << "\n]";
-  const auto prompts = read_gemini_prompts(place.file("logs.json"), kStartedWith, at("2026-11-19T04:00:00Z") + 7'998, 0);
+  const auto prompts =
+      read_gemini_prompts(place.file("logs.json"), kStartedWith, at("2026-11-19T04:00:00Z") + 7'998, 0);
   ASSERT_EQ(prompts.own.size(), 2U);
   EXPECT_EQ(prompts.own[1].text, "prompt 7999");
 }

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "net/testing/loop_driver.h"
 #include "net/testing/temporary_directory.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 
 namespace relay::adapters {
 namespace {
@@ -57,7 +57,7 @@ struct GeminiTest : ::testing::Test {
   /// As if it was written now, by our session where the real one was it.
   [[nodiscard]] std::string now(const std::string& line) const {
     auto text = std::regex_replace(line, std::regex{R"("timestamp": *"[^"]*")"},
-                                   format(R"("timestamp":"{}")", protocol::iso_time(loop.now().wall)));
+                                   format(R"("timestamp":"{}")", text::iso_time(loop.now().wall)));
     for (std::size_t at; (at = text.find(kSessionOfRecord)) != std::string::npos;)
       text.replace(at, kSessionOfRecord.size(), session);
     return text;
@@ -69,7 +69,7 @@ struct GeminiTest : ::testing::Test {
   /// A user typed that, into the process of that session.
   void log_prompt(const std::string& text, const std::string& whose) {
     logged += format(R"({}  {{"sessionId": "{}", "messageId": 0, "type": "user", "message": "{}", "timestamp": "{}"}})",
-                     logged.empty() ? "" : ",\n", whose, text, protocol::iso_time(loop.now().wall));
+                     logged.empty() ? "" : ",\n", whose, text, text::iso_time(loop.now().wall));
     std::ofstream{place.file(".gemini/tmp/proj/logs.json"), std::ios::trunc} << "[\n" << logged << "\n]";
   }
   /// What was written until now is older than the turn that begins.

@@ -12,7 +12,7 @@
 #include "base/format.h"
 #include "net/testing/loop_driver.h"
 #include "net/testing/temporary_directory.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 #include "transcripts/testing/records.h"
 
 namespace relay::adapters {
@@ -66,7 +66,7 @@ struct HookedAdapterTest : ::testing::Test {
   /// A line as if it was written now.
   void write(const std::string& line, const std::string& record = "record.jsonl") {
     write_as_it_is(std::regex_replace(line, std::regex{R"("timestamp": *"[^"]*")"},
-                                      format(R"("timestamp":"{}")", protocol::iso_time(loop.now().wall))),
+                                      format(R"("timestamp":"{}")", text::iso_time(loop.now().wall))),
                    record);
   }
   void write_as_it_is(const std::string& line, const std::string& record = "record.jsonl") {

@@ -11,7 +11,7 @@
 #include "base/toml.h"
 #include "hooks/settings.h"
 #include "hooks/wiring.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::adapters {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::array kModeOptions{
     ModeOption{"gemini", "-y", "yolo"},
 };
 
-std::string fact(std::string_view text) { return std::string{protocol::cut_at_letter(text, kMaxFactBytes)}; }
+std::string fact(std::string_view text) { return std::string{text::cut_at_letter(text, kMaxFactBytes)}; }
 
 bool is_version(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9' && text.contains('.') &&

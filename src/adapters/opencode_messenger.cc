@@ -2,8 +2,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::adapters {
 namespace {
@@ -32,7 +32,7 @@ std::string refusal(const HttpAnswer& answer) {
     says = string_member(data != nullptr ? *data : *body, "message").value_or("");
   }
   return format("{}{}{}", answer.status, says.empty() ? "" : " ",
-                speech::harmless_line(protocol::cut_at_letter(says, kMaxRefusalBytes)));
+                text::harmless_line(text::cut_at_letter(says, kMaxRefusalBytes)));
 }
 
 OpenCodeIds::Pair OpenCodeIds::next(WallMs now) {

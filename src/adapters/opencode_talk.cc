@@ -5,7 +5,7 @@
 
 #include "adapters/opencode_parts.h"
 #include "base/format.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::adapters {
 namespace {
@@ -414,7 +414,7 @@ void OpenCodeTalk::on_permission(const json::object& request) {
   ask({.prompt = {.kind = PromptKind::Permission,
                   .tool = tool,
                   .summary = std::move(summary),
-                  .input = std::string{protocol::cut_at_letter(whole, kMaxInputBytes)},
+                  .input = std::string{text::cut_at_letter(whole, kMaxInputBytes)},
                   .partial = several || whole.size() > kMaxInputBytes,
                   .way = way::kServer},
        .request = text_of(request, "id"),
@@ -429,7 +429,7 @@ void OpenCodeTalk::on_question(const json::object& request) {
     for_each_object(*questions, [&](const json::object& each) {
       if (asked.prompt.questions.size() < kMaxQuestions) asked.prompt.questions.push_back(question_of(each));
     });
-    asked.prompt.input = protocol::cut_at_letter(json::serialize(*questions), kMaxInputBytes);
+    asked.prompt.input = text::cut_at_letter(json::serialize(*questions), kMaxInputBytes);
   }
   if (!asked.prompt.questions.empty())
     asked.prompt.summary = summary_of("question", {{"query", asked.prompt.questions.front().text}});

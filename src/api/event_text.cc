@@ -3,26 +3,26 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
 
 namespace relay::api {
 namespace {
 
-using protocol::JsonKind;
-using protocol::JsonWriter;
+using text::JsonKind;
+using text::JsonWriter;
 
-class Members final : public protocol::MemberVisitor {
+class Members final : public text::MemberVisitor {
  public:
   explicit Members(FeedEvent& event) : event_{event} {}
 
-  void member(std::string_view key, protocol::JsonSlice value) override {
+  void member(std::string_view key, text::JsonSlice value) override {
     if (value.kind == JsonKind::String) {
-      if (key == "type") event_.type = protocol::decode_string(value.raw);
-      if (key == "_agentName") event_.agent = protocol::decode_string(value.raw);
-      if (key == "_sessionId") event_.session = protocol::decode_string(value.raw);
+      if (key == "type") event_.type = text::decode_string(value.raw);
+      if (key == "_agentName") event_.agent = text::decode_string(value.raw);
+      if (key == "_sessionId") event_.session = text::decode_string(value.raw);
     }
-    if (value.kind == JsonKind::Number && key == "_ts") event_.at = protocol::decode_integer(value.raw).value_or(0);
+    if (value.kind == JsonKind::Number && key == "_ts") event_.at = text::decode_integer(value.raw).value_or(0);
   }
 
  private:
@@ -41,7 +41,7 @@ std::string sse(std::string_view type, std::uint64_t id, std::string_view data) 
 Result<FeedEvent> read_feed_event(std::uint64_t number, std::string_view json) {
   FeedEvent event{.number = number, .at = 0, .type = {}, .agent = {}, .session = {}, .json = std::string{json}};
   Members members{event};
-  RELAY_TRY(protocol::scan_object(json, members));
+  RELAY_TRY(text::scan_object(json, members));
   if (event.type.empty() || std::ranges::any_of(event.type, ends_a_line))
     return fail(format("event {} has no type that can be told", number));
   std::ranges::replace_if(event.json, ends_a_line, ' ');  // between its members: within strings they are escaped

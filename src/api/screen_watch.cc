@@ -2,7 +2,7 @@
 
 #include "base/format.h"
 #include "host/terminal_mark.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::api {
 
@@ -33,7 +33,7 @@ void ScreenWatch::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   std::string frame;
   protocol::append_frame(
       frame, protocol::HeaderStyle::Four,
-      protocol::JsonWriter{}.field("do", "attach").field("mode", "view").field("columns", 80).field("rows", 24).take());
+      text::JsonWriter{}.field("do", "attach").field("mode", "view").field("columns", 80).field("rows", 24).take());
   stream_->write(frame);
   if (paused_) stream_->pause_reading();
 }

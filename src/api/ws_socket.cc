@@ -4,12 +4,12 @@
 
 #include "base/format.h"
 #include "host/present_hosts.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::api {
 namespace {
 
-using protocol::JsonWriter;
+using text::JsonWriter;
 
 constexpr std::uint16_t kTryAgainLater = 1013;
 constexpr std::uint16_t kPolicyViolation = 1008;

@@ -7,7 +7,6 @@
 #include "base/quantile.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "base/utf8.h"
 
 namespace relay {
 namespace {
@@ -40,16 +39,6 @@ TEST(Base64, WritesEveryRemainder) {
   EXPECT_EQ(base64("fo"), "Zm8=");
   EXPECT_EQ(base64("foo"), "Zm9v");
   EXPECT_EQ(base64("\xff\xfe\xfd"), "//79");
-}
-
-TEST(Utf8, KnowsWhatIsNone) {
-  for (const std::string_view good :
-       {"", "plain text, longer than eight", "h\u00e9", "\u20ac", "\U0001f600", "\xf4\x8f\xbf\xbf"})
-    EXPECT_TRUE(is_utf8(good)) << good;
-  for (const std::string_view bad :
-       {"\x80", "abcdefgh\xff", "\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
-        "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xe2\x82"})
-    EXPECT_FALSE(is_utf8(bad)) << bad;
 }
 
 TEST(Random, RepeatsASeed) {

@@ -6,16 +6,16 @@
 
 #include "base/format.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
 using permissions::Action;
 using protocol::ErrorCode;
-using protocol::JsonWriter;
 using protocol::MessageType;
 using protocol::PromptDecision;
 using protocol::Refusal;
+using text::JsonWriter;
 using Verdict = PromptReply::Verdict;
 
 namespace {

@@ -8,8 +8,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -144,7 +144,7 @@ std::optional<AgentName> Core::answer_syncs(const records::Message& message) {
     const std::string_view matched = sync->second.answer == message.key ? "only-request"
                                      : names(sync->second)              ? "reply"
                                                                         : "thread";
-    protocol::JsonWriter payload;
+    text::JsonWriter payload;
     payload.field("ack_id", sync->second.message).field("correlationId", sync->first);
     payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
     payload.field("messageId", records::short_id(message.key)).field("matchedBy", matched);

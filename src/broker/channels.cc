@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "broker/core.h"
 #include "protocol/description_limits.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -59,7 +59,7 @@ void Core::on_subscribe(Connection& connection, const protocol::Envelope& envelo
     error(connection, ErrorCode::BadRequest, objection->sentence);
 }
 
-void Core::list_topics(protocol::JsonWriter& out, const protocol::TopicsRequest& wanted) const {
+void Core::list_topics(text::JsonWriter& out, const protocol::TopicsRequest& wanted) const {
   out.begin_array("topics");
   const auto add = [&](const std::string& topic, const std::set<AgentName>& subscribers) {
     if (!wanted.agent.empty() && !subscribers.contains(AgentName{wanted.agent})) return;
@@ -85,7 +85,7 @@ void Core::on_topics(Connection& connection, const protocol::Envelope& envelope)
   using Wanted = protocol::TopicsRequest::Action;
   const auto wanted = protocol::parse_topics(envelope.payload);
   if (!wanted) return error(connection, ErrorCode::BadRequest, wanted.error().message());
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   std::optional<Objection> objection;
   if (wanted->action != Wanted::List) {
     const std::string& name = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
@@ -327,7 +327,7 @@ void Core::trigger_shadows(const AgentName& primary, std::string_view trigger) {
     for (const auto& binding : shadow->session->shadows) {
       if (binding.primary != primary || std::ranges::find(binding.speak_on, trigger) == binding.speak_on.end())
         continue;
-      protocol::JsonWriter data;
+      text::JsonWriter data;
       data.field("_shadowTrigger", trigger).field("_shadowOf", primary.value()).begin_object("_triggerContext").end();
       post(primary.value(), {shadow}, "action", format("SHADOW_TRIGGER:{}", trigger), data.take());
     }

@@ -4,7 +4,8 @@
 
 #include "base/format.h"
 #include "protocol/description_limits.h"
-#include "protocol/utf8.h"
+#include "text/json_errors.h"
+#include "text/utf8.h"
 
 namespace relay::broker {
 
@@ -40,7 +41,7 @@ std::string capabilities_of(const AgentState& agent) {
 /// Rows of an earlier version may hold longer descriptions than are taken now.
 records::Agent bounded(records::Agent agent) {
   const auto cut = [](std::string& text, std::size_t most) {
-    if (text.size() > most) text = std::string{protocol::cut_at_letter(text, most)};
+    if (text.size() > most) text = std::string{text::cut_at_letter(text, most)};
   };
   for (auto* label : {&agent.cli, &agent.program, &agent.model, &agent.team, &agent.display_name})
     cut(*label, protocol::kMaxLabelBytes);
@@ -174,7 +175,7 @@ void Core::handle(Connection& connection, std::string_view frame) {
 
 void Core::refuse_frame(Connection& connection, std::string_view frame, const Error& problem) {
   const bool flawed = is(problem, protocol::Errc::MissingField) || is(problem, protocol::Errc::BadField);
-  if (!flawed && !is(problem, protocol::Errc::NotAnObject) && !is(problem, protocol::Errc::UnknownType)) {
+  if (!flawed && !is(problem, text::JsonErrc::NotAnObject) && !is(problem, protocol::Errc::UnknownType)) {
     error(connection, ErrorCode::BadRequest, problem.message(), Fatal::Yes);
     return close(connection, problem.message());
   }
@@ -488,7 +489,7 @@ void Core::shut_down(std::string_view reason) {
 }
 
 void Core::say_goodbye(const std::string& reason) {
-  protocol::JsonWriter payload;  // without `end`: no session ends by it
+  text::JsonWriter payload;  // without `end`: no session ends by it
   payload.field("reason", reason);
   const auto bye = payload.take();
   std::vector<ConnectionId> open;

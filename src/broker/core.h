@@ -50,11 +50,11 @@
 #include "protocol/contract.h"
 #include "protocol/control.h"
 #include "protocol/envelope.h"
-#include "protocol/json_writer.h"
 #include "protocol/prompt_requests.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
 #include "protocol/worker_requests.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -498,7 +498,7 @@ class Core {
   void on_topics(Connection& connection, const protocol::Envelope& envelope);
   /// Why not, in one sentence; none when it is so now.
   std::optional<Objection> set_subscription(AgentState& agent, const std::string& topic, bool subscribe);
-  void list_topics(protocol::JsonWriter& out, const protocol::TopicsRequest& wanted) const;
+  void list_topics(text::JsonWriter& out, const protocol::TopicsRequest& wanted) const;
   void on_channel_change(Connection& connection, const protocol::Envelope& envelope, bool join);
   void on_channel_message(Connection& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
   bool join_channel(const std::string& channel, const AgentName& member);
@@ -529,7 +529,7 @@ class Core {
   void on_trace(Connection& connection, const protocol::Envelope& envelope);
   void on_status(Connection& connection, const protocol::Envelope& envelope);
   void on_list_agents(Connection& connection, const protocol::Envelope& envelope, bool connected_only);
-  void write_standing(protocol::JsonWriter& out, const records::TraceEntry& entry);
+  void write_standing(text::JsonWriter& out, const records::TraceEntry& entry);
   [[nodiscard]] std::vector<std::string> paused_agents() const;
   void on_health(Connection& connection, const protocol::Envelope& envelope);
   void on_metrics(Connection& connection, const protocol::Envelope& envelope);

@@ -3,9 +3,9 @@
 
 #include "base/format.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -29,7 +29,7 @@ std::string spliced_members(const records::Delivery& delivery, const records::Me
   if (delivery.carriage == Carriage::ShadowIncoming || delivery.carriage == Carriage::ShadowOutgoing) {
     if (!members.empty()) members += ',';
     members += R"("_shadowCopy":true,"_shadowOf":)";
-    protocol::append_json_string(members, delivery.shadow_of);
+    text::append_json_string(members, delivery.shadow_of);
     members +=
         format(R"(,"_shadowDirection":"{}")", delivery.carriage == Carriage::ShadowIncoming ? "incoming" : "outgoing");
   }

@@ -4,8 +4,8 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -342,7 +342,7 @@ void Core::handle_held(ConnectionId id) {
 
 void Core::announce(const AgentState& agent) {
   if (protocol::is_internal_name(agent.name().value())) return;
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("name", agent.name().value());
   payload.optional("cli", agent.record.cli);
   payload.optional("task", agent.record.task);

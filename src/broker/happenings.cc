@@ -2,8 +2,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "broker/core.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -151,7 +151,7 @@ void Core::answer_event_when_saved(Connection& connection, std::string_view id, 
 
 Result<void> Core::take_event(AgentState& agent, const protocol::Envelope& envelope, Asking asking) {
   const auto text = RELAY_TRY(protocol::parse_agent_event(envelope.payload));
-  RELAY_TRY(protocol::check_object(text, kMaxLevelsAround));
+  RELAY_TRY(text::check_object(text, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
   const auto* kind = events::kind_named(type);
@@ -212,7 +212,7 @@ void Core::take_untold_events(AgentState& agent, const std::vector<protocol::End
 /// It is in the log, but perhaps by the hand of another daemon: what is open must be known to this one as well.
 void Core::hear_event_again(Connection& connection, AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = protocol::parse_agent_event(envelope.payload);
-  if (!text || text->size() > kMaxRequestBytes || !protocol::check_object(*text, kMaxLevelsAround)) return;
+  if (!text || text->size() > kMaxRequestBytes || !text::check_object(*text, kMaxLevelsAround)) return;
   const auto object = parse_json_object(*text);
   if (!object) return;
   charge_event(connection, envelope);

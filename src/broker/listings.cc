@@ -1,15 +1,15 @@
 // Listings for a person's hand: DEAD, LOOPS and CHANNELS.
 #include "broker/core.h"
 #include "broker/query_error.h"
-#include "protocol/utf8.h"
 #include "records/short_id.h"
+#include "text/utf8.h"
 
 namespace relay::broker {
 
 using protocol::ErrorCode;
-using protocol::JsonWriter;
 using protocol::MessageType;
 using records::DeliveryState;
+using text::JsonWriter;
 
 namespace {
 
@@ -63,7 +63,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
     ++shown;
     read_bytes += letter.message.payload.size();
     const auto view = protocol::parse_send(letter.message.payload);
-    const auto body = view ? protocol::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
+    const auto body = view ? text::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
     payload.begin_element()
         .field("deliveryId", records::delivery_id(letter.delivery.key))
         .field("id", records::short_id(letter.message.key))
@@ -74,7 +74,7 @@ void Core::list_dead(QueryId id, Result<std::vector<records::DeadLetter>> letter
         .field("at", letter.last.at)
         .field("attempts", letter.delivery.attempts)
         .field("key", letter.delivery.key.value())
-        .field("body", protocol::cut_at_letter(body, kShownBodyBytes))
+        .field("body", text::cut_at_letter(body, kShownBodyBytes))
         .end();
   }
   payload.end();

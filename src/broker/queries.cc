@@ -4,14 +4,14 @@
 #include "base/format.h"
 #include "broker/core.h"
 #include "broker/query_error.h"
-#include "protocol/json_writer.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
 using protocol::ErrorCode;
-using protocol::JsonWriter;
 using protocol::MessageType;
+using text::JsonWriter;
 
 namespace {
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "base/result.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
 #include "records/query_errors.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
-inline void write_query_error(protocol::JsonWriter& payload, const Error& error) {
+inline void write_query_error(text::JsonWriter& payload, const Error& error) {
   const auto code = is(error, records::QueryErrc::NotFound)    ? name_of(protocol::ErrorCode::NotFound)
                     : is(error, records::QueryErrc::Ambiguous) ? name_of(protocol::Refusal::BadRequest)
                                                                : name_of(protocol::Refusal::Storage);

@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -400,7 +400,7 @@ void Core::add_shadow_copies(PendingSend& pending, const std::vector<AgentState*
 void Core::post(std::string_view from, const std::vector<AgentState*>& audience, std::string_view kind,
                 std::string_view body, std::string_view data, std::string_view thread) {
   if (audience.empty()) return;
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("kind", kind).field("body", body).raw("data", data).optional("thread", thread);
   records::Message message;
   message.from = AgentName{std::string{from}};

@@ -9,10 +9,10 @@ namespace relay::broker {
 
 using protocol::ControlAction;
 using protocol::ErrorCode;
-using protocol::JsonWriter;
 using protocol::MessageType;
 using protocol::Refusal;
 using records::DeliveryState;
+using text::JsonWriter;
 
 namespace {
 

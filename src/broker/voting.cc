@@ -3,7 +3,7 @@
 
 #include "base/format.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxOpenProposals = 1'000;
 constexpr std::size_t kMaxProposalsPerAgent = 64;
 
 std::string consensus_data(const records::Proposal& proposal) {
-  protocol::JsonWriter data;
+  text::JsonWriter data;
   data.field("_isConsensusMessage", true).field("proposalId", proposal.id).field("consensusType", proposal.type);
   return data.take();
 }
@@ -32,7 +32,7 @@ std::string consensus_data(const records::Proposal& proposal) {
 }  // namespace
 
 void Core::on_consensus(Sending& sending) {
-  const std::string body = sending.view.body.empty() ? std::string{} : protocol::decode_string(sending.view.body);
+  const std::string body = sending.view.body.empty() ? std::string{} : text::decode_string(sending.view.body);
   if (carried_out_before(sending)) return acknowledge_when_saved(sending);
   auto command = parse_consensus_command(body);
   if (!command) return refuse(sending, Refusal::BadRequest, command.error().message());

@@ -3,13 +3,13 @@
 
 #include "broker/core.h"
 #include "broker/query_error.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::broker {
 
 using protocol::ErrorCode;
-using protocol::JsonWriter;
 using protocol::MessageType;
+using text::JsonWriter;
 
 namespace {
 

@@ -4,15 +4,15 @@
 
 #include "base/format.h"
 #include "broker/core.h"
-#include "protocol/json_writer.h"
-#include "protocol/utf8.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::broker {
 
-using protocol::JsonWriter;
 using protocol::MessageType;
 using protocol::Refusal;
+using text::JsonWriter;
 
 namespace {
 
@@ -35,9 +35,9 @@ std::string shown_task(std::string_view task) {
   std::string shown;
   for (std::size_t letters = 0; letters < kMaxTaskLetters && end < task.size(); ++letters) {
     const std::size_t begin = end;
-    protocol::next_code_point(task, end);
+    text::next_code_point(task, end);
     const auto letter = task.substr(begin, end - begin);
-    shown += protocol::has_control_characters(letter) ? " " : letter;
+    shown += text::has_control_characters(letter) ? " " : letter;
   }
   return shown;
 }

@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "capture/redact.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::capture {
 namespace {
@@ -23,7 +23,7 @@ json::string text_of(std::string_view text) { return json::string{text.data(), t
 /// The longest beginning whose JSON fits.
 json::value cut_to(std::string_view text, std::size_t max_bytes) {
   for (auto room = max_bytes;; room /= 2) {
-    json::value value = text_of(protocol::cut_at_letter(text, room));
+    json::value value = text_of(text::cut_at_letter(text, room));
     if (json::serialize(value).size() <= max_bytes) return value;
   }
 }
@@ -42,7 +42,7 @@ json::object bounded(const json::object& data) {
       kept[member.key()] = cut_to(text != nullptr ? std::string_view{text->data(), text->size()} : serialized, most);
     }
     const bool whole = serialized.size() <= most;
-    if (!whole && cut.size() < 64) cut.push_back(text_of(protocol::cut_at_letter(member.key(), 128)));
+    if (!whole && cut.size() < 64) cut.push_back(text_of(text::cut_at_letter(member.key(), 128)));
     const auto* now = kept.if_contains(member.key());
     const auto used = now == nullptr ? 0 : json::serialize(*now).size() + 6 * member.key().size() + 4;
     room -= std::min(room, used);

@@ -12,11 +12,11 @@
 #include "net/unix_network.h"
 #include "profiles/watcher.h"
 #include "protocol/frame.h"
-#include "protocol/json_writer.h"
 #include "pty/person_terminal.h"
 #include "terminal/input_splitter.h"
 #include "terminal/screen.h"
 #include "terminal/window.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -77,7 +77,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   // ---- the host
   void ask_to_attach() {
     const auto size = person_->size();
-    protocol::JsonWriter request;
+    text::JsonWriter request;
     request.field("do", "attach")
         .field("mode", mode_ == AttachMode::Drive ? "drive" : "view")
         .field("columns", size.columns)
@@ -163,7 +163,7 @@ class Attachment final : public pty::PersonTerminalListener, public net::StreamL
   void on_resized(pty::WindowSize size) override {
     window_->resize(cells_of(size));
     if (stream_) {
-      protocol::JsonWriter request;
+      text::JsonWriter request;
       request.field("do", "resize").field("columns", size.columns).field("rows", size.rows);
       send(request.take());
     }

@@ -11,9 +11,9 @@
 #include "base/hash.h"
 #include "cli/connection.h"
 #include "cli/times.h"
-#include "protocol/json_scanner.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
+#include "text/json_scanner.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -85,11 +85,11 @@ Result<void> keep(DiskDirectory& directory, const std::string& name, std::string
 /// Its name is put before agents as it is: one that could end a line is not taken.
 Result<std::string> shown_name(const std::string& file) {
   auto name = std::filesystem::path{file}.filename().string();
-  if (protocol::has_control_characters(name))
+  if (text::has_control_characters(name))
     return fail(Errc::Refused, relay::format("a file whose name has a newline or another control character in it "
                                              "cannot go with a message ({}); rename it first",
                                              safe_file_name(file)));
-  return !name.empty() && name.size() <= kMaxNameBytes && protocol::is_utf8(name) ? name : safe_file_name(file);
+  return !name.empty() && name.size() <= kMaxNameBytes && text::is_utf8(name) ? name : safe_file_name(file);
 }
 
 }  // namespace

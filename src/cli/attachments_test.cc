@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "cli/failure.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -98,7 +98,7 @@ TEST_F(Attachments, ANameThatCouldEndALineIsRefusedBeforeAnythingIsCopied) {
     const auto refused = keep_attachments(root_, {file("fine.txt", "x"), file(name, "y")});
     ASSERT_FALSE(refused.has_value()) << name;
     EXPECT_EQ(ending_of(refused.error()).code, ExitCode::Refused);
-    EXPECT_FALSE(protocol::has_control_characters(refused.error().message()));
+    EXPECT_FALSE(text::has_control_characters(refused.error().message()));
     EXPECT_NE(refused.error().message().find("rename it first"), std::string::npos) << refused.error().message();
   }
   EXPECT_FALSE(fs::exists(root_ + "/.agent-relay/attachments"));

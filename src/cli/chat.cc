@@ -23,8 +23,8 @@
 #include "net/unix_network.h"
 #include "protocol/bye.h"
 #include "protocol/contract.h"
-#include "protocol/json_writer.h"
 #include "speech/injection.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -38,7 +38,7 @@ constexpr std::string_view kHelp =
 /// A message for programs.
 std::string chat_object(const protocol::RelayMessage& message, const client::Incoming& incoming, bool awaited) {
   const auto& envelope = incoming.envelope;
-  protocol::JsonWriter line;
+  text::JsonWriter line;
   line.field("id", incoming.delivery.message_id).field("from", envelope.from).field("to", envelope.to);
   line.optional("topic", envelope.topic)
       .optional("thread", message.thread)
@@ -148,7 +148,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     if (input_ended_) return;              // behind a /quit
     if (interactive_) link_->retry_now();  // whoever types would rather not wait
     line = without_leading_controls(line);
-    if (!protocol::is_utf8(line))
+    if (!text::is_utf8(line))
       return ends_with(complain("the line is not UTF-8 and was not sent; convert it first, for example with iconv",
                                 ExitCode::Usage));
     if (const auto word = slash_word(line)) return obey(*word);
@@ -175,7 +175,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
   /// The first line to somebody who waits for an answer is that answer.
   void say(const std::string& text) {
     const auto question = questions_.extract(recipient_.name());
-    protocol::JsonWriter payload, meta;
+    text::JsonWriter payload, meta;
     payload.field("kind", "message").field("body", text);
     if (question) {
       payload.optional("thread", question.mapped().thread);

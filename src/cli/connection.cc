@@ -14,8 +14,8 @@
 #include "base/random.h"
 #include "config/places.h"
 #include "net/unix_address.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -156,7 +156,7 @@ Result<Frame> Connection::receive(Deadline deadline) {
 }
 
 Result<void> Connection::introduce(std::string_view system_token, std::chrono::milliseconds timeout) {
-  protocol::JsonWriter hello;
+  text::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
   hello.begin_object("session").optional("system_token", system_token).end();
   hello.begin_object("capabilities").field("ack", false).field("send_ack", true).end();

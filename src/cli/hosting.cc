@@ -20,8 +20,8 @@
 #include "host/spawning.h"
 #include "profiles/own_profiles.h"
 #include "profiles/shelf.h"
-#include "protocol/utf8.h"
 #include "pty/inherited.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -102,7 +102,7 @@ Result<Lodging> prepare_host(const Context& context, HostWish wish) {
   record.spawner = wish.spawner;
   record.team = wish.team;
   record.model = wish.model;
-  record.task = std::string{protocol::cut_at_letter(wish.task, kShownTaskBytes)};
+  record.task = std::string{text::cut_at_letter(wish.task, kShownTaskBytes)};
   options.detached = wish.detached;
   options.notice = notice_wanted(context);
 

@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "base/quantile.h"
 #include "cli/text.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -26,7 +26,7 @@ void add_row(Columns& columns, std::string title, const std::vector<double>& us)
   columns.add(std::move(row));
 }
 
-void add_quantiles(protocol::JsonWriter& object, std::string_view key, const std::vector<double>& us) {
+void add_quantiles(text::JsonWriter& object, std::string_view key, const std::vector<double>& us) {
   object.begin_object(key);
   for (const auto& share : kShares) object.field(share.key, quantile(us, share.value));
   object.end();
@@ -56,7 +56,7 @@ double Measurements::latency_ratio() const {
 double Measurements::rate_ratio() const { return ratio(many.per_second(), raw_many.per_second()); }
 
 std::string json_of(const Measurements& measured) {
-  protocol::JsonWriter object;
+  text::JsonWriter object;
   object.begin_object("storage").field("driver", measured.storage).optional("durability", measured.durability).end();
   object.field("size", measured.bytes);
   object.begin_object("single").field("messages", measured.single.messages);

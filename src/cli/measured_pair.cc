@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "cli/connection.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -76,7 +76,7 @@ MeasuredPair::~MeasuredPair() {
 Result<void> MeasuredPair::join() { return run(kDeliveryPatience); }
 
 Result<Measured> MeasuredPair::measure(const std::string& body, std::size_t window, const Extent& extent) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload_ = payload.field("kind", "message").field("body", body).take();
   window_ = window;
   extent_ = extent;

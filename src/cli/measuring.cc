@@ -17,7 +17,7 @@
 #include "cli/times.h"
 #include "cli/workspace.h"
 #include "net/signals.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -105,7 +105,7 @@ class Bench {
 
   /// With everything it sent. Refused as long as it is connected.
   Result<void> remove(std::string_view name, Deadline deadline) {
-    protocol::JsonWriter request;
+    text::JsonWriter request;
     const auto payload = request.field("name", name).field("removeMessages", true).take();
     for (;;) {
       const auto text = RELAY_TRY(connection_.ask(protocol::MessageType::RemoveAgent, payload, kRemovalTimeout));

@@ -12,7 +12,7 @@
 #include "base/format.h"
 #include "base/result.h"
 #include "cli/text.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -78,7 +78,7 @@ void talk(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
 ExitCode complain(std::string_view sentence, ExitCode code, std::string_view word) {
   remark(sentence);
   if (!json_wanted) return code;
-  protocol::JsonWriter object;
+  text::JsonWriter object;
   object.begin_object("error");
   object.field("code", word.empty() ? word_of(code) : word).field("message", sanitised(sentence, Lines::Join)).end();
   print(object.take() + "\n");

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "cli/failure.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t kCorrelationBytes = 12;
 constexpr std::size_t kThreadBytes = 4;
 
 std::string payload_of(const Letter& letter) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("kind", letter.kind).field("body", letter.text).optional("thread", letter.thread);
   if (letter.attachments.empty()) return payload.take();
   payload.begin_object("data").begin_array("attachments");
@@ -36,7 +36,7 @@ std::string payload_of(const Letter& letter) {
 }
 
 std::string meta_of(const Letter& letter, std::string_view correlation) {
-  protocol::JsonWriter meta;
+  text::JsonWriter meta;
   if (letter.until != Until::Stored) meta.field("requires_ack", true).field("receipts", "steps");
   if (letter.ttl) meta.field("ttl_ms", letter.ttl->count());
   meta.optional("replyTo", letter.reply_to);

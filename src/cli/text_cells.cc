@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/text.h"
-#include "protocol/utf8.h"
 #include "terminal/width.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -19,9 +19,8 @@ std::size_t columns_of(std::string_view cell) {
   const auto shown = visible(cell);
   if (shown != cell) return display_width(shown);
   std::size_t at = 0;
-  const auto first = protocol::next_code_point(cell, at);
-  if (at < cell.size() && protocol::next_code_point(cell, at) == kEmojiForm && terminal::has_emoji_form(first))
-    return 2;
+  const auto first = text::next_code_point(cell, at);
+  if (at < cell.size() && text::next_code_point(cell, at) == kEmojiForm && terminal::has_emoji_form(first)) return 2;
   return first < 0xA0 ? 1 : std::max<std::size_t>(terminal::traits_of(first).columns, 1);
 }
 
@@ -34,10 +33,10 @@ std::vector<TextCell> cells_of(std::string_view text) {
   terminal::ClusterState cluster;
   for (std::size_t at = 0; at < text.size();) {
     const auto begin = at;
-    const auto point = protocol::next_code_point(text, at);
+    const auto point = text::next_code_point(text, at);
     if (is_plain_ascii(point)) {
       cluster.restart(point);
-    } else if (point == protocol::kNotUtf8 || point < 0xA0) {  // shown by other characters
+    } else if (point == text::kNotUtf8 || point < 0xA0) {  // shown by other characters
       cluster.reset();
     } else if (cluster.joins(point) && !cells.empty()) {
       cells.back().end = at;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -27,7 +27,7 @@ WordCompletion complete_word(std::string_view word, const std::vector<std::strin
   const auto& first = done.choices.front();
   auto agreed = first.size();
   for (const auto& choice : done.choices) agreed = std::min(agreed, common_length(first, choice));
-  done.text = protocol::cut_at_letter(first, agreed);
+  done.text = text::cut_at_letter(first, agreed);
   return done;
 }
 

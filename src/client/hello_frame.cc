@@ -1,13 +1,13 @@
 #include "client/hello_frame.h"
 
 #include "protocol/contract.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::client {
 
 std::string write_hello(const protocol::Hello& hello) {
   const auto& can = hello.capabilities;
-  protocol::JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("agent", hello.agent);
   writer.begin_object("capabilities")
       .field("ack", can.ack)

@@ -7,9 +7,9 @@
 #include "client/errors.h"
 #include "client/outbox_file.h"
 #include "protocol/envelope.h"
-#include "protocol/json_scanner.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
+#include "text/json_scanner.h"
+#include "text/utf8.h"
 
 namespace relay::client {
 namespace {
@@ -20,13 +20,13 @@ constexpr std::size_t kEnvelopeSlackBytes = 1024;  // id, time and the daemon's 
 
 constexpr std::size_t kRecordSlackBytes = 256;  // of an entry in the file, around its texts
 
-struct NoMembers final : protocol::MemberVisitor {
-  void member(std::string_view, protocol::JsonSlice) override {}
+struct NoMembers final : text::MemberVisitor {
+  void member(std::string_view, text::JsonSlice) override {}
 };
 
 bool is_object(std::string_view json) {
   NoMembers visitor;
-  return protocol::is_utf8(json) && protocol::scan_object(json, visitor, 1).has_value();
+  return text::is_utf8(json) && text::scan_object(json, visitor, 1).has_value();
 }
 
 std::size_t size_of(const Outgoing& message) {
@@ -41,9 +41,9 @@ Result<void> check(const Outgoing& message) {
   if (message.to.size() > protocol::kMaxNameBytes || message.topic.size() > protocol::kMaxTopicBytes)
     return fail(Errc::BadMessage, format("the addressee or the topic is too long; {} and {} bytes are allowed",
                                          protocol::kMaxNameBytes, protocol::kMaxTopicBytes));
-  if (protocol::has_control_characters(message.to) || protocol::has_control_characters(message.topic))
+  if (text::has_control_characters(message.to) || text::has_control_characters(message.topic))
     return fail(Errc::BadMessage, "the addressee or the topic contains a control character; leave it out");
-  if (!protocol::is_utf8(message.to) || !protocol::is_utf8(message.topic) || !is_object(message.payload) ||
+  if (!text::is_utf8(message.to) || !text::is_utf8(message.topic) || !is_object(message.payload) ||
       (!message.payload_meta.empty() && !is_object(message.payload_meta)))
     return fail(Errc::BadMessage, "the message is no valid JSON object in UTF-8; check its payload");
   if (size_of(message) + kEnvelopeSlackBytes > protocol::kMaxFrameBytes)

@@ -8,9 +8,10 @@
 
 #include "base/format.h"
 #include "base/hash.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::client {
 namespace {
@@ -44,15 +45,15 @@ std::optional<std::string_view> record_at(std::string_view rest) {
   return json;
 }
 
-struct Record final : protocol::MemberVisitor {
+struct Record final : text::MemberVisitor {
   std::uint64_t number = 0, answered = 0, first = 0;
   std::string epoch, type = "SEND";
   bool lost = false;
   Outgoing message;
 
-  void member(std::string_view key, protocol::JsonSlice value) override {
+  void member(std::string_view key, text::JsonSlice value) override {
     const auto text = [&] {
-      return value.kind == protocol::JsonKind::String ? protocol::decode_string(value.raw) : std::string{};
+      return value.kind == text::JsonKind::String ? text::decode_string(value.raw) : std::string{};
     };
     const auto number_here = [&] { return number_of(value.raw, 10).value_or(0); };
     if (key == "n") number = number_here();
@@ -63,8 +64,8 @@ struct Record final : protocol::MemberVisitor {
     if (key == "lost") lost = value.raw == "true";
     if (key == "to") message.to = text();
     if (key == "topic") message.topic = text();
-    if (key == "payload" && value.kind == protocol::JsonKind::Object) message.payload = value.raw;
-    if (key == "payload_meta" && value.kind == protocol::JsonKind::Object) message.payload_meta = value.raw;
+    if (key == "payload" && value.kind == text::JsonKind::Object) message.payload = value.raw;
+    if (key == "payload_meta" && value.kind == text::JsonKind::Object) message.payload_meta = value.raw;
   }
 
   /// Is it one of the four kinds, complete?
@@ -86,7 +87,7 @@ class Reader {
   /// `skipped` damaged bytes lie between the last message record and this one. False: no good record.
   bool take(std::string_view json, std::size_t skipped) {
     Record record;
-    if (!protocol::is_utf8(json) || !protocol::scan_object(json, record) || !record.sensible()) return false;
+    if (!text::is_utf8(json) || !text::scan_object(json, record) || !record.sensible()) return false;
     if (record.answered != 0) {
       if (!begun_) return true;  // of a time whose messages are all gone
       if (record.answered >= next_ + numbers_in(skipped)) return false;
@@ -156,11 +157,11 @@ class Reader {
 }  // namespace
 
 void append_first_record(std::string& out, std::string_view epoch, std::uint64_t first) {
-  append_record(out, protocol::JsonWriter{}.field("epoch", epoch).field("first", first).take());
+  append_record(out, text::JsonWriter{}.field("epoch", epoch).field("first", first).take());
 }
 
 void append_message_record(std::string& out, std::string_view epoch, const OutboxEntry& entry) {
-  protocol::JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("n", entry.number).field("epoch", epoch);
   if (entry.given_up) {
     writer.field("lost", true);
@@ -174,7 +175,7 @@ void append_message_record(std::string& out, std::string_view epoch, const Outbo
 }
 
 void append_answer_record(std::string& out, std::uint64_t number) {
-  append_record(out, protocol::JsonWriter{}.field("answered", number).take());
+  append_record(out, text::JsonWriter{}.field("answered", number).take());
 }
 
 OutboxImage parse_outbox(std::string_view file) {

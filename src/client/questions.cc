@@ -4,18 +4,18 @@
 
 #include "base/format.h"
 #include "client/errors.h"
-#include "protocol/json_scanner.h"
 #include "protocol/send.h"
+#include "text/json_scanner.h"
 
 namespace relay::client {
 namespace {
 
 using protocol::MessageType;
 
-struct ReplyTo final : protocol::MemberVisitor {
+struct ReplyTo final : text::MemberVisitor {
   std::string id;
-  void member(std::string_view key, protocol::JsonSlice value) override {
-    if (key == "replyTo" && value.kind == protocol::JsonKind::String) id = protocol::decode_string(value.raw);
+  void member(std::string_view key, text::JsonSlice value) override {
+    if (key == "replyTo" && value.kind == text::JsonKind::String) id = text::decode_string(value.raw);
   }
 };
 
@@ -27,7 +27,7 @@ std::string question_of(const protocol::Envelope& envelope) {
   }
   if (protocol::name_of(envelope.type).ends_with("_RESULT")) {
     ReplyTo reply;
-    if (protocol::scan_object(envelope.payload, reply) && !reply.id.empty()) return reply.id;
+    if (text::scan_object(envelope.payload, reply) && !reply.id.empty()) return reply.id;
   }
   return std::string{envelope.id};
 }

@@ -3,8 +3,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 
@@ -103,7 +103,7 @@ std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
   const auto allowed = check_user(from, "have the daemon load its configuration again");
   if (allowed) return handler_.reload(root);
   log::warn("a request was refused", {{"reason", allowed.error().message()}});
-  protocol::JsonWriter refused;
+  text::JsonWriter refused;
   refused.field("success", false)
       .field("error", allowed.error().message())
       .field("code", name_of(protocol::Refusal::Refused));

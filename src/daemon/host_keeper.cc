@@ -12,9 +12,9 @@
 #include "host/ended_sessions.h"
 #include "host/present_hosts.h"
 #include "host/spawning.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
 #include "pty/command.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 namespace {
@@ -165,7 +165,7 @@ void HostKeeper::release(const std::string& name, const broker::Release& release
                  Result<void>{fail(format("{} was started by {}, and an agent ends only itself and those "
                                           "it started; ask your user to run `agent-relay release {}`",
                                           name, record->spawner, name))});
-  protocol::JsonWriter request;
+  text::JsonWriter request;
   request.field("do", "release").optional("reason", release.reason).optional("by", release.by);
   call({.agent = record->name,
         .socket = record->socket,
@@ -187,7 +187,7 @@ void HostKeeper::type_next(const std::string& name) {
   const auto part = next_part(std::string_view{first.data}.substr(first.typed));
   auto done = [this, name, bytes = part.size()](Result<void> outcome) { typed(name, bytes, std::move(outcome)); };
   if (!record) return later(std::move(done), Result<void>{Failure{record.error()}});
-  protocol::JsonWriter request;
+  text::JsonWriter request;
   request.field("do", "input").field("data", part);
   call({.agent = record->name, .socket = record->socket, .body = request.take(), .patience = kTypePatience},
        std::move(done));
@@ -223,7 +223,7 @@ void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
     const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
     return later(std::move(done), Result<void>{fail(protocol::Refusal::Unsupported, why)});
   }
-  protocol::JsonWriter request;
+  text::JsonWriter request;
   request.field("do", "answer").field("prompt", answer.request).field("decision", decision_of(answer.reply.verdict));
   request.optional("message", answer.reply.reason).field("by", answer.by);
   if (!answer.reply.answers.empty()) {
@@ -238,7 +238,7 @@ void HostKeeper::answer(broker::AnswerPrompt answer, Done done) {
 void HostKeeper::show_dialog(const std::string& agent, const std::string& request) {
   const auto record = find_asker(agent, request);
   if (!record) return;
-  protocol::JsonWriter body;
+  text::JsonWriter body;
   body.field("do", "show-dialog").field("prompt", request);
   call({.agent = record->name, .socket = record->socket, .body = body.take(), .patience = kAnswerPatience},
        [](const Result<void>&) {});

@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "daemon/host_environment.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::daemon {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::size_t kMaxTextBytes = 4096;  // of what is asked
 
 /// An environment holds no zero bytes.
 std::string fact(std::string_view text) {
-  std::string kept{protocol::cut_at_letter(text, kMaxTextBytes)};
+  std::string kept{text::cut_at_letter(text, kMaxTextBytes)};
   std::erase(kept, '\0');
   return kept;
 }

@@ -12,7 +12,7 @@
 #include "base/unique_fd.h"
 #include "daemon/private_file.h"
 #include "net/unix_address.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 namespace {
@@ -99,7 +99,7 @@ Result<std::string> prepare_project(const config::Project& project, WallMs now) 
   if (kind_of(project.socket.usual) == S_IFLNK) ::unlink(project.socket.usual.c_str());
   const std::string marker = project.directory + "/.project";
   if (!kind_of(marker)) {
-    protocol::JsonWriter json;
+    text::JsonWriter json;
     json.field("projectRoot", project.root).field("projectId", project.id).field("createdAt", now);
     RELAY_TRY(replace_private_file(marker, json.take() + "\n"));
   }

@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "daemon/private_file.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 
@@ -32,7 +32,7 @@ Result<std::vector<RememberedWorkspace>> read_remembered(const std::string& path
 }
 
 Result<void> write_remembered(const std::string& path, const std::vector<RememberedWorkspace>& workspaces) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.begin_array("workspaces");
   for (const auto& workspace : workspaces) {
     json.begin_element().field("root", workspace.root).begin_array("sockets");

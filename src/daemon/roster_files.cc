@@ -4,15 +4,15 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "daemon/private_file.h"
-#include "protocol/iso_time.h"
-#include "protocol/json_writer.h"
+#include "text/iso_time.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kAgentIdDigits = 12;
 
-void add_names(protocol::JsonWriter& json, const std::vector<broker::RosterEntry>& roster, protocol::EntityType kind) {
+void add_names(text::JsonWriter& json, const std::vector<broker::RosterEntry>& roster, protocol::EntityType kind) {
   for (const auto& entry : roster) {
     if (entry.connected && entry.agent.entity == kind) json.element(entry.agent.name.value());
   }
@@ -21,7 +21,7 @@ void add_names(protocol::JsonWriter& json, const std::vector<broker::RosterEntry
 }  // namespace
 
 std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.begin_array("agents");
   for (const auto& entry : roster) {
     const auto& agent = entry.agent;
@@ -34,8 +34,8 @@ std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
         .optional("task", agent.task)
         .optional("workingDirectory", agent.working_directory)
         .optional("team", agent.team)
-        .field("firstSeen", protocol::iso_time(agent.first_seen))
-        .field("lastSeen", protocol::iso_time(agent.last_seen))
+        .field("firstSeen", text::iso_time(agent.first_seen))
+        .field("lastSeen", text::iso_time(agent.last_seen))
         .field("messagesSent", entry.sent)
         .field("messagesReceived", entry.received)
         .end();
@@ -45,7 +45,7 @@ std::string agents_json(const std::vector<broker::RosterEntry>& roster) {
 }
 
 std::string connected_agents_json(const std::vector<broker::RosterEntry>& roster, WallMs now) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.begin_array("agents");
   add_names(json, roster, protocol::EntityType::Agent);
   json.end().begin_array("users");

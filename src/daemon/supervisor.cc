@@ -11,9 +11,9 @@
 #include "daemon/service_notify.h"
 #include "host/peer_classifier.h"
 #include "protocol/bye.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::daemon {
 namespace {
@@ -196,7 +196,7 @@ void Supervisor::end_if_empty() {
 }
 
 std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.field("ok", outcome.has_value());
   if (!outcome) json.field("error", outcome.error().message()).field("code", code_of(outcome.error()));
   json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
@@ -244,7 +244,7 @@ config::Settings Supervisor::settings_in_force(const std::string& root) const {
 }
 
 std::string Supervisor::describe_daemon(const std::string& root) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.field("pid", ::getpid()).field("version", options_.version).field("home", options_.home.root);
   if (!options_.capture_home.empty()) json.field("captureHome", options_.capture_home);
   json.begin_object("http").optional("url", http_url_).optional("error", http_error_).end();
@@ -263,7 +263,7 @@ std::string Supervisor::reload(const std::string& root) {
   const auto used = settings_in_force(root);
   const auto before = settings_;
   const auto loaded = load_ ? load_() : Result<void>{fail("this daemon has no configuration to load")};
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   json.field("success", loaded.has_value());
   if (!loaded) json.field("error", loaded.error().message());
   json.begin_array("changed");

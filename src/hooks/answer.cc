@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/format.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::hooks {
 namespace {
@@ -85,7 +85,7 @@ std::string write_answer(const Event& event, const Answer& answer) {
     return decision.empty() ? std::string{} : json::serialize(specific(event, "decision", std::move(decision)));
   }
   if (answer.context.empty() || !takes_context(event)) return {};
-  const auto context = protocol::cut_at_letter(answer.context, kMaxContextBytes);
+  const auto context = text::cut_at_letter(answer.context, kMaxContextBytes);
   return json::serialize(specific(event, "additionalContext", json::string{context.data(), context.size()}));
 }
 

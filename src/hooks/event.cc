@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "hooks/repair.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::hooks {
 namespace {
@@ -80,7 +80,7 @@ constexpr Flag kFlags[] = {
 /// True when something had to go.
 bool cut_to(std::string& text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return false;
-  text.resize(protocol::cut_at_letter(text, max_bytes).size());
+  text.resize(text::cut_at_letter(text, max_bytes).size());
   return true;
 }
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <optional>
 
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::hooks {
 namespace {
@@ -31,7 +31,7 @@ std::string repaired(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '\\') {
       const auto from = at;
-      if (protocol::next_code_point(text, at) == protocol::kNotUtf8)
+      if (text::next_code_point(text, at) == text::kNotUtf8)
         out += kReplacement;
       else
         out += text.substr(from, at - from);

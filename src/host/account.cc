@@ -6,7 +6,7 @@
 
 namespace relay::host {
 
-void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
+void tell_state_of(text::JsonWriter& answer, const Account& account) {
   answer.field("state", shown_state_name(account.state, account.sight.watcher().is_starting())).begin_array("evidence");
   if (const auto known = account.native.known())
     answer.begin_element()
@@ -20,7 +20,7 @@ void tell_state_of(protocol::JsonWriter& answer, const Account& account) {
   answer.end();
 }
 
-void tell_all(protocol::JsonWriter& answer, const Account& account) {
+void tell_all(text::JsonWriter& answer, const Account& account) {
   const auto wall_of = [&](SteadyTime moment) {
     return account.now.wall - std::chrono::duration_cast<Millis>(account.now.steady - moment).count();
   };

@@ -10,7 +10,7 @@
 #include "host/record.h"
 #include "host/sight.h"
 #include "host/teller.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -34,8 +34,8 @@ struct Account {
 };
 
 /// Only `state` and `evidence`.
-void tell_state_of(protocol::JsonWriter& answer, const Account& account);
+void tell_state_of(text::JsonWriter& answer, const Account& account);
 /// `explain` (docs/spec/host.md).
-void tell_all(protocol::JsonWriter& answer, const Account& account);
+void tell_all(text::JsonWriter& answer, const Account& account);
 
 }  // namespace relay::host

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "protocol/send.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxWordBytes = 256;
 constexpr std::size_t kMaxOptions = 64;
 constexpr std::size_t kMaxCalls = 256;
 
-std::string cut(std::string_view text, std::size_t limit) { return std::string{protocol::cut_at_letter(text, limit)}; }
+std::string cut(std::string_view text, std::size_t limit) { return std::string{text::cut_at_letter(text, limit)}; }
 
 std::optional<std::string> unless_empty(std::string text) {
   if (text.empty()) return std::nullopt;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/format.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -50,8 +50,8 @@ std::string Bell::ring(const std::vector<events::Event>& open, SteadyTime now) {
   std::string out;
   for (const auto& text : {approval_ ? std::exchange(*approval_, {}) : std::string{}, says}) {
     if (text.empty()) continue;
-    const auto line = speech::harmless_line(text);
-    out += sequence(notice_, std::string{protocol::cut_at_letter(line, kMaxNoticeBytes)});
+    const auto line = text::harmless_line(text);
+    out += sequence(notice_, std::string{text::cut_at_letter(line, kMaxNoticeBytes)});
   }
   return out;
 }

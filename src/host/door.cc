@@ -137,7 +137,7 @@ class Door::Visitor final : public net::StreamListener {
   void carry_out(const Watch&) {
     watches_ = true;
     send(granted().take());
-    protocol::JsonWriter event;
+    text::JsonWriter event;
     event.field("event", "state");
     door_.keeper_.describe_state(event);
     send(event.take());
@@ -185,7 +185,7 @@ class Door::Visitor final : public net::StreamListener {
       return send(refusal(answering_->what, answering_->id, "the agent does not read what is typed; try again later"));
     if (!wish.text.empty()) {
       return door_.keeper_.visitor_says(wish.text, [later = later()](const Result<void>& outcome) mutable {
-        if (outcome) return later([](Visitor&, protocol::JsonWriter&) {});
+        if (outcome) return later([](Visitor&, text::JsonWriter&) {});
         later.refuse(outcome.error());
       });
     }
@@ -202,7 +202,7 @@ class Door::Visitor final : public net::StreamListener {
   void carry_out(const HookCall& wish) {
     hook_ = true;
     door_.keeper_.hook_called(wish.event, id_, [later = later()](const hooks::Answer& answer) mutable {
-      later([&](Visitor& visitor, protocol::JsonWriter& granted) {
+      later([&](Visitor& visitor, text::JsonWriter& granted) {
         visitor.hook_ = false;
         granted.raw("answer", json::serialize(hooks::to_json(answer)));
       });
@@ -220,7 +220,7 @@ class Door::Visitor final : public net::StreamListener {
   }
   void carry_out(const AnswerPrompt& wish) {
     door_.keeper_.answer_prompt(wish, [later = later()](const Result<void>& outcome) mutable {
-      if (outcome) return later([](Visitor&, protocol::JsonWriter&) {});
+      if (outcome) return later([](Visitor&, text::JsonWriter&) {});
       later.refuse(outcome.error());
     });
   }
@@ -270,15 +270,15 @@ class Door::Visitor final : public net::StreamListener {
     door_.settle_size();
   }
 
-  [[nodiscard]] protocol::JsonWriter granted() const { return approval(answering_->what, answering_->id); }
-  static protocol::JsonWriter approval(std::string_view what, std::string_view id) {
-    protocol::JsonWriter answer;
+  [[nodiscard]] text::JsonWriter granted() const { return approval(answering_->what, answering_->id); }
+  static text::JsonWriter approval(std::string_view what, std::string_view id) {
+    text::JsonWriter answer;
     answer.field("re", what).optional("id", id).field("ok", true);
     return answer;
   }
   static std::string refusal(std::string_view what, std::string_view id, std::string_view why,
                              std::string_view code = {}) {
-    protocol::JsonWriter answer;
+    text::JsonWriter answer;
     answer.field("re", what).optional("id", id).field("ok", false).field("error", why).optional("code", code);
     return answer.take();
   }
@@ -378,7 +378,7 @@ void Door::on_output(std::string_view bytes) {
 
 void Door::on_resized() {
   const auto size = keeper_.screen().size();
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "resized").field("columns", size.columns).field("rows", size.rows);
   tell([](const Visitor& visitor) { return visitor.attached(); }, event.take());
   for (auto& [id, visitor] : visitors_)
@@ -386,14 +386,14 @@ void Door::on_resized() {
 }
 
 void Door::on_state() {
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "state");
   keeper_.describe_state(event);
   tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
 }
 
 void Door::on_said(std::string_view to, std::string_view kind) {
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "said").field("to", to).field("kind", kind);
   tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
 }
@@ -409,7 +409,7 @@ void Door::on_crowded(bool crowded) {
 }
 
 void Door::on_exit(int code) {
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "exit").field("code", code);
   tell([](const Visitor& visitor) { return visitor.watches(); }, event.take());
   listener_.reset();

@@ -27,9 +27,9 @@
 #include "host/door_messages.h"
 #include "net/event_loop.h"
 #include "net/stream.h"
-#include "protocol/json_writer.h"
 #include "protocol/peer_origin.h"
 #include "terminal/screen.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -44,10 +44,10 @@ class DoorKeeper {
   /// The name of the agent behind this door.
   [[nodiscard]] virtual const std::string& agent() const = 0;
   [[nodiscard]] virtual const terminal::Screen& screen() const = 0;
-  virtual void describe(protocol::JsonWriter& answer) const = 0;
-  virtual void explain(protocol::JsonWriter& answer) const = 0;
+  virtual void describe(text::JsonWriter& answer) const = 0;
+  virtual void explain(text::JsonWriter& answer) const = 0;
   /// Only `state` and `evidence`.
-  virtual void describe_state(protocol::JsonWriter& answer) const = 0;
+  virtual void describe_state(text::JsonWriter& answer) const = 0;
   /// Why there is no screen to show and nothing to type into; empty when there is.
   [[nodiscard]] virtual std::string why_no_terminal() const { return {}; }
   virtual void visitor_types(std::string_view bytes) = 0;
@@ -62,8 +62,8 @@ class DoorKeeper {
   /// The agent's hook, which waits until `reply` is called; `hook_gone` when it did not.
   virtual void hook_called(const hooks::Event& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;
   virtual void hook_gone(std::uint64_t call) = 0;
-  virtual void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) = 0;
-  virtual void describe_prompts(protocol::JsonWriter& answer) const = 0;
+  virtual void give_mail(const FetchMail& wish, text::JsonWriter& answer) = 0;
+  virtual void describe_prompts(text::JsonWriter& answer) const = 0;
   /// Told once, when it is answered or why it is not.
   virtual void answer_prompt(const AnswerPrompt& wish, Said done) = 0;
   /// No rule decides it.

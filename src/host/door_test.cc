@@ -50,9 +50,9 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
 
   const std::string& agent() const override { return name; }
   const terminal::Screen& screen() const override { return screen_; }
-  void describe(protocol::JsonWriter& answer) const override { answer.field("name", "Bob"); }
-  void explain(protocol::JsonWriter& answer) const override { describe_state(answer); }
-  void describe_state(protocol::JsonWriter& answer) const override { answer.field("state", "idle"); }
+  void describe(text::JsonWriter& answer) const override { answer.field("name", "Bob"); }
+  void explain(text::JsonWriter& answer) const override { describe_state(answer); }
+  void describe_state(text::JsonWriter& answer) const override { answer.field("state", "idle"); }
   void visitor_types(std::string_view bytes) override { typed += bytes; }
   void visitor_interrupts() override { typed += "interrupt"; }
   void visitor_says(const std::string& text, Said done) override {
@@ -71,8 +71,8 @@ struct DoorTest : testing::Test, DoorKeeper, net::Network {
     hook = std::move(reply);
   }
   void hook_gone(std::uint64_t) override { typed += " gone"; }
-  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override { answer.field("take", wish.take); }
-  void describe_prompts(protocol::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
+  void give_mail(const FetchMail& wish, text::JsonWriter& answer) override { answer.field("take", wish.take); }
+  void describe_prompts(text::JsonWriter& answer) const override { answer.begin_array("prompts").end(); }
   void answer_prompt(const AnswerPrompt& wish, Said done) override {
     if (wish.prompt != "p1") return done(fail("that prompt is not open any more"));
     typed += wish.reply.verdict == adapters::Reply::Verdict::Allow ? "allowed" : "denied: " + wish.reply.message;

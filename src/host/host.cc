@@ -29,7 +29,6 @@
 #include "net/unix_network.h"
 #include "profiles/line_extractor.h"
 #include "profiles/shelf.h"
-#include "protocol/utf8.h"
 #include "pty/forwarded_signals.h"
 #include "pty/person_terminal.h"
 #include "pty/process_table.h"
@@ -37,6 +36,7 @@
 #include "terminal/answer.h"
 #include "terminal/keys.h"
 #include "terminal/render.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -296,16 +296,16 @@ class Host::Core final : public pty::ProgramListener,
   // ---- visitors
   [[nodiscard]] const std::string& agent() const override { return options_.record.name; }
   [[nodiscard]] const terminal::Screen& screen() const override { return sight_.screen(); }
-  void describe(protocol::JsonWriter& answer) const override {
+  void describe(text::JsonWriter& answer) const override {
     write_record(answer, options_.record);
     answer.field("state", shown_state_name(shown_state(), sight_.watcher().is_starting()));
   }
-  void describe_state(protocol::JsonWriter& answer) const override {
+  void describe_state(text::JsonWriter& answer) const override {
     auto shown = account();
     shown.state = shown_state();
     tell_state_of(answer, shown);
   }
-  void explain(protocol::JsonWriter& answer) const override { tell_all(answer, account()); }
+  void explain(text::JsonWriter& answer) const override { tell_all(answer, account()); }
   [[nodiscard]] Account account() const {
     return {.record = options_.record,
             .sight = sight_,
@@ -359,16 +359,14 @@ class Host::Core final : public pty::ProgramListener,
     native_.on_hook(event, call, std::move(reply));
   }
   void hook_gone(std::uint64_t call) override { native_.on_hook_gone(call); }
-  void give_mail(const FetchMail& wish, protocol::JsonWriter& answer) override {
+  void give_mail(const FetchMail& wish, text::JsonWriter& answer) override {
     desk_.give(wish, answer);
     loop_.post([this] {  // the door has sent it by then
       desk_.on_mail_given();
       look();
     });
   }
-  void describe_prompts(protocol::JsonWriter& answer) const override {
-    native_.describe_prompts(answer, loop_.now().wall);
-  }
+  void describe_prompts(text::JsonWriter& answer) const override { native_.describe_prompts(answer, loop_.now().wall); }
   void answer_prompt(const AnswerPrompt& wish, Said done) override {
     if (ended_) return done(fail(protocol::Refusal::Stale, "the agent has ended"));
     if (!native_.on_screen_alone(wish)) return native_.answer(wish, std::move(done));
@@ -490,7 +488,7 @@ class Host::Core final : public pty::ProgramListener,
   /// Where nothing better counts: what the screen says of tokens. Those are running totals, so the last one stands for all.
   void tell_shown(const speech::Usage& usage) {
     if (!usage.input_tokens && !usage.output_tokens) return;
-    teller_->tell(events::TokensUsed{.model = std::string{protocol::cut_at_letter(usage.model, 256)},
+    teller_->tell(events::TokensUsed{.model = std::string{text::cut_at_letter(usage.model, 256)},
                                      .input_tokens = usage.input_tokens.value_or(0),
                                      .output_tokens = usage.output_tokens.value_or(0),
                                      .cache_read_tokens = usage.cached_tokens,
@@ -530,7 +528,7 @@ class Host::Core final : public pty::ProgramListener,
   // ---- what it hears
   client::Taken on_incoming(const client::Incoming& incoming) override {
     const auto message = desk_.receive(incoming, loop_.now().wall);
-    protocol::JsonWriter event;
+    text::JsonWriter event;
     event.field("event", "mail").field("id", message.id).field("from", message.from);
     door_.on_event(event.take());
     deliver_soon();
@@ -552,7 +550,7 @@ class Host::Core final : public pty::ProgramListener,
   }
   void on_pause_lapsed() override { tell_pause({.paused = false}); }
   void tell_pause(const protocol::PauseOrder& order) {
-    protocol::JsonWriter event;
+    text::JsonWriter event;
     event.field("event", "pause").field("paused", order.paused).optional("reason", order.reason);
     door_.on_event(event.take());
   }

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "base/format.h"
-#include "protocol/iso_time.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
 #include "text/invisible.h"
+#include "text/iso_time.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -27,7 +27,7 @@ std::string id_in(std::string_view line) {
 }
 
 std::string bracketless(std::string_view text) {
-  auto line = speech::harmless_line(text);
+  auto line = text::harmless_line(text);
   for (char& c : line) c = c == '[' ? '(' : c == ']' ? ')' : c;
   return line;
 }
@@ -40,9 +40,9 @@ void append_body(std::string& out, std::string_view written) {
   bool line_begins = true;
   for (std::size_t at = 0; at < body.size();) {
     const auto begin = at;
-    const auto point = protocol::next_code_point(body, at);
+    const auto point = text::next_code_point(body, at);
     const bool control = (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
-    if (control || point == protocol::kNotUtf8) continue;
+    if (control || point == text::kNotUtf8) continue;
     if (line_begins && (point == '#' || point == '(')) out += ' ';
     line_begins = point == '\n' || point == 0x2028 || point == 0x2029;
     out.append(body.substr(begin, at - begin));
@@ -88,7 +88,7 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
   if (ids_.contains(id)) return {};
   RELAY_TRY(make_room());
   auto text = format("{}{}{} [{}]{} at {}\n\n", kHeading, message.as_user ? kUser : "", bracketless(message.from), id,
-                     speech::header_tags(message.kind, message.topic, message.reply_to), protocol::iso_time(now));
+                     speech::header_tags(message.kind, message.topic, message.reply_to), text::iso_time(now));
   append_body(text, message.body);
   for (const auto& file : message.files) text += speech::attached_line(file) + "\n";
   if (message.answer_expected) text += "(answer expected)\n";
@@ -100,7 +100,7 @@ Result<void> InboxFile::add(const Message& message, WallMs now) {
 
 Result<void> InboxFile::add_notice(std::string_view sentence, WallMs now) {
   RELAY_TRY(make_room());
-  auto text = format("{}Relay at {}\n\n", kHeading, protocol::iso_time(now));
+  auto text = format("{}Relay at {}\n\n", kHeading, text::iso_time(now));
   append_body(text, sentence);
   text += '\n';
   return append(text);

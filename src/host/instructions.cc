@@ -1,6 +1,6 @@
 #include "host/instructions.h"
 
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 namespace {
@@ -47,7 +47,7 @@ constexpr std::string_view kSkill =
 
 std::string filled(std::string_view pattern, std::string_view text, std::string_view file) {
   std::string quoted;
-  protocol::append_json_string(quoted, text);
+  text::append_json_string(quoted, text);
   const std::pair<std::string_view, std::string_view> values[] = {
       {"{text}", text}, {"{quoted}", quoted}, {"{file}", file}};
   std::string out;

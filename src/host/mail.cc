@@ -4,19 +4,19 @@
 
 #include "base/format.h"
 #include "protocol/contract.h"
-#include "protocol/iso_time.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
+#include "text/iso_time.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
 
 constexpr std::size_t kBeginningBytes = 400;
-constexpr auto kLastTime = static_cast<WallMs>(protocol::kLastTimeMs);
+constexpr auto kLastTime = static_cast<WallMs>(text::kLastTimeMs);
 
 speech::InjectedMessage injected(const Message& message, std::string body) {
   return {.from = message.from,
@@ -45,7 +45,7 @@ std::vector<speech::AttachedFile> files_in(std::string_view payload) {
   return files;
 }
 
-void write_files(protocol::JsonWriter& json, const std::vector<speech::AttachedFile>& files) {
+void write_files(text::JsonWriter& json, const std::vector<speech::AttachedFile>& files) {
   json.begin_array("attachments");
   for (const auto& file : files)
     json.begin_element()
@@ -66,7 +66,7 @@ std::string with_files(speech::InjectedMessage shown, std::size_t max_bytes, Lon
   std::string all;
   for (const auto& file : files) all += speech::attached_line(file) + "\n";
   const auto list = long_texts.keep(shown.id + "-files", all);
-  const auto where = list ? *list : format("agent-relay read {} --json", speech::harmless_line(shown.id));
+  const auto where = list ? *list : format("agent-relay read {} --json", text::harmless_line(shown.id));
   const auto spent = speech::injection_text(shown).size() + named_in(files.size(), where).size();
   auto room = max_bytes - std::min(max_bytes, spent);
   for (const auto& file : files) {
@@ -93,7 +93,7 @@ Message message_of(const client::Incoming& incoming) {
   message.topic = incoming.envelope.topic;
   message.as_user = incoming.delivery.as_user;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
-    message.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
+    message.body = view->body.empty() ? std::string{} : text::decode_string(view->body);
     message.thread = view->thread;
     if (view->kind != protocol::MessageKind::Message) message.kind = view->kind_name;
     message.quiet = protocol::wakes_nobody(*view);
@@ -124,7 +124,7 @@ protocol::Receipt seen_receipt(std::string_view way, std::string_view shown_by, 
           .proof = "seen",
           .reason = std::move(reason),
           .way = std::string{way},
-          .evidence = std::string{protocol::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
+          .evidence = std::string{text::cut_at_letter(evidence, protocol::kMaxEvidenceBytes)}};
 }
 
 protocol::Receipt expired_receipt(const Letter& letter) {
@@ -167,7 +167,7 @@ MailOffer offered(const std::vector<const Letter*>& letters, std::size_t limit, 
   std::size_t bytes = 0;
   for (const auto* letter : letters) {
     if (letter->message.empty() || (!ids.empty() && std::ranges::find(ids, letter->message) == ids.end())) continue;
-    protocol::JsonWriter json;
+    text::JsonWriter json;
     json.field("id", letter->message)
         .field("from", letter->from)
         .optional("to", letter->to)
@@ -205,7 +205,7 @@ std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTe
     if (try_with(message.body)) return text;
   } else {
     const auto beginning = [&](std::size_t bytes, const std::string& where) {
-      return format("{} … [this is the beginning; all {} bytes {}]", protocol::cut_at_letter(message.body, bytes),
+      return format("{} … [this is the beginning; all {} bytes {}]", text::cut_at_letter(message.body, bytes),
                     message.body.size(), where);
     };
     const auto path = long_texts.keep(message.id, message.body);
@@ -213,7 +213,7 @@ std::string text_for_agent(const Message& message, std::size_t max_bytes, LongTe
     for (const auto bytes : {kBeginningBytes, std::size_t{0}})
       if (try_with(beginning(bytes, format("are shown by: agent-relay read {}", message.id)))) return text;
   }
-  return std::string{protocol::cut_at_letter(text, max_bytes)};
+  return std::string{text::cut_at_letter(text, max_bytes)};
 }
 
 }  // namespace relay::host

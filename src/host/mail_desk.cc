@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "hooks/answer.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
 
 namespace relay::host {
 
@@ -87,7 +87,7 @@ void MailDesk::explain(std::string_view sentence, bool typed_into, WallMs now) {
   if (!typed_into && inbox_) {
     if (notices_ >= kMaxNotices) return;
     ++notices_;
-    const auto added = inbox_->add_notice(speech::harmless_line(sentence), now);
+    const auto added = inbox_->add_notice(text::harmless_line(sentence), now);
     if (added) return;
     log::warn("the file inbox was not written", {{"why", added.error().message()}});
   }
@@ -137,7 +137,7 @@ std::string MailDesk::take_words(DeliveryMode mode, std::size_t max_bytes, const
   return sorter_.take(mode, max_bytes, sorting(view));
 }
 
-void MailDesk::give(const FetchMail& wish, protocol::JsonWriter& answer) {
+void MailDesk::give(const FetchMail& wish, text::JsonWriter& answer) {
   const auto offer = offered(fetchable(), wish.limit, wish.ids);
   const auto shown = wish.take && !offer.ids.empty() ? sorter_.fetch(offer.ids) : offer.ids;
   answer.begin_array("letters");
@@ -173,8 +173,7 @@ std::string MailDesk::settled_reason() const {
   return first != nullptr ? first->told : "";
 }
 
-void MailDesk::describe(protocol::JsonWriter& out, const adapters::Capabilities& can,
-                        std::string_view typed_way) const {
+void MailDesk::describe(text::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const {
   if (sorter_.paused()) out.field("paused", *sorter_.paused());
   out.begin_array("waiting");
   for (const auto* letter : waiting()) {

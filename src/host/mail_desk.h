@@ -23,7 +23,7 @@
 #include "host/mailroom.h"
 #include "host/sorter.h"
 #include "protocol/control.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -111,7 +111,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
     sorter_.on_returned(deliveries, reason);
   }
   /// To the agent that asks for it. When `answer` has gone out `on_mail_given` follows: only then is it delivered.
-  void give(const FetchMail& wish, protocol::JsonWriter& answer);
+  void give(const FetchMail& wish, text::JsonWriter& answer);
   void on_mail_given() { sorter_.on_fetched(); }
   void on_agent_gone();
 
@@ -127,7 +127,7 @@ class MailDesk final : private SorterHands, private MailroomHands {
   /// The same as the history tells it, which changes only when a reason has lasted: worth to be told.
   [[nodiscard]] std::string settled_reason() const;
   /// `waiting`, each with the way it will go by, and `paused` when it is. `typed_way`: of what has to be typed.
-  void describe(protocol::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const;
+  void describe(text::JsonWriter& out, const adapters::Capabilities& can, std::string_view typed_way) const;
 
  private:
   void hand_over(const adapters::Words& words, adapters::Adapter::OnHanded done) override;

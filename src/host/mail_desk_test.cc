@@ -76,7 +76,7 @@ struct MailDeskTest : testing::Test, MailDeskHands {
     after(50ms, State::Working);
   }
   std::string fetched() {
-    protocol::JsonWriter answer;
+    text::JsonWriter answer;
     desk->give({.take = true}, answer);
     return answer.take();
   }
@@ -94,7 +94,7 @@ TEST_F(MailDeskTest, NoticeToAProgramThatIsNotTypedIntoIsWrittenIntoItsInboxFile
   ASSERT_TRUE(desk->open());
   desk->explain("ZZ was not started:\nno", false, 0);
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
-  protocol::JsonWriter account;
+  text::JsonWriter account;
   desk->describe(account, {}, "inbox.md");
   EXPECT_EQ(account.take(), R"({"waiting":[]})") << "it does not stay pending";
   for (int i = 0; i < 2 * kMaxNotices; ++i) desk->explain("no such agent", false, 0);
@@ -221,7 +221,7 @@ TEST_F(MailDeskTest, APauseIsShownAndHoldsUntilItIsLifted) {
   receive("a");
   after(1s, State::Idle);
   EXPECT_EQ(heard(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
-  protocol::JsonWriter shown;
+  text::JsonWriter shown;
   desk->describe(shown, {}, adapters::way::kTerminal);
   EXPECT_EQ(shown.take(),
             R"({"paused":"paused by a person: lunch","waiting":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"

@@ -4,7 +4,7 @@
 
 #include "base/format.h"
 #include "speech/line_shape.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
 
 namespace relay::host {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::string_view kShownBreak = "↵";  // how some composers show the 
 Letters without_blanks(std::string_view text) {
   Letters letters;
   for (std::size_t at = 0; at < text.size();) {
-    const auto character = text.substr(at, speech::character_bytes(text.substr(at)));
+    const auto character = text.substr(at, text::character_bytes(text.substr(at)));
     const bool joins = is_accent(character) && !letters.empty() && letters.back().end() == character.begin();
     if (joins)
       letters.back() = {letters.back().begin(), character.end()};
@@ -39,7 +39,7 @@ Letters without_blanks(std::string_view text) {
 
 /// Claude Code shows `e` and an accent as the one letter both make. Without tables: any single letter beyond ASCII.
 bool looks_same(std::string_view one, std::string_view other) {
-  const auto accented = [](std::string_view letter) { return speech::character_bytes(letter) < letter.size(); };
+  const auto accented = [](std::string_view letter) { return text::character_bytes(letter) < letter.size(); };
   const auto single = [&](std::string_view letter) { return letter.size() > 1 && !accented(letter); };
   return one == other || (accented(one) && single(other)) || (single(one) && accented(other));
 }
@@ -49,7 +49,7 @@ constexpr std::size_t kSpareErasures = 8;
 
 std::size_t characters_in(std::string_view text) {
   std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size(); ++count) at += speech::character_bytes(text.substr(at));
+  for (std::size_t at = 0; at < text.size(); ++count) at += text::character_bytes(text.substr(at));
   return count;
 }
 
@@ -87,7 +87,7 @@ std::optional<Letter> Mailroom::explanation(std::string_view sentence) {
   ++explanations_;
   return Letter{.place = {},
                 .from = "Relay",
-                .text = format("Relay: {}", speech::harmless_line(sentence)),
+                .text = format("Relay: {}", text::harmless_line(sentence)),
                 .injection = Injection{rules_}};
 }
 

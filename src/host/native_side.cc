@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "protocol/limits.h"
 #include "protocol/send.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
@@ -39,7 +39,7 @@ void add(adapters::Usage& total, const adapters::Usage& usage, std::int64_t sign
   if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
 }
 
-void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can, const FallbackWays& fallback) {
+void write_ways(text::JsonWriter& out, const adapters::Capabilities& can, const FallbackWays& fallback) {
   const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
   if (!can.terminal) out.field("terminal", false);
   out.field("hear", or_else(can.hear, can.terminal ? fallback.hear : last))
@@ -51,13 +51,13 @@ void write_ways(protocol::JsonWriter& out, const adapters::Capabilities& can, co
   out.end();
 }
 
-void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt, std::string_view request) {
+void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::string_view request) {
   out.field("id", prompt.id)
       .field("requestId", request)
       .field("kind", name_of(prompt.kind))
       .field("tool", prompt.tool)
       .field("summary", prompt.summary)
-      .field("input", protocol::cut_at_letter(prompt.input, kMaxInputShown))
+      .field("input", text::cut_at_letter(prompt.input, kMaxInputShown))
       .field("way", prompt.way);
   if (prompt.questions.empty()) return;
   out.begin_array("questions");
@@ -70,7 +70,7 @@ void write_prompt(protocol::JsonWriter& out, const adapters::Prompt& prompt, std
 }
 
 /// What the screen asks: it has no prompt of a door's.
-void write_shown(protocol::JsonWriter& out, const events::Event& told) {
+void write_shown(text::JsonWriter& out, const events::Event& told) {
   const auto write = [&](adapters::PromptKind kind, const std::string& request, std::string_view tool,
                          std::string_view summary, bool can_answer) {
     out.field("id", request.substr(request.rfind('-') + 1))
@@ -198,7 +198,7 @@ Result<void> NativeSide::may_press(const AnswerPrompt& wish, const speech::Findi
   return may;
 }
 
-void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
+void NativeSide::describe_prompts(text::JsonWriter& out, WallMs now) const {
   out.begin_array("prompts");
   for (const auto& open : prompts_) {
     if (out.size() > protocol::kMaxResponseBytes) break;  // an answer fits a frame; the oldest are there
@@ -214,7 +214,7 @@ void NativeSide::describe_prompts(protocol::JsonWriter& out, WallMs now) const {
   out.end();
 }
 
-void NativeSide::describe(protocol::JsonWriter& out) const {
+void NativeSide::describe(text::JsonWriter& out) const {
   out.begin_object("ways");
   write_ways(out, can(), fallback_);
   if (can().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_way());
@@ -249,7 +249,7 @@ protocol::Modes NativeSide::modes() const {
 }
 
 std::string NativeSide::capabilities() const {
-  protocol::JsonWriter out;
+  text::JsonWriter out;
   write_ways(out, can(), fallback_);
   // The most that can be shown of a message. Nobody sees a program read its inbox.md.
   out.field("proof", adapter_ ? "seen" : fallback_.speak == adapters::way::kInboxFile ? "accepted" : "submitted");
@@ -269,7 +269,7 @@ void NativeSide::on_prompt(const adapters::Prompt& prompt) {
     on_prompt_gone(std::string{prompts_.front().prompt.id}, {.by = "nobody: too many are open"});
   prompts_.push_back({prompt, loop_->now().steady});
   tell(asked_.on_prompt(prompt));
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "prompt");
   write_prompt(event, prompt, asked_.request_of(prompt.id));
   keeper_.on_native_event(event.take());
@@ -282,7 +282,7 @@ void NativeSide::on_prompt_gone(const std::string& id, const adapters::PromptEnd
   const auto answered = std::move(found->answered);
   prompts_.erase(found);
   tell(asked_.on_gone(id, end, answered, loop_->now()));
-  protocol::JsonWriter event;
+  text::JsonWriter event;
   event.field("event", "prompt-gone").field("id", id).field("by", end.by);
   keeper_.on_native_event(event.take());
   keeper_.on_native_change();

@@ -15,7 +15,7 @@
 #include "adapters/adapter.h"
 #include "host/asked.h"
 #include "host/door_messages.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -91,11 +91,11 @@ class NativeSide final : public adapters::Listener {
   /// Keys were pressed, and it is not known what became of them.
   void leave_alone(const AnswerPrompt& wish) { tell(asked_.leave_alone(wish.prompt)); }
   [[nodiscard]] bool is_asked(const AnswerPrompt& wish) const { return asked_.is_open(wish.prompt); }
-  void describe_prompts(protocol::JsonWriter& out, WallMs now) const;
+  void describe_prompts(text::JsonWriter& out, WallMs now) const;
   /// The rule that approved last; empty: none did.
   [[nodiscard]] const std::string& approving_rule() const { return last_rule_; }
   /// `ways`, `usage`, `broken` and `approvedByRules`.
-  void describe(protocol::JsonWriter& out) const;
+  void describe(text::JsonWriter& out) const;
   /// By which words reach it that no interface of its own takes.
   [[nodiscard]] std::string_view typed_way() const { return terminal_ ? fallback_.speak : std::string_view{}; }
   /// When it can be spoken to: typed or by a door; what a hook takes only while it is called.

@@ -69,7 +69,7 @@ struct NativeSideTest : ::testing::Test, NativeKeeper {
 
   adapters::Listener& told() { return *doors->listener; }
   std::string described() {
-    protocol::JsonWriter out;
+    text::JsonWriter out;
     side->describe(out);
     return out.take();
   }
@@ -241,7 +241,7 @@ TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
   prompt.kind = adapters::PromptKind::Question;
   prompt.questions = {{.text = "Which?", .choices = {"red", "blue"}, .several = true}};
   told().on_prompt(prompt);
-  protocol::JsonWriter out;
+  text::JsonWriter out;
   side->describe_prompts(out, 5'000);
   const auto all = *parse_json_object(out.take());
   const auto& shown = array_member(all, "prompts")->at(0).as_object();
@@ -252,7 +252,7 @@ TEST_F(NativeSideTest, AQuestionIsShownWithItsChoices) {
 
 TEST_F(NativeSideTest, AFloodOfPromptsIsBoundedAndNoneVanishesInSilence) {
   for (std::size_t i = 0; i < kMaxOpenPrompts + 2; ++i) told().on_prompt(permission(format("p{}", i)));
-  protocol::JsonWriter out;
+  text::JsonWriter out;
   side->describe_prompts(out, 0);
   EXPECT_EQ(array_member(*parse_json_object(out.take()), "prompts")->size(), kMaxOpenPrompts);
   EXPECT_EQ(std::ranges::count(events, R"({"event":"prompt-gone","id":"p0","by":"nobody: too many are open"})"), 1);

@@ -4,7 +4,7 @@
 
 #include "base/format.h"
 #include "host/intent.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 namespace {
@@ -45,7 +45,7 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
 
 std::string session_state(State state, bool starting, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::Modes> modes) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("state", word_for(state, starting)).optional("reason", reason).raw("capabilities", capabilities);
   if (modes) {
     payload.begin_array("modes");

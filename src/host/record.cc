@@ -35,7 +35,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void write_record(protocol::JsonWriter& out, const HostRecord& record) {
+void write_record(text::JsonWriter& out, const HostRecord& record) {
   out.field("id", record.id)
       .field("name", record.name)
       .field("pid", record.agent_pid)
@@ -93,7 +93,7 @@ Result<RecordFile> RecordFile::write(const std::string& directory, const HostRec
   const auto disk = RELAY_TRY(DiskDirectory::open(directory));
   const auto name = format("{}.json", record.id);
   {
-    protocol::JsonWriter json;
+    text::JsonWriter json;
     write_record(json, record);
     const auto file = RELAY_TRY(disk->create(name + ".new"));
     RELAY_TRY(file->append(json.take()));

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -40,7 +40,7 @@ struct HostRecord {
   std::string version = {}, permission_mode = {};  // of the agent CLI, as far as its start or its hooks tell them
 };
 
-void write_record(protocol::JsonWriter& out, const HostRecord& record);
+void write_record(text::JsonWriter& out, const HostRecord& record);
 Result<HostRecord> parse_record(std::string_view json);
 
 /// While it lives the file is there.

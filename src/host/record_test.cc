@@ -37,7 +37,7 @@ struct RecordTest : testing::Test {
 };
 
 TEST_F(RecordTest, IsReadAsItWasWritten) {
-  protocol::JsonWriter json;
+  text::JsonWriter json;
   write_record(json, record("a", "Bob", 7));
   const auto read = parse_record(json.take());
   ASSERT_TRUE(read);
@@ -60,7 +60,7 @@ TEST_F(RecordTest, OnlyOpenDoorsAreFoundAndLeftoversRemoved) {
   const auto second = RecordFile::write(directory.path(), record("c", "Bob", 2));
   ASSERT_TRUE(first && second);
   {
-    protocol::JsonWriter json;
+    text::JsonWriter json;
     write_record(json, record("dead", "Carol"));
     std::ofstream{directory.file("dead.json")} << json.take();
     std::ofstream{directory.file("torn.json")} << "{\"name\":";

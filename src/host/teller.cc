@@ -89,7 +89,7 @@ void Teller::tell_again(const std::vector<events::Event>& requests, const std::s
   }
 }
 
-void Teller::describe(protocol::JsonWriter& out) const {
+void Teller::describe(text::JsonWriter& out) const {
   const auto counts = link_.event_counts();
   out.begin_object("events")
       .field("told", counts.told)

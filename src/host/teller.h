@@ -18,7 +18,7 @@
 
 #include "client/link.h"
 #include "events/event.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 
@@ -35,7 +35,7 @@ class Teller {
   void tell_again(const std::vector<events::Event>& requests, const std::string& session, WallMs now);
 
   /// `events`: how many were told, wait, and were lost.
-  void describe(protocol::JsonWriter& out) const;
+  void describe(text::JsonWriter& out) const;
 
  private:
   /// The id under which it waits; empty when there was no room.

@@ -41,7 +41,7 @@ struct TellerTest : client::testing::LinkFixture {
     return events::PermissionRequested{.request_id = std::move(id), .tool = "Bash", .description = "Bash: make"};
   }
   json::object counts() {
-    protocol::JsonWriter out;
+    text::JsonWriter out;
     teller->describe(out);
     return *object_member(*parse_json_object(out.take()), "events");
   }

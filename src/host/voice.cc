@@ -8,8 +8,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "protocol/json_writer.h"
 #include "speech/outbox_file.h"
+#include "text/json_writer.h"
 
 namespace relay::host {
 namespace {
@@ -40,11 +40,11 @@ Voice::Kept Voice::refuse(std::string_view why) {
 Voice::Kept Voice::carry_out(const speech::Command& command) {
   if (command.project)
     return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("kind", name_of(command.kind)).field("body", command.body);
   if (command.thread) payload.field("thread", *command.thread);
   if (command.data) payload.raw("data", json::serialize(*command.data));
-  protocol::JsonWriter meta;
+  text::JsonWriter meta;
   if (command.wishes.importance) meta.field("importance", *command.wishes.importance);
   if (command.wishes.reply_to) meta.field("replyTo", *command.wishes.reply_to);
   const bool plain = !command.wishes.importance && !command.wishes.reply_to;
@@ -68,19 +68,19 @@ Voice::Kept Voice::carry_out(const speech::Mistake& mistake) {
 }
 
 Voice::Kept Voice::carry_out(const speech::Spawn& spawn) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
   return ask(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
 }
 
 Voice::Kept Voice::carry_out(const speech::Release& release) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("name", release.name);
   return ask(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
 }
 
 Voice::Kept Voice::carry_out(const speech::TopicChange& change) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
   return ask(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
 }

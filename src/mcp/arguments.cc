@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
 
 constexpr std::size_t kShownBytes = 64;
 
-std::string shown(std::string_view text) { return std::string{protocol::cut_at_letter(text, kShownBytes)}; }
+std::string shown(std::string_view text) { return std::string{text::cut_at_letter(text, kShownBytes)}; }
 
 std::string spelled(const json::array& choices) {
   std::string all;

@@ -6,8 +6,8 @@
 #include "mcp/letters.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -32,7 +32,7 @@ json::object agent_shown(const json::object& agent) {
   json::object shown;
   for (const auto* field : {"name", "cli", "model", "task", "team", "cwd", "state", "reason"})
     if (const auto text = string_member(agent, field); text && !text->empty())
-      shown[field] = speech::harmless_line(*text);
+      shown[field] = text::harmless_line(*text);
   shown["here"] = !bool_member(agent, "idle").value_or(false);
   if (const auto waiting = integer_member(agent, "pending").value_or(0); waiting > 0) shown["waiting"] = waiting;
   return shown;
@@ -55,7 +55,7 @@ ToolResult show_agents(json::object shown) {
   for (const auto& value : shown["agents"].get_array()) {
     const auto& agent = value.get_object();
     const auto line = [&](std::string_view field) {
-      return speech::harmless_line(string_member(agent, field).value_or(""));
+      return text::harmless_line(string_member(agent, field).value_or(""));
     };
     const auto cli = line("cli"), state = line("state");
     text += format("{}{}{}{}{}", text.empty() ? "" : "\n", line("name"), cli.empty() ? "" : " (" + cli + ")",
@@ -75,9 +75,9 @@ json::array topics_shown(const json::object& answer) {
     json::array subscribers;
     const auto* names = array_member(*topic, "subscribers");
     for (const auto& name : names != nullptr ? *names : json::array{})
-      if (name.is_string()) subscribers.emplace_back(speech::harmless_line(name.get_string()));
+      if (name.is_string()) subscribers.emplace_back(text::harmless_line(name.get_string()));
     json::object shown;
-    shown["name"] = speech::harmless_line(string_member(*topic, "name").value_or(""));
+    shown["name"] = text::harmless_line(string_member(*topic, "name").value_or(""));
     shown["subscribers"] = std::move(subscribers);
     all.emplace_back(std::move(shown));
   }
@@ -208,11 +208,11 @@ void Desk::send(Ticket ticket, const Arguments& arguments) {
 
 void Desk::post_draft(Ticket ticket, Draft draft) {
   if (draft.body.empty()) return finish(ticket, failed("the body is empty; say something"));
-  if (draft.key.size() > protocol::kMaxIdBytes - 8 || protocol::has_control_characters(draft.key))
+  if (draft.key.size() > protocol::kMaxIdBytes - 8 || text::has_control_characters(draft.key))
     return finish(ticket, failed("`idempotency_key` must be a short text without control characters"));
-  if (protocol::has_control_characters(draft.thread) || draft.thread.size() > protocol::kMaxIdBytes)
+  if (text::has_control_characters(draft.thread) || draft.thread.size() > protocol::kMaxIdBytes)
     return finish(ticket, failed("`thread` must be a short text without control characters"));
-  if (protocol::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
+  if (text::has_control_characters(draft.topic) || draft.topic.size() > protocol::kMaxTopicBytes)
     return finish(ticket, failed("`topic` must be a short text without control characters"));
   const auto to = draft.to;
   post_.send(std::move(draft), [this, ticket, to, alive = alive_](Result<Sent> sent) {

@@ -3,8 +3,8 @@
 
 #include "base/format.h"
 #include "mcp/desk.h"
-#include "protocol/utf8.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::int64_t kDefaultLeaseSeconds = 1'800;
 json::array listed(const std::vector<Reservation>& reservations) {
   json::array all;
   for (auto one : reservations) {
-    for (auto* text : {&one.path, &one.holder, &one.note}) *text = speech::harmless_line(*text);
+    for (auto* text : {&one.path, &one.holder, &one.note}) *text = text::harmless_line(*text);
     all.emplace_back(to_json(one));
   }
   return all;
@@ -32,9 +32,9 @@ json::array listed(const std::vector<Reservation>& reservations) {
 std::string spelled(const std::vector<Reservation>& reservations, WallMs now) {
   std::string text;
   for (const auto& one : reservations)
-    text += format("\n{}: {}, {} min left{}", speech::harmless_line(one.path), speech::harmless_line(one.holder),
-                   (one.until - now + 59'999) / 60'000,
-                   one.note.empty() ? "" : " (" + speech::harmless_line(one.note) + ")");
+    text +=
+        format("\n{}: {}, {} min left{}", text::harmless_line(one.path), text::harmless_line(one.holder),
+               (one.until - now + 59'999) / 60'000, one.note.empty() ? "" : " (" + text::harmless_line(one.note) + ")");
   return text;
 }
 
@@ -164,7 +164,7 @@ Result<ToolResult> Desk::reserved(const Arguments& arguments) {
                       .structured = std::move(shown)};
   }
   if (paths.empty()) return fail("relay_reserve needs `paths`: the files or directories you work on");
-  if (protocol::has_control_characters(arguments.text("note")))
+  if (text::has_control_characters(arguments.text("note")))
     return fail("`note` must be one line, without control characters");
   const auto until = now + arguments.number("ttl", kDefaultLeaseSeconds) * 1'000;
   const auto outcome = RELAY_TRY(book.reserve(holder, paths, arguments.text("note"), until));

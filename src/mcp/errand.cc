@@ -3,8 +3,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "mcp/why_not_connected.h"
-#include "protocol/json_writer.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::mcp {
 
@@ -48,7 +48,7 @@ void Errand::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
   stream_ = *std::move(stream);
   stream_->start(*this);
   if (order_.type == MessageType::Send) return say_order();
-  protocol::JsonWriter hello;
+  text::JsonWriter hello;
   hello.field("agent", "cli").field("_isSystemComponent", true);
   hello.begin_object("session").optional("system_token", order_.system_token).end();
   hello.begin_object("capabilities").field("ack", false).field("send_ack", true).end();

@@ -4,10 +4,10 @@
 
 #include "base/format.h"
 #include "protocol/send.h"
-#include "protocol/utf8.h"
 #include "speech/injection.h"
-#include "speech/plain_text.h"
 #include "text/invisible.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -23,18 +23,18 @@ std::size_t whole_size(const Letter& letter) { return std::max(letter.bytes, let
 std::string body_shown(const Letter& letter, std::size_t room) {
   if (whole_size(letter) <= room) return text::show_invisible(letter.body);
   return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
-                text::show_invisible(protocol::cut_at_letter(letter.body, room)), whole_size(letter), letter.id);
+                text::show_invisible(text::cut_at_letter(letter.body, room)), whole_size(letter), letter.id);
 }
 
 /// What stands in a header, whoever chose it, is one line.
 std::string header_of(const Letter& letter) {
   auto header = format("{}{} [{}]", letter.as_user ? speech::kUserWord : speech::kInjectedWord,
-                       speech::harmless_line(letter.from), speech::harmless_line(letter.id));
-  if (!letter.to.empty()) header += " to " + speech::harmless_line(letter.to);
-  if (!letter.kind.empty()) header += " kind " + speech::harmless_line(letter.kind);
-  if (!letter.topic.empty()) header += " topic " + speech::harmless_line(letter.topic);
-  if (!letter.reply_to.empty()) header += " in reply to " + speech::harmless_line(letter.reply_to);
-  if (!letter.thread.empty()) header += " thread " + speech::harmless_line(letter.thread);
+                       text::harmless_line(letter.from), text::harmless_line(letter.id));
+  if (!letter.to.empty()) header += " to " + text::harmless_line(letter.to);
+  if (!letter.kind.empty()) header += " kind " + text::harmless_line(letter.kind);
+  if (!letter.topic.empty()) header += " topic " + text::harmless_line(letter.topic);
+  if (!letter.reply_to.empty()) header += " in reply to " + text::harmless_line(letter.reply_to);
+  if (!letter.thread.empty()) header += " thread " + text::harmless_line(letter.thread);
   return header;
 }
 
@@ -48,7 +48,7 @@ std::string indented(std::string_view text) {
   std::string all;
   for (std::size_t at = 0; at < text.size();) {
     const auto begin = at;
-    const auto point = protocol::next_code_point(text, at);
+    const auto point = text::next_code_point(text, at);
     if (ends_line(point))
       all += "\n  ";
     else if (point != '\r')
@@ -61,10 +61,10 @@ json::array files_json(const Letter& letter) {
   json::array all;
   for (const auto& file : letter.files) {
     json::object one;
-    one["name"] = speech::harmless_line(file.name);
-    one["path"] = speech::harmless_line(file.path);
+    one["name"] = text::harmless_line(file.name);
+    one["path"] = text::harmless_line(file.path);
     one["bytes"] = file.bytes;
-    if (!file.media_type.empty()) one["mediaType"] = speech::harmless_line(file.media_type);
+    if (!file.media_type.empty()) one["mediaType"] = text::harmless_line(file.media_type);
     all.emplace_back(std::move(one));
   }
   return all;
@@ -75,7 +75,7 @@ std::string footer_of(const Letter& letter) {
   std::string footer;
   for (const auto& file : letter.files) footer += "\n" + speech::attached_line(file);
   if (letter.answer_expected)
-    footer += format("\n(answer expected: relay_reply with message {})", speech::harmless_line(letter.id));
+    footer += format("\n(answer expected: relay_reply with message {})", text::harmless_line(letter.id));
   return footer;
 }
 
@@ -87,7 +87,7 @@ json::object letters_json(const Mail& mail) {
   for (const auto& letter : mail.letters) {
     json::object one;
     const auto add = [&](std::string_view name, const std::string& text) {  // others wrote it, and a model reads it
-      if (!text.empty()) one[name] = speech::harmless_line(text);
+      if (!text.empty()) one[name] = text::harmless_line(text);
     };
     add("id", letter.id);
     add("from", letter.from);

@@ -5,10 +5,10 @@
 #include "base/format.h"
 #include "mcp/letters.h"
 #include "protocol/contract.h"
-#include "protocol/json_scanner.h"
 #include "protocol/requests.h"
 #include "protocol/send.h"
-#include "protocol/utf8.h"
+#include "text/json_scanner.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -28,7 +28,7 @@ Letter letter_of(const client::Incoming& incoming) {
   letter.topic = incoming.envelope.topic;
   letter.as_user = incoming.delivery.as_user;
   if (const auto view = protocol::parse_send(incoming.envelope.payload)) {
-    letter.body = view->body.empty() ? std::string{} : protocol::decode_string(view->body);
+    letter.body = view->body.empty() ? std::string{} : text::decode_string(view->body);
     letter.thread = view->thread;
     if (view->kind != protocol::MessageKind::Message) letter.kind = view->kind_name;
     letter.quiet = protocol::wakes_nobody(*view);
@@ -43,7 +43,7 @@ Letter letter_of(const client::Incoming& incoming) {
                               .media_type = std::move(file.media_type)});
   if (letter.body.size() > kMaxBodyBytes) {
     letter.bytes = letter.body.size();
-    letter.body = std::string{protocol::cut_at_letter(letter.body, kMaxBodyBytes)};
+    letter.body = std::string{text::cut_at_letter(letter.body, kMaxBodyBytes)};
   }
   if (incoming.envelope.type == protocol::MessageType::ChannelMessage)
     if (const auto post = protocol::parse_channel_post(incoming.envelope.payload)) letter.to = post->channel;

@@ -2,12 +2,12 @@
 
 #include "base/format.h"
 #include "base/hash.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::mcp {
 
 Written write_draft(const Draft& draft) {
-  protocol::JsonWriter payload, meta;
+  text::JsonWriter payload, meta;
   payload.field("kind", "message").field("body", draft.body).optional("thread", draft.thread);
   meta.optional("replyTo", draft.reply_to);
   if (draft.ttl) meta.field("ttl_ms", draft.ttl->count());

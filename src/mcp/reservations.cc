@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -34,7 +34,7 @@ json::object to_json(const Reservation& reservation) {
 
 Result<std::string> path_in_project(std::string_view root, std::string_view given) {
   namespace fs = std::filesystem;
-  if (given.empty() || given.size() > protocol::kMaxPathBytes || protocol::has_control_characters(given))
+  if (given.empty() || given.size() > protocol::kMaxPathBytes || text::has_control_characters(given))
     return fail(format("a path is a text of 1 to {} bytes without control characters", protocol::kMaxPathBytes));
   fs::path path{given};
   if (path.is_absolute()) path = path.lexically_normal().lexically_relative(fs::path{root}.lexically_normal());
@@ -82,7 +82,7 @@ Result<ReservationBook::Outcome> ReservationBook::reserve(const std::string& hol
         outcome.conflicts.size() > before ||
         std::ranges::any_of(outcome.conflicts, [&](const auto& other) { return overlap(other.path, path); });
     if (taken) continue;
-    Reservation mine{path, holder, std::string{protocol::cut_at_letter(note, kMaxNoteBytes)}, until};
+    Reservation mine{path, holder, std::string{text::cut_at_letter(note, kMaxNoteBytes)}, until};
     const auto known =
         std::ranges::find_if(all_, [&](const auto& one) { return one.holder == holder && one.path == path; });
     if (known != all_.end()) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::mcp {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life 
 constexpr std::size_t kSeenOfLongLine = 1'024;
 constexpr std::size_t kShownBytes = 120;  // of a client's own words, in a sentence
 
-std::string shown(std::string_view text) { return std::string{protocol::cut_at_letter(text, kShownBytes)}; }
+std::string shown(std::string_view text) { return std::string{text::cut_at_letter(text, kShownBytes)}; }
 
 json::object server_info(const std::string& version) {
   json::object info;

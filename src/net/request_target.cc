@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "base/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::net {
 namespace {
@@ -38,7 +38,7 @@ Result<std::string> decoded(std::string_view text, Plus plus) {
   }
   if (out.size() > kMaxTargetPartBytes)
     return fail(TargetErrc::TooLong, format("a part of the address is longer than {} bytes", kMaxTargetPartBytes));
-  if (!is_utf8(out)) return fail(TargetErrc::BadText, "a part of the address is not UTF-8");
+  if (!text::is_utf8(out)) return fail(TargetErrc::BadText, "a part of the address is not UTF-8");
   if (std::any_of(out.begin(), out.end(), is_control))
     return fail(TargetErrc::BadText, "a part of the address has a control character");
   return out;

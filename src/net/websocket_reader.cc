@@ -6,7 +6,7 @@
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/hash.h"
-#include "base/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::net {
 namespace {
@@ -46,7 +46,7 @@ Result<std::optional<WebSocketMessage>> control_message(Opcode opcode, std::stri
   const auto code = static_cast<std::uint16_t>(big_endian(std::string_view{payload}.substr(0, 2)));
   if (!is_close_code(code)) return broken(format("{} is no code to close with", code));
   payload.erase(0, 2);
-  if (!is_utf8(payload)) return fail(WebSocketErrc::BadUtf8, "the reason for closing is not UTF-8");
+  if (!text::is_utf8(payload)) return fail(WebSocketErrc::BadUtf8, "the reason for closing is not UTF-8");
   return WebSocketMessage{opcode, std::move(payload), code};
 }
 
@@ -115,7 +115,7 @@ Result<std::optional<WebSocketMessage>> WebSocketReader::take_data(const Head& h
     message_ += payload;
   if (!head.last) return std::nullopt;
   fragments_ = 0;
-  if (!is_utf8(message_)) return fail(WebSocketErrc::BadUtf8, "a text message is not UTF-8");
+  if (!text::is_utf8(message_)) return fail(WebSocketErrc::BadUtf8, "a text message is not UTF-8");
   return WebSocketMessage{Opcode::Text, std::exchange(message_, {}), 0};
 }
 

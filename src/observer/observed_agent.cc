@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "client/claim_token.h"
 #include "host/presence.h"
-#include "protocol/json_writer.h"
 #include "protocol/names.h"
+#include "text/json_writer.h"
 
 namespace relay::observer {
 namespace {

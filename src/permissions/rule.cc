@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "permissions/files.h"
-#include "permissions/plain_text.h"
 #include "permissions/tools.h"
+#include "text/visible_text.h"
 
 namespace relay::permissions {
 
@@ -38,7 +38,7 @@ bool Rule::is_about(std::string_view agent) const { return !agents_.given() || a
 bool Rule::certainly(const Seen& seen) const {
   if (tools_.given() && !tools_.matches(seen.tool)) return false;
   const auto& path = seen.ask.file_path;
-  if (path && (path->empty() || !is_plain_text(*path))) return false;
+  if (path && (path->empty() || !text::is_plain_text(*path))) return false;
   if (seen.ask.command || seen.tool == tool::kBash) return seen.simple && commands_.matches(seen.simple->text);
   if (commands_.given()) return false;
   if (seen.tool == tool::kRead && !path) return false;

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/format.h"
-#include "permissions/plain_text.h"
+#include "text/visible_text.h"
 
 namespace relay::permissions {
 namespace {
@@ -105,7 +105,7 @@ class Scanner {
 
 Result<SimpleCommand> read_simple_command(std::string_view line) {
   if (line.size() > kMaxSimpleCommandBytes) return fail("it is too long");
-  if (!is_plain_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
+  if (!text::is_plain_text(line)) return fail("it holds a line end, a tab, or letters that cannot be seen");
   return Scanner{line}.read();
 }
 

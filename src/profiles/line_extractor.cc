@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::profiles {
 namespace {
@@ -100,7 +100,7 @@ void LineExtractor::text(std::string_view ascii) { print(ascii); }
 
 void LineExtractor::character(char32_t code) {
   std::string utf8;
-  terminal::append_utf8(utf8, code);
+  text::append_utf8(utf8, code);
   print(utf8);
 }
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -43,7 +43,7 @@ Result<Ack> parse_ack(std::string_view payload) {
   if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
   ack.delivery_id = RELAY_TRY(text_in(delivery, kMaxIdBytes));
   ack.offline_since = RELAY_TRY(time_in(offline));
-  if (response.value.kind == JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
+  if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(text_in(response, kMaxFrameBytes));
   ack.repeat = RELAY_TRY(flag_in(repeat, false));
   ack.waits = RELAY_TRY(description_in(waits, kMaxReasonBytes));
   ack.proves = RELAY_TRY(text_in(proves, kMaxKindBytes));
@@ -51,7 +51,7 @@ Result<Ack> parse_ack(std::string_view payload) {
 }
 
 std::string write_ack(const Ack& ack) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("ack_id", ack.ack_id);
   if (ack.seq > 0) writer.field("seq", ack.seq);
   writer.optional("correlationId", ack.correlation_id).optional("short_id", ack.short_id);
@@ -130,7 +130,7 @@ bool is_retryable(Refusal refusal) {
 }
 
 std::string write_nack(std::string_view nack_id, Refusal code, std::string_view message, std::int64_t retry_after_ms) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("nack_id", nack_id).field("code", name_of(code)).field("message", message);
   if (retry_after_ms > 0) writer.field("retry_after_ms", retry_after_ms);
   return writer.take();
@@ -163,7 +163,7 @@ std::string_view name_of(ErrorCode code) {
 }
 
 std::string write_error(ErrorCode code, std::string_view message, Fatal fatal) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("code", name_of(code)).field("message", message).field("fatal", fatal == Fatal::Yes);
   return writer.take();
 }
@@ -179,13 +179,13 @@ Result<ErrorView> parse_error(std::string_view payload) {
 }
 
 std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("retry_after_ms", retry_after_ms).field("queue_depth", queue_depth);
   return writer.take();
 }
 
 std::string write_delivery(const DeliveryBlock& block) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("seq", block.seq).field("session_id", block.session_id);
   writer.optional("originalTo", block.original_to).optional("messageId", block.message_id);
   if (block.as_user) writer.field("as", kAsUser);
@@ -274,7 +274,7 @@ Result<Receipt> parse_receipt(std::string_view payload) {
 }
 
 std::string write_receipt(const Receipt& receipt) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("status", name_of(receipt.status)).optional("deliveryId", receipt.delivery_id);
   writer.optional("messageId", receipt.message_id).optional("agent", receipt.agent);
   writer.optional("proof", receipt.proof).optional("reason", receipt.reason);

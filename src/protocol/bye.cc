@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -36,7 +36,7 @@ Result<Bye> parse_bye(std::string_view payload) {
 }
 
 std::string write_bye(const Bye& bye) {
-  JsonWriter payload;
+  text::JsonWriter payload;
   for (const auto& [value, word] : kEndReasons)
     if (value == bye.end) payload.field("end", word);
   payload.optional("by", bye.by).optional("reason", bye.reason);

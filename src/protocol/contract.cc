@@ -6,22 +6,22 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
 
 constexpr std::array<std::string_view, 5> kMembers{"messaging", "delivery", "events", "actions", "lifecycle"};
 
-void write_texts(JsonWriter& writer, std::string_view key, const std::vector<std::string>& texts) {
+void write_texts(text::JsonWriter& writer, std::string_view key, const std::vector<std::string>& texts) {
   writer.begin_array(key);
   for (const auto& text : texts) writer.element(text);
   writer.end();
 }
 
-void write_delivery_part(JsonWriter& writer, Modes modes, bool queue) {
+void write_delivery_part(text::JsonWriter& writer, Modes modes, bool queue) {
   writer.begin_object("delivery").begin_array("modes");
   for (const auto mode : kDeliveryModes)
     if (modes.has(mode)) writer.element(name_of(mode));
@@ -29,15 +29,15 @@ void write_delivery_part(JsonWriter& writer, Modes modes, bool queue) {
 }
 
 /// Copies the contract's members out of an object that may have others.
-class MemberCopier final : public MemberVisitor {
+class MemberCopier final : public text::MemberVisitor {
  public:
-  explicit MemberCopier(JsonWriter& writer) : writer_{writer} {}
-  void member(std::string_view key, JsonSlice value) override {
+  explicit MemberCopier(text::JsonWriter& writer) : writer_{writer} {}
+  void member(std::string_view key, text::JsonSlice value) override {
     if (std::ranges::find(kMembers, key) != kMembers.end()) writer_.raw(key, value.raw);
   }
 
  private:
-  JsonWriter& writer_;
+  text::JsonWriter& writer_;
 };
 
 }  // namespace
@@ -57,7 +57,7 @@ AgentIdentity identity_of(std::string_view name, AgentKind kind) {
 }
 
 std::string write_session_capabilities(const AgentSessionCapabilities& can) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.begin_object("messaging").field("receive", true).field("send", can.messaging.send);
   if (!can.messaging.attachments.empty()) write_texts(writer, "attachments", can.messaging.attachments);
   writer.end();
@@ -130,10 +130,10 @@ Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& cap
   return {};
 }
 
-void write_contract(JsonWriter& writer, const Capabilities& can) {
+void write_contract(text::JsonWriter& writer, const Capabilities& can) {
   if (!can.contract.empty()) {
     MemberCopier copier{writer};
-    (void)scan_object(can.contract, copier);  // our own text, or one that was read before
+    (void)text::scan_object(can.contract, copier);  // our own text, or one that was read before
     return;
   }
   if (!can.modes && !can.queue && !can.pause) return;

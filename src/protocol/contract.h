@@ -16,9 +16,11 @@
 #include "protocol/hello.h"
 #include "protocol/send.h"
 
-namespace relay::protocol {
-
+namespace relay::text {
 class JsonWriter;
+}
+
+namespace relay::protocol {
 
 enum class AgentKind : std::uint8_t { Agent, Human, System, Service };
 std::string_view name_of(AgentKind kind);
@@ -69,7 +71,7 @@ Result<AgentSessionCapabilities> parse_session_capabilities(std::string_view obj
 /// As HELLO says it; refused when it is longer than HELLO may say.
 Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& capabilities);
 /// The contract's members of HELLO's `capabilities`; none when nothing of it was declared.
-void write_contract(JsonWriter& writer, const Capabilities& capabilities);
+void write_contract(text::JsonWriter& writer, const Capabilities& capabilities);
 
 enum class TargetType : std::uint8_t { Dm, Channel, Group, Thread };
 std::string_view name_of(TargetType type);

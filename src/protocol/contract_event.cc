@@ -5,7 +5,7 @@
 #include "protocol/contract_json.h"
 #include "protocol/errors.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::
 
 /// Short enough for an event, and not nested too deeply for where it stands there.
 bool fits(std::string_view object, std::size_t levels_around) {
-  return object.size() <= kMaxEventPartBytes && check_object(object, levels_around);
+  return object.size() <= kMaxEventPartBytes && text::check_object(object, levels_around);
 }
 
 /// The message as an event tells it.
@@ -29,7 +29,7 @@ RelayMessage abridged(const RelayMessage& whole) {
                     .workspace_id = whole.workspace_id,
                     .target = whole.target,
                     .from = whole.from,
-                    .text = std::string{cut_at_letter(whole.text, kMaxEventTextBytes)},
+                    .text = std::string{text::cut_at_letter(whole.text, kMaxEventTextBytes)},
                     .attachments = whole.attachments,
                     .mentions = whole.mentions,
                     .thread = whole.thread,
@@ -69,7 +69,7 @@ std::optional<DeliveryEventType> delivery_event_named(std::string_view name) {
 }
 
 std::string write_delivery_event(const DeliveryEvent& event) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("type", name_of(event.type)).field("deliveryId", event.delivery_id);
   writer.begin_object("message");
   detail::write_message_members(writer, abridged(event.message));

@@ -5,15 +5,15 @@
 
 #include "base/result.h"
 #include "protocol/contract.h"
-#include "protocol/json_writer.h"
 #include "protocol/payload_fields.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol::detail {
 
 /// An identity, or "system".
 Result<AgentIdentity> parse_identity(const Field& field);
-void write_identity(JsonWriter& writer, std::string_view key, const AgentIdentity& who);
+void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& who);
 
-void write_message_members(JsonWriter& writer, const RelayMessage& message);
+void write_message_members(text::JsonWriter& writer, const RelayMessage& message);
 
 }  // namespace relay::protocol::detail

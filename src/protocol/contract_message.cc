@@ -8,7 +8,7 @@
 #include "protocol/errors.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 constexpr std::string_view kSystem = "system";
 constexpr std::string_view kPairPrefix = "dm:";
 
-class ObjectCollector final : public ElementVisitor {
+class ObjectCollector final : public text::ElementVisitor {
  public:
-  void element(JsonSlice value) override {
-    if (value.kind == JsonKind::Object && objects.size() < kMaxAttachments) objects.push_back(value.raw);
+  void element(text::JsonSlice value) override {
+    if (value.kind == text::JsonKind::Object && objects.size() < kMaxAttachments) objects.push_back(value.raw);
   }
   std::vector<std::string_view> objects;
 };
@@ -41,7 +41,7 @@ Result<Attachment> parse_attachment(std::string_view object) {
 std::vector<Attachment> attachments_in(const Field& field) {
   std::vector<Attachment> all;
   ObjectCollector collector;
-  if (field.value.kind != JsonKind::Array || !scan_array(field.value.raw, collector)) return all;
+  if (field.value.kind != text::JsonKind::Array || !text::scan_array(field.value.raw, collector)) return all;
   for (const auto object : collector.objects)
     if (auto one = parse_attachment(object)) all.push_back(*std::move(one));
   return all;
@@ -98,11 +98,11 @@ RelayMessage message_from(const MessageParts& parts) {
   message.created_at = parts.at;
   Field body{"body"}, thread{"thread"}, data{"data"}, attachments{"attachments"}, mentions{"mentions"};
   if (read_fields(parts.payload, {&body, &thread, &data, &attachments, &mentions})) {
-    if (body.value.kind == JsonKind::String) message.text = decode_string(body.value.raw);
+    if (body.value.kind == text::JsonKind::String) message.text = text::decode_string(body.value.raw);
     message.thread = text_in(thread, kMaxIdBytes).value_or(std::string{});
     message.attachments = attachments_in(attachments);
     message.mentions = mentions_in(mentions);
-    if (data.value.kind == JsonKind::Object) {
+    if (data.value.kind == text::JsonKind::Object) {
       message.metadata = data.value.raw;
       Field inner_attachments{"attachments"}, inner_mentions{"mentions"};
       if (read_fields(data.value.raw, {&inner_attachments, &inner_mentions})) {
@@ -133,7 +133,7 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
     if (read_fields(payload_meta, {&wish}) && read_fields(wish.value.raw, {&reason, &metadata})) {
       const auto wished = delivery_reason_named(text_in(reason, kMaxKindBytes).value_or(std::string{}));
       if (wished) context.reason = *wished;
-      if (metadata.value.kind == JsonKind::Object) context.metadata = metadata.value.raw;
+      if (metadata.value.kind == text::JsonKind::Object) context.metadata = metadata.value.raw;
     }
   }
   if (delivery.mode) context.mode = *delivery.mode;
@@ -142,7 +142,7 @@ MessageContext context_from(std::string_view delivery_id, const DeliveryView& de
 }
 
 std::string write_message(const RelayMessage& message) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   detail::write_message_members(writer, message);
   return writer.take();
 }
@@ -177,7 +177,7 @@ Result<MessageTarget> parse_target(const Field& field) {
 namespace detail {
 
 Result<AgentIdentity> parse_identity(const Field& field) {
-  if (field.value.kind == JsonKind::String && field.value.raw == "\"system\"")
+  if (field.value.kind == text::JsonKind::String && field.value.raw == "\"system\"")
     return identity_of(kSystem, AgentKind::System);
   const auto object = RELAY_TRY(object_in(field));
   if (object.empty()) return fail(Errc::MissingField, format("the field \"{}\" is missing", field.name));
@@ -196,14 +196,14 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   return who;
 }
 
-void write_identity(JsonWriter& writer, std::string_view key, const AgentIdentity& who) {
+void write_identity(text::JsonWriter& writer, std::string_view key, const AgentIdentity& who) {
   writer.begin_object(key).field("id", who.id).field("name", who.name).field("handle", who.handle);
   writer.field("kind", name_of(who.kind));
   if (!who.metadata.empty()) writer.raw("metadata", who.metadata);
   writer.end();
 }
 
-void write_message_members(JsonWriter& writer, const RelayMessage& message) {
+void write_message_members(text::JsonWriter& writer, const RelayMessage& message) {
   writer.field("id", message.id).optional("workspaceId", message.workspace_id);
   const auto& target = message.target;
   writer.begin_object("target").field("type", name_of(target.type));

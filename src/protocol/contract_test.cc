@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -158,7 +158,7 @@ TEST(SessionCapabilities, ComeBackAsTheyWereDeclared) {
   ASSERT_TRUE(declare(can, hello));
   EXPECT_EQ(hello.modes, can.delivery.modes);
   EXPECT_TRUE(hello.pause);
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.begin_object("capabilities").field("ack", true);
   write_contract(writer, hello);
   const auto said = parse_hello(R"({"agent":"A",)" + writer.end().take().substr(1));

@@ -6,10 +6,10 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
 #include "protocol/payload_fields.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -27,9 +27,9 @@ auto named(const Values& values, std::string_view name) -> std::optional<typenam
   return std::nullopt;
 }
 
-class RuleCollector final : public ElementVisitor {
+class RuleCollector final : public text::ElementVisitor {
  public:
-  void element(JsonSlice value) override {
+  void element(text::JsonSlice value) override {
     if (!trouble_) return;
     auto rule = rule_of(value);
     if (rule && rules_.size() < kMaxPolicyRules)
@@ -44,8 +44,8 @@ class RuleCollector final : public ElementVisitor {
   }
 
  private:
-  static Result<PolicyRule> rule_of(const JsonSlice& value) {
-    if (value.kind != JsonKind::Object) return fail(Errc::BadField, "a rule must be an object");
+  static Result<PolicyRule> rule_of(const text::JsonSlice& value) {
+    if (value.kind != text::JsonKind::Object) return fail(Errc::BadField, "a rule must be an object");
     Field from{"from"}, action{"action"};
     RELAY_TRY(read_fields(value.raw, {&from, &action}));
     PolicyRule rule;
@@ -133,7 +133,7 @@ PolicyAction decide(const std::vector<PolicyRule>& rules, std::string_view from)
 std::string write_policy(const std::vector<PolicyRule>& rules) {
   std::string text = "[";
   for (const auto& rule : rules) {
-    JsonWriter writer;
+    text::JsonWriter writer;
     writer.field("from", rule.from).field("action", name_of(rule.action));
     text += text.size() > 1 ? "," : "";
     text += writer.take();
@@ -143,7 +143,7 @@ std::string write_policy(const std::vector<PolicyRule>& rules) {
 
 Result<std::vector<PolicyRule>> parse_policy(std::string_view array) {
   RuleCollector collector;
-  RELAY_TRY(scan_array(array, collector));
+  RELAY_TRY(text::scan_array(array, collector));
   return collector.take();
 }
 
@@ -169,7 +169,7 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   request.all = RELAY_TRY(flag_in(all, false));
   request.states = RELAY_TRY(states_in(states));
   if (rules.present()) {
-    if (rules.value.kind != JsonKind::Array) return fail(Errc::BadField, "the field \"rules\" must be an array");
+    if (rules.value.kind != text::JsonKind::Array) return fail(Errc::BadField, "the field \"rules\" must be an array");
     request.rules = RELAY_TRY(parse_policy(rules.value.raw));
   }
   request.from = RELAY_TRY(name_in(from));
@@ -208,7 +208,7 @@ Result<PauseOrder> parse_pause(std::string_view payload) {
 }
 
 std::string write_pause(const PauseOrder& order) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("paused", order.paused).optional("reason", order.reason);
   return writer.take();
 }
@@ -223,7 +223,7 @@ Result<CancelOrder> parse_cancel(std::string_view payload) {
 }
 
 std::string write_cancel(const CancelOrder& order) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("deliveryId", order.delivery_id).optional("reason", order.reason);
   return writer.take();
 }

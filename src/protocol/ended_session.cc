@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -42,7 +42,7 @@ Result<EndedSession> parse_ended_session(std::string_view text) {
 }
 
 std::string write_ended_session(const EndedSession& ended) {
-  JsonWriter out;
+  text::JsonWriter out;
   out.field("agent", ended.agent).field("session", ended.session).raw("bye", write_bye(ended.bye));
   std::size_t room = kMaxEndedSessionBytes - 2 * (kMaxReasonBytes + 3 * kMaxNameBytes) - kEventFrameBytes;
   out.begin_array("events");

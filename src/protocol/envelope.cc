@@ -1,15 +1,16 @@
 #include "protocol/envelope.h"
+#include "text/json_errors.h"
 
 #include <charconv>
 #include <cmath>
 
 #include "base/format.h"
-#include "protocol/json_members.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/json_members.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -21,9 +22,10 @@ constexpr std::size_t kFixedBytes = 160;  // keys, punctuation and numbers of an
 class EnvelopeFields {
  public:
   Result<void> read(std::string_view frame) {
-    return detail::for_each_member(frame, 0, [this](std::string_view key, JsonKind kind, std::string_view raw) {
-      if (Field* const field = field_named(key)) field->value = {kind, raw};
-    });
+    return text::detail::for_each_member(frame, 0,
+                                         [this](std::string_view key, text::JsonKind kind, std::string_view raw) {
+                                           if (Field* const field = field_named(key)) field->value = {kind, raw};
+                                         });
   }
 
   Field v{"v"}, type{"type"}, id{"id"}, ts{"ts"}, from{"from"}, to{"to"}, topic{"topic"}, payload{"payload"},
@@ -54,10 +56,10 @@ class TextReader {
 
   Result<std::string_view> read(const Field& field, std::size_t max_bytes) {
     if (!field.present()) return std::string_view{};
-    if (field.value.kind != JsonKind::String) return bad(field, "must be text");
+    if (field.value.kind != text::JsonKind::String) return bad(field, "must be text");
     const std::string_view text = text_of(field.value.raw);
     if (text.size() > max_bytes) return bad(field, format("is longer than {} bytes; send less", max_bytes));
-    if (has_control_characters(text)) return bad(field, "contains a control character; leave it out");
+    if (text::has_control_characters(text)) return bad(field, "contains a control character; leave it out");
     return text;
   }
 
@@ -67,11 +69,11 @@ class TextReader {
 
  private:
   std::string_view text_of(std::string_view raw) {
-    if (is_plain_string(raw)) return raw.substr(1, raw.size() - 2);
+    if (text::is_plain_string(raw)) return raw.substr(1, raw.size() - 2);
     // Escapes never grow when resolved and the fields do not overlap, so the frame's size is room for all of them.
     if (decoded_ == nullptr) decoded_ = std::make_unique_for_overwrite<char[]>(frame_bytes_);
     char* const start = decoded_.get() + used_;
-    const std::size_t length = decode_string_into(start, raw);
+    const std::size_t length = text::decode_string_into(start, raw);
     used_ += length;
     return {start, length};
   }
@@ -83,7 +85,7 @@ class TextReader {
 
 Result<void> check_version(const Field& v) {
   if (!v.present()) return fail(Errc::MissingField, "the field \"v\" is missing; this is protocol version 1");
-  if (v.value.kind != JsonKind::Number || decode_integer(v.value.raw) != 1) {
+  if (v.value.kind != text::JsonKind::Number || text::decode_integer(v.value.raw) != 1) {
     return fail(Errc::BadField, "the field \"v\" must be 1; no other protocol version is spoken here");
   }
   return {};
@@ -91,27 +93,27 @@ Result<void> check_version(const Field& v) {
 
 Result<MessageType> read_type(const Field& field) {
   if (!field.present()) return fail(Errc::MissingField, "the field \"type\" is missing");
-  if (field.value.kind != JsonKind::String) return TextReader::bad(field, "must be text");
+  if (field.value.kind != text::JsonKind::String) return TextReader::bad(field, "must be text");
   // No type has an escape or is anywhere near this long, so nothing is decoded to say so.
   const std::string_view name = field.value.raw.substr(1, field.value.raw.size() - 2);
   if (const auto type = message_type_named(name)) return *type;
   return fail(Errc::UnknownType,
-              format("the message type \"{}\" is not known here", cut_at_letter(name, kShownTypeBytes)));
+              format("the message type \"{}\" is not known here", text::cut_at_letter(name, kShownTypeBytes)));
 }
 
 Result<WallMs> read_ts(const Field& field) {
   if (!field.present()) return WallMs{0};
-  if (field.value.kind != JsonKind::Number) return TextReader::bad(field, "must be a number of milliseconds");
-  if (const auto integer = decode_integer(field.value.raw)) return *integer;
+  if (field.value.kind != text::JsonKind::Number) return TextReader::bad(field, "must be a number of milliseconds");
+  if (const auto integer = text::decode_integer(field.value.raw)) return *integer;
   // The sender's clock is a remark, never a decision: a fraction is dropped, nonsense is no time at all.
-  const auto number = decode_number(field.value.raw);
+  const auto number = text::decode_number(field.value.raw);
   return number && std::abs(*number) < 9e15 ? static_cast<WallMs>(*number) : WallMs{0};
 }
 
 void append_member(std::string& out, std::string_view key, std::string_view text) {
   if (text.empty()) return;
   out += key;
-  append_json_string(out, text);
+  text::append_json_string(out, text);
 }
 
 void append_slice(std::string& out, std::string_view key, std::string_view json) {
@@ -123,7 +125,7 @@ void append_slice(std::string& out, std::string_view key, std::string_view json)
 }  // namespace
 
 Result<Envelope> parse_envelope(std::string_view frame) {
-  if (!is_utf8(frame)) return fail(Errc::BadUtf8, "this frame is not UTF-8; send text as UTF-8");
+  if (!text::is_utf8(frame)) return fail(text::JsonErrc::BadUtf8, "this frame is not UTF-8; send text as UTF-8");
   EnvelopeFields fields;
   RELAY_TRY(fields.read(frame));
   Envelope envelope;
@@ -148,7 +150,7 @@ Result<Envelope> parse_envelope(std::string_view frame) {
 
 std::optional<Envelope> parse_head(std::string_view frame) {
   EnvelopeFields fields;
-  if (!is_utf8(frame) || !fields.read(frame) || !check_version(fields.v)) return std::nullopt;
+  if (!text::is_utf8(frame) || !fields.read(frame) || !check_version(fields.v)) return std::nullopt;
   const auto type = read_type(fields.type);
   Envelope head;
   const auto id = TextReader{head.decoded, frame.size()}.read(fields.id, kMaxIdBytes);
@@ -167,7 +169,7 @@ std::string write_envelope(const OutEnvelope& envelope) {
   out += R"({"v":1,"type":")";
   out += name_of(envelope.type);
   out += R"(","id":)";
-  append_json_string(out, envelope.id);
+  text::append_json_string(out, envelope.id);
   out += R"(,"ts":)";
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, envelope.ts).ptr;

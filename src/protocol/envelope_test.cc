@@ -1,4 +1,5 @@
 #include "protocol/envelope.h"
+#include "text/json_errors.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,8 @@ const std::string kSend =
 
 std::string quoted(const std::string& text) { return format("\"{}\"", text); }
 
-bool refused(std::string_view frame, Errc code) {
+template <class Code>
+bool refused(std::string_view frame, Code code) {
   const auto result = parse_envelope(frame);
   return !result && is(result.error(), code);
 }
@@ -122,30 +124,32 @@ TEST(Envelope, HoldsItsTextsToTheirLimits) {
 
 TEST(Envelope, RefusesWhatIsNotUtf8) {
   for (const auto* bytes : {"\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
-    EXPECT_TRUE(refused(with("payload", format("{{\"body\":\"{}\"}}", bytes)), Errc::BadUtf8));
+    EXPECT_TRUE(refused(with("payload", format("{{\"body\":\"{}\"}}", bytes)), text::JsonErrc::BadUtf8));
   }
 }
 
 TEST(Envelope, RefusesWhatIsNoJsonObject) {
-  EXPECT_TRUE(refused("5", Errc::NotAnObject));
-  EXPECT_TRUE(refused("[]", Errc::NotAnObject));
-  EXPECT_TRUE(refused("", Errc::BadJson));
-  EXPECT_TRUE(refused("hello", Errc::BadJson));
-  EXPECT_TRUE(refused(kSend + "x", Errc::BadJson));
+  EXPECT_TRUE(refused("5", text::JsonErrc::NotAnObject));
+  EXPECT_TRUE(refused("[]", text::JsonErrc::NotAnObject));
+  EXPECT_TRUE(refused("", text::JsonErrc::BadJson));
+  EXPECT_TRUE(refused("hello", text::JsonErrc::BadJson));
+  EXPECT_TRUE(refused(kSend + "x", text::JsonErrc::BadJson));
 }
 
 TEST(Envelope, RefusesBrokenJsonInsideThePayloadItForwards) {
   for (const auto* bad : {R"({"a":tru})", R"({"a":"\ud800"})", R"({"a":1,})", R"({"a":01})"}) {
-    EXPECT_TRUE(refused(with("payload", bad), Errc::BadJson)) << bad;
+    EXPECT_TRUE(refused(with("payload", bad), text::JsonErrc::BadJson)) << bad;
   }
 }
 
 TEST(Envelope, RefusesANestingBombInThePayload) {
-  EXPECT_TRUE(
-      refused(with("payload", "{\"a\":" + std::string(50'000, '[') + std::string(50'000, ']') + "}"), Errc::TooDeep));
+  EXPECT_TRUE(refused(with("payload", "{\"a\":" + std::string(50'000, '[') + std::string(50'000, ']') + "}"),
+                      text::JsonErrc::TooDeep));
 }
 
-TEST(Envelope, RefusesAFieldThatComesTwice) { EXPECT_TRUE(refused(with("id\":\"y\",\"to", "\"z\""), Errc::BadJson)); }
+TEST(Envelope, RefusesAFieldThatComesTwice) {
+  EXPECT_TRUE(refused(with("id\":\"y\",\"to", "\"z\""), text::JsonErrc::BadJson));
+}
 
 TEST(Envelope, RefusesEveryPlaceWhereAFrameIsCut) {
   for (std::size_t cut = 0; cut < kSend.size(); ++cut) EXPECT_FALSE(parse_envelope(kSend.substr(0, cut))) << cut;

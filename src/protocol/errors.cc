@@ -9,10 +9,6 @@ std::string_view describe(Errc code) {
     case Errc::FrameTooLarge: return "the frame is larger than the limit";
     case Errc::BadFrame: return "the bytes are not a frame";
     case Errc::MessagePack: return "MessagePack frames are not supported";
-    case Errc::BadUtf8: return "the text is not UTF-8";
-    case Errc::BadJson: return "the text is not valid JSON";
-    case Errc::NotAnObject: return "the JSON is not an object";
-    case Errc::TooDeep: return "the JSON is nested too deeply";
     case Errc::BadField: return "a field has a value that is not allowed";
     case Errc::MissingField: return "a required field is missing";
     case Errc::UnknownType: return "the message type is not known";

@@ -5,9 +5,9 @@
 #include "base/format.h"
 #include "protocol/description_limits.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -61,7 +61,7 @@ Result<Capabilities> parse_capabilities(const Field& field) {
   const auto wanted = RELAY_TRY(integer_in(inflight)).value_or(kDefaultInflight);
   capabilities.max_inflight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, kMaxInflight));
   capabilities.outbox = RELAY_TRY(text_in(outbox, kMaxOutboxBytes));
-  if (has_control_characters(capabilities.outbox)) {
+  if (text::has_control_characters(capabilities.outbox)) {
     return fail(Errc::BadField, "the field \"outbox\" contains a control character; leave it out");
   }
   return capabilities;
@@ -95,10 +95,10 @@ Result<StreamPosition> parse_position(std::string_view object) {
 }
 
 /// Collects positions from both forms of `streams`; the first thing wrong with one is kept for the end.
-class PositionCollector final : public MemberVisitor, public ElementVisitor {
+class PositionCollector final : public text::MemberVisitor, public text::ElementVisitor {
  public:
-  void member(std::string_view topic, JsonSlice value) override { add(value, topic); }
-  void element(JsonSlice value) override { add(value, {}); }
+  void member(std::string_view topic, text::JsonSlice value) override { add(value, topic); }
+  void element(text::JsonSlice value) override { add(value, {}); }
 
   Result<std::vector<StreamPosition>> take() {
     if (!trouble_) return Failure{std::move(trouble_).error()};
@@ -106,9 +106,10 @@ class PositionCollector final : public MemberVisitor, public ElementVisitor {
   }
 
  private:
-  void add(const JsonSlice& value, std::string_view topic) {
+  void add(const text::JsonSlice& value, std::string_view topic) {
     if (!trouble_) return;
-    if (value.kind != JsonKind::Object || positions_.size() == kMaxStreamsInResume || topic.size() > kMaxTopicBytes) {
+    if (value.kind != text::JsonKind::Object || positions_.size() == kMaxStreamsInResume ||
+        topic.size() > kMaxTopicBytes) {
       trouble_ =
           fail(Errc::BadField, format("the field \"streams\" must hold at most {} positions, each an object with "
                                       "\"last_seq\"",
@@ -131,10 +132,10 @@ class PositionCollector final : public MemberVisitor, public ElementVisitor {
 Result<std::vector<StreamPosition>> parse_positions(const Field& streams) {
   if (!streams.present()) return std::vector<StreamPosition>{};
   PositionCollector collector;
-  if (streams.value.kind == JsonKind::Object)
-    RELAY_TRY(scan_object(streams.value.raw, collector));
-  else if (streams.value.kind == JsonKind::Array)
-    RELAY_TRY(scan_array(streams.value.raw, collector));
+  if (streams.value.kind == text::JsonKind::Object)
+    RELAY_TRY(text::scan_object(streams.value.raw, collector));
+  else if (streams.value.kind == text::JsonKind::Array)
+    RELAY_TRY(text::scan_array(streams.value.raw, collector));
   else
     return fail(Errc::BadField, "the field \"streams\" must be an object or an array");
   return collector.take();
@@ -179,7 +180,7 @@ Result<Hello> parse_hello(std::string_view payload) {
 }
 
 std::string write_welcome(const Welcome& welcome) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("session_id", welcome.session_id).field("resume_token", welcome.resume_token);
   writer.begin_object("server").field("max_frame_bytes", kMaxFrameBytes).field("heartbeat_ms", welcome.heartbeat_ms);
   writer.optional("store_id", welcome.store_id);
@@ -218,7 +219,7 @@ Result<Resume> parse_resume(std::string_view payload) {
 }
 
 std::string write_sync(std::string_view session_id, const std::vector<SyncStream>& streams) {
-  JsonWriter writer;
+  text::JsonWriter writer;
   writer.field("session_id", session_id).begin_array("streams");
   for (const SyncStream& stream : streams) {
     writer.begin_element().field("topic", stream.topic).field("peer", stream.peer);

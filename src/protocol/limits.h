@@ -9,8 +9,7 @@ namespace relay::protocol {
 // Framing.
 inline constexpr std::size_t kMaxFrameBytes = 1024 * 1024;  // largest JSON body of one frame
 inline constexpr std::size_t kMaxHeaderBytes = 5;           // 1 format byte + 4 length bytes
-inline constexpr std::size_t kMaxJsonDepth = 64;
-inline constexpr std::size_t kEnvelopeRoomBytes = 4'096;  // what a forwarded payload leaves for names, ids, numbers
+inline constexpr std::size_t kEnvelopeRoomBytes = 4'096;    // what a forwarded payload leaves for names, ids, numbers
 
 // Names and ids, in bytes.
 inline constexpr std::size_t kMaxNameBytes = 128;

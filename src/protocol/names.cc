@@ -7,10 +7,10 @@
 #include "base/format.h"
 #include "protocol/errors.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
 #include "text/confusables.h"
 #include "text/invisible.h"
 #include "text/scripts.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -49,8 +49,8 @@ Result<void> check_agent_name(std::string_view name) {
     return bad_name(format("is {} bytes long, the limit is {}; choose a shorter one", name.size(), kMaxNameBytes));
   }
   for (std::size_t at = 0; at < name.size();) {
-    const char32_t point = next_code_point(name, at);
-    if (point == kNotUtf8) return bad_name("is not UTF-8");
+    const char32_t point = text::next_code_point(name, at);
+    if (point == text::kNotUtf8) return bad_name("is not UTF-8");
     if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return bad_name("contains a control character; leave it out");
     if (is_unseen(point)) return bad_name("contains white space or an invisible mark; leave it out");
     if (is_private_use(point)) return bad_name("contains a private-use character; leave it out");
@@ -76,11 +76,11 @@ Result<void> check_channel_name(std::string_view name) {
     return fail(Errc::BadField, format("this channel name is {} bytes long, the limit is {}; choose a shorter one",
                                        name.size(), kMaxTopicBytes));
   }
-  if (has_control_characters(name)) {
+  if (text::has_control_characters(name)) {
     return fail(Errc::BadField, "this channel name contains a control character; leave it out");
   }
   for (std::size_t at = 0; at < name.size();) {
-    const char32_t point = next_code_point(name, at);
+    const char32_t point = text::next_code_point(name, at);
     if (text::is_invisible(point) || is_wide_blank(point) || is_private_use(point))
       return fail(Errc::BadField, "this channel name contains an invisible character; leave it out");
   }

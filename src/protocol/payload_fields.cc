@@ -4,23 +4,23 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
-#include "protocol/iso_time.h"
-#include "protocol/json_members.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
+#include "text/iso_time.h"
+#include "text/json_members.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
 
-class TextCollector final : public ElementVisitor {
+class TextCollector final : public text::ElementVisitor {
  public:
   TextCollector(std::size_t max_count, std::size_t max_bytes) : max_count_{max_count}, max_bytes_{max_bytes} {}
-  void element(JsonSlice value) override {
-    if (bad_ || value.kind != JsonKind::String || texts_.size() == max_count_) {
+  void element(text::JsonSlice value) override {
+    if (bad_ || value.kind != text::JsonKind::String || texts_.size() == max_count_) {
       bad_ = true;
       return;
     }
-    texts_.push_back(decode_string(value.raw));
+    texts_.push_back(text::decode_string(value.raw));
     bad_ = texts_.back().size() > max_bytes_;
   }
   [[nodiscard]] bool bad() const { return bad_; }
@@ -44,14 +44,15 @@ Failure too_long(const Field& field, std::size_t max_bytes) {
 }  // namespace
 
 Result<void> read_fields(std::string_view object, std::initializer_list<Field*> fields) {
-  return detail::for_each_member(object, 0, [fields](std::string_view key, JsonKind kind, std::string_view raw) {
-    for (Field* const field : fields) {
-      if (field->name == key) {
-        field->value = {kind, raw};
-        return;
-      }
-    }
-  });
+  return text::detail::for_each_member(object, 0,
+                                       [fields](std::string_view key, text::JsonKind kind, std::string_view raw) {
+                                         for (Field* const field : fields) {
+                                           if (field->name == key) {
+                                             field->value = {kind, raw};
+                                             return;
+                                           }
+                                         }
+                                       });
 }
 
 Result<void> check_forwardable(std::string_view payload) {
@@ -63,8 +64,8 @@ Result<void> check_forwardable(std::string_view payload) {
 
 Result<std::string> text_in(const Field& field, std::size_t max_bytes) {
   if (!field.present()) return std::string{};
-  if (field.value.kind != JsonKind::String) return bad(field, "must be text");
-  auto text = decode_string(field.value.raw);
+  if (field.value.kind != text::JsonKind::String) return bad(field, "must be text");
+  auto text = text::decode_string(field.value.raw);
   if (text.size() > max_bytes) return too_long(field, max_bytes);
   return text;
 }
@@ -78,7 +79,7 @@ Result<std::string> required_text_in(const Field& field, std::size_t max_bytes) 
 
 Result<std::string> description_in(const Field& field, std::size_t max_bytes) {
   auto text = RELAY_TRY(text_in(field, std::string::npos));
-  text.resize(cut_at_letter(text, max_bytes).size());
+  text.resize(text::cut_at_letter(text, max_bytes).size());
   text.shrink_to_fit();
   return text;
 }
@@ -86,7 +87,7 @@ Result<std::string> description_in(const Field& field, std::size_t max_bytes) {
 Result<std::vector<std::string>> texts_in(const Field& field, std::size_t max_count, std::size_t max_bytes) {
   if (!field.present()) return std::vector<std::string>{};
   TextCollector collector{max_count, max_bytes};
-  if (field.value.kind != JsonKind::Array || !scan_array(field.value.raw, collector) || collector.bad()) {
+  if (field.value.kind != text::JsonKind::Array || !text::scan_array(field.value.raw, collector) || collector.bad()) {
     return bad(field, format("must be an array of at most {} texts of at most {} bytes", max_count, max_bytes));
   }
   return collector.take();
@@ -104,14 +105,14 @@ Result<Modes> modes_in(const Field& field) {
 
 Result<bool> flag_in(const Field& field, bool when_absent) {
   if (!field.present()) return when_absent;
-  if (field.value.kind != JsonKind::Bool) return bad(field, "must be true or false");
+  if (field.value.kind != text::JsonKind::Bool) return bad(field, "must be true or false");
   return field.value.raw == "true";
 }
 
 Result<std::optional<std::int64_t>> integer_in(const Field& field) {
   if (!field.present()) return std::nullopt;
-  if (field.value.kind == JsonKind::Number) {
-    if (const auto integer = decode_integer(field.value.raw)) return integer;
+  if (field.value.kind == text::JsonKind::Number) {
+    if (const auto integer = text::decode_integer(field.value.raw)) return integer;
   }
   return bad(field, "must be a whole number");
 }
@@ -125,12 +126,12 @@ Result<std::int64_t> count_in(const Field& field) {
 Result<WallMs> time_in(const Field& field) {
   if (!field.present()) return WallMs{0};
   std::optional<WallMs> time;
-  if (field.value.kind == JsonKind::Number) {
+  if (field.value.kind == text::JsonKind::Number) {
     // Date arithmetic in JavaScript leaves fractions of a millisecond behind; they mean nothing here.
-    const auto number = decode_number(field.value.raw);
-    if (number && std::abs(*number) <= kLastTimeMs) time = static_cast<WallMs>(*number);
-  } else if (field.value.kind == JsonKind::String) {
-    time = parse_iso_time(decode_string(field.value.raw));
+    const auto number = text::decode_number(field.value.raw);
+    if (number && std::abs(*number) <= text::kLastTimeMs) time = static_cast<WallMs>(*number);
+  } else if (field.value.kind == text::JsonKind::String) {
+    time = text::parse_iso_time(text::decode_string(field.value.raw));
   }
   if (!time || *time < 0) return bad(field, "must be milliseconds since 1970 or an ISO 8601 time with a zone");
   return *time;
@@ -138,7 +139,7 @@ Result<WallMs> time_in(const Field& field) {
 
 Result<std::string_view> object_in(const Field& field) {
   if (!field.present()) return std::string_view{};
-  if (field.value.kind != JsonKind::Object) return bad(field, "must be an object");
+  if (field.value.kind != text::JsonKind::Object) return bad(field, "must be an object");
   return field.value.raw;
 }
 

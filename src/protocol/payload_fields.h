@@ -14,17 +14,17 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "protocol/delivery_mode.h"
-#include "protocol/json_scanner.h"
+#include "text/json_scanner.h"
 
 namespace relay::protocol {
 
 /// One member as found; Null when it is not there.
 struct Field {
   std::string_view name;
-  JsonSlice value = {};
+  text::JsonSlice value = {};
 
   explicit Field(std::string_view wanted) : name{wanted} {}
-  [[nodiscard]] bool present() const { return value.kind != JsonKind::Null; }
+  [[nodiscard]] bool present() const { return value.kind != text::JsonKind::Null; }
 };
 
 /// Fills in the fields that occur in `object`.

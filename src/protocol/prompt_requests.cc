@@ -2,10 +2,10 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -44,7 +44,7 @@ Result<AnswerRequest> parse_answer(std::string_view payload) {
   answer.answers = RELAY_TRY(texts_in(answers, kMaxAnswers, kMaxAnswerBytes));
   answer.reason = RELAY_TRY(description_in(reason, kMaxReasonBytes));
   answer.by = RELAY_TRY(text_in(by, kMaxNameBytes));
-  if (has_control_characters(answer.by))
+  if (text::has_control_characters(answer.by))
     return fail(Errc::BadField, "the field \"by\" must be text without control characters");
   if (answer.by == "policy" || answer.by == "nobody")
     return fail(Errc::BadField, "the field \"by\" names who answers: not policy, and not nobody");
@@ -54,7 +54,7 @@ Result<AnswerRequest> parse_answer(std::string_view payload) {
 }
 
 std::string write_answer(const AnswerRequest& answer) {
-  JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("agent", answer.agent).field("request", answer.request);
   if (answer.decision) payload.field("decision", name_of(*answer.decision));
   if (!answer.answers.empty()) {

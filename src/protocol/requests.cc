@@ -8,7 +8,7 @@
 #include "protocol/errors.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -45,7 +45,7 @@ Result<EventsWanted> events_wanted(const Field& types, const Field& agents, cons
 /// A path the system can open: absolute, without a NUL that would end it early. Empty when absent.
 Result<std::string> path_in(const Field& field) {
   auto path = RELAY_TRY(text_in(field, kMaxPathBytes));
-  if (!path.empty() && (path.front() != '/' || has_control_characters(path))) {
+  if (!path.empty() && (path.front() != '/' || text::has_control_characters(path))) {
     return fail(Errc::BadField, format("the field \"{}\" must be an absolute path", field.name));
   }
   return path;
@@ -76,7 +76,7 @@ Result<ChannelChange> parse_channel_change(std::string_view payload) {
 Result<ChannelPost> parse_channel_post(std::string_view payload) {
   Field channel{"channel"}, body{"body"}, thread{"thread"};
   RELAY_TRY(read_fields(payload, {&channel, &body, &thread}));
-  if (body.present() && body.value.kind != JsonKind::String) {
+  if (body.present() && body.value.kind != text::JsonKind::String) {
     return fail(Errc::BadField, "the field \"body\" must be text");
   }
   ChannelPost post;
@@ -158,7 +158,7 @@ Result<TopicsRequest> parse_topics(std::string_view payload) {
   if (word == "unsubscribe") request.action = TopicsRequest::Action::Unsubscribe;
   request.agent = RELAY_TRY(text_in(agent, kMaxNameBytes));
   request.topic = RELAY_TRY(text_in(topic, kMaxTopicBytes));
-  if (has_control_characters(request.topic))
+  if (text::has_control_characters(request.topic))
     return fail(Errc::BadField, "the field \"topic\" contains a control character; leave it out");
   if (request.action != TopicsRequest::Action::List && request.topic.empty())
     return fail(Errc::BadField, "a subscription needs a \"topic\"");

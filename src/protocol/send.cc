@@ -8,7 +8,7 @@
 #include "protocol/errors.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -56,16 +56,16 @@ Result<SendView> parse_send(std::string_view payload) {
   SendView view;
   view.kind_name = RELAY_TRY(text_in(kind, kMaxKindBytes));
   if (view.kind_name.empty()) view.kind_name = name_of(MessageKind::Message);
-  if (has_control_characters(view.kind_name)) {
+  if (text::has_control_characters(view.kind_name)) {
     return fail(Errc::BadField, "the field \"kind\" contains a control character; leave it out");
   }
   view.kind = kind_named(view.kind_name);
   view.thread = RELAY_TRY(text_in(thread, kMaxIdBytes));
   if (body.present()) {
-    if (body.value.kind != JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be text");
+    if (body.value.kind != text::JsonKind::String) return fail(Errc::BadField, "the field \"body\" must be text");
     view.body = body.value.raw;
   }
-  if (data.value.kind == JsonKind::Object) view.data = data.value.raw;
+  if (data.value.kind == text::JsonKind::Object) view.data = data.value.raw;
   return view;
 }
 
@@ -80,7 +80,7 @@ std::string splice_data(std::string_view payload, const SendView& view, std::str
     // A payload that does not scan was never accepted; it goes on as it is rather than half changed.
     if (!read_fields(payload, {&field})) return std::string{payload};
     data = field.value.raw;
-    is_object = field.value.kind == JsonKind::Object;
+    is_object = field.value.kind == text::JsonKind::Object;
   }
   if (data.empty()) {
     const std::size_t end = payload.find_last_of('}') + 1;

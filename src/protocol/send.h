@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "protocol/delivery_mode.h"
-#include "protocol/json_scanner.h"
 #include "protocol/names.h"
+#include "text/json_scanner.h"
 
 namespace relay::protocol {
 

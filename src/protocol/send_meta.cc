@@ -5,10 +5,10 @@
 
 #include "base/format.h"
 #include "protocol/errors.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
 #include "protocol/payload_fields.h"
 #include "protocol/send.h"
+#include "text/json_writer.h"
 
 namespace relay::protocol {
 namespace {
@@ -55,7 +55,7 @@ Result<DeliveryWish> parse_wish(const Field& field) {
 /// A remark of the sender, 0 to 100; what lies outside or between is moved to the nearest.
 Result<std::optional<std::int64_t>> parse_importance(const Field& field) {
   if (!field.present()) return std::nullopt;
-  const auto number = field.value.kind == JsonKind::Number ? decode_number(field.value.raw) : std::nullopt;
+  const auto number = field.value.kind == text::JsonKind::Number ? text::decode_number(field.value.raw) : std::nullopt;
   if (!number) return fail(Errc::BadField, "the field \"importance\" must be a number from 0 to 100");
   return std::llround(std::clamp(*number, 0.0, static_cast<double>(kMaxImportance)));
 }
@@ -83,13 +83,13 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   meta.reply_to = RELAY_TRY(text_in(reply_to, kMaxIdBytes));
   if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));
   if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
-  meta.receipt_steps = receipts.value.kind == JsonKind::String && receipts.value.raw == "\"steps\"";
+  meta.receipt_steps = receipts.value.kind == text::JsonKind::String && receipts.value.raw == "\"steps\"";
   return meta;
 }
 
 std::string with_reply_to(std::string_view payload_meta, std::string_view id) {
   std::string member = "{\"replyTo\":";
-  append_json_string(member, id);
+  text::append_json_string(member, id);
   const auto open = payload_meta.find('{');
   if (open == std::string_view::npos) return member + "}";
   const auto rest = payload_meta.substr(open + 1);

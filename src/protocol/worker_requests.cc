@@ -5,7 +5,7 @@
 #include "protocol/limits.h"
 #include "protocol/names.h"
 #include "protocol/payload_fields.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::protocol {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 /// Text that fits a command line.
 Result<std::string> plain_text_in(const Field& field, std::size_t max_bytes) {
   auto text = RELAY_TRY(text_in(field, max_bytes));
-  if (has_control_characters(text))
+  if (text::has_control_characters(text))
     return fail(Errc::BadField, format("the field \"{}\" must be text without control characters", field.name));
   return text;
 }

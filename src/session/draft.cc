@@ -1,18 +1,19 @@
 #include "session/draft.h"
 
 #include "base/format.h"
-#include "protocol/json_scanner.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
+#include "text/json_scanner.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::session {
 namespace {
 
-using protocol::JsonWriter;
+using text::JsonWriter;
 
-class Looker final : public protocol::MemberVisitor {
+class Looker final : public text::MemberVisitor {
  public:
-  void member(std::string_view, protocol::JsonSlice) override {}
+  void member(std::string_view, text::JsonSlice) override {}
 };
 
 Result<void> check(const Draft& draft) {
@@ -31,8 +32,8 @@ Result<void> check(const Draft& draft) {
   if (draft.metadata.empty()) return {};
   constexpr std::size_t kLevelsAround = 2;  // the frame and its payload
   Looker looker;
-  if (protocol::is_utf8(draft.metadata)) {
-    if (auto read = protocol::scan_object(draft.metadata, looker, kLevelsAround); !read)
+  if (text::is_utf8(draft.metadata)) {
+    if (auto read = text::scan_object(draft.metadata, looker, kLevelsAround); !read)
       return fail(format("the metadata of a message must be a JSON object: {}", read.error().message()));
     return {};
   }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/format.h"
-#include "protocol/json_writer.h"
 #include "protocol/requests.h"
+#include "text/json_writer.h"
 
 namespace relay::session {
 namespace {
@@ -173,7 +173,7 @@ void SessionRunner::set_status(Status status, std::string reason) {
 }
 
 Result<void> SessionRunner::tell_status(std::string_view boundary) {
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("state", name_of(*status_)).optional("reason", status_reason_).optional("boundary", boundary);
   return link_->say(MessageType::SessionState, payload.take());
 }

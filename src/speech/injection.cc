@@ -6,7 +6,7 @@
 #include "speech/lead_in.h"
 #include "speech/line_shape.h"
 #include "speech/look_alikes.h"
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
 
 namespace relay::speech {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::int64_t kUrgent = 75;
 
 /// A word of the header: no brackets, so that a name or a thread cannot close a tag and open its own.
 std::string header_word(std::string_view text) {
-  auto word = harmless_line(text);
+  auto word = text::harmless_line(text);
   std::ranges::replace(word, '[', '(');
   std::ranges::replace(word, ']', ')');
   return std::string{trimmed(word)};
@@ -63,11 +63,11 @@ bool has_header_inside(std::string_view line) {
 }
 
 bool is_deceptive(std::string_view body) {
-  const auto one_line = harmless_line(body, Invisible::Keep);
+  const auto one_line = text::harmless_line(body, text::Invisible::Keep);
   if (poses_as_header(one_line) || has_header_inside(one_line)) return true;
   while (!body.empty()) {
     const auto end = std::min(body.find_first_of("\r\n"), body.size());
-    if (poses_as_header(harmless_line(body.substr(0, end), Invisible::Keep))) return true;
+    if (poses_as_header(text::harmless_line(body.substr(0, end), text::Invisible::Keep))) return true;
     body.remove_prefix(std::min(end + 1, body.size()));
   }
   return false;
@@ -92,7 +92,7 @@ std::string_view without_blank_end(std::string_view line) {
 
 /// A name or path whose signs could end its place, or that begins as a header does, is in quotes.
 std::string file_word(std::string_view text) {
-  const auto line = harmless_line(text);
+  const auto line = text::harmless_line(text);
   const auto word = trimmed(line);
   const auto seen = as_seen(word);
   const bool plain = seen.find_first_of("()[]\":,") == std::string::npos && !poses_as_header(word);
@@ -133,7 +133,7 @@ std::string injection_text(const InjectedMessage& message) {
       text += (i == 0 ? "" : ", ") + header_word(message.attachments[i]);
     text += "]";
   }
-  const auto line = harmless_line(message.body);
+  const auto line = text::harmless_line(message.body);
   const auto body = without_blank_end(line);
   text += ": ";
   text += is_deceptive(message.body) ? quoted(body) : std::string{body};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "speech/line_shape.h"
+#include "text/utf8.h"
 
 namespace relay::speech {
 namespace {
@@ -35,7 +36,7 @@ bool take_lead_in_mark(std::string_view line, LeadIn& lead) {
     lead.end += item->content;
     return true;
   }
-  const auto mark = rest.substr(0, character_bytes(rest));
+  const auto mark = rest.substr(0, text::character_bytes(rest));
   if (!holds(kMarks, mark)) return false;
   if (holds(kQuoteMarks, mark)) ++lead.quote_depth;
   const bool spaced = leading_blanks(rest.substr(mark.size())) > 0;

@@ -1,14 +1,14 @@
 #include "speech/line_grammar.h"
 
 #include "base/format.h"
-#include "base/utf8.h"
 #include "speech/address.h"
 #include "speech/block.h"
 #include "speech/injection.h"
 #include "speech/line_shape.h"
-#include "speech/plain_text.h"
 #include "speech/relaxed_json.h"
 #include "speech/spawn_line.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::speech {
 namespace {
@@ -46,11 +46,11 @@ void LineGrammar::take_any(const Line& given) {
   Line line = given;
   std::string cleaned;
   if (has_control_bytes(line.text)) {
-    cleaned = without_control_sequences(line.text);
+    cleaned = text::without_control_sequences(line.text);
     line.text = cleaned;
   }
-  if (!is_utf8(line.text)) {
-    cleaned = mended_utf8(line.text);
+  if (!text::is_utf8(line.text)) {
+    cleaned = text::mended_utf8(line.text);
     line.text = cleaned;
   }
   while (!std::visit([&](auto& state) { return on(state, line); }, state_)) {}

@@ -82,14 +82,4 @@ Unquoted without_quote_marks(std::string_view line, std::size_t depth) {
   return result;
 }
 
-std::size_t character_bytes(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t wanted = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1;
-  if (wanted > text.size()) return 1;
-  for (std::size_t i = 1; i < wanted; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 1;
-  return wanted;
-}
-
 }  // namespace relay::speech

@@ -33,7 +33,4 @@ struct Unquoted {
 };
 Unquoted without_quote_marks(std::string_view line, std::size_t depth);
 
-/// Bytes of the UTF-8 character that begins the text; 1 for a byte that begins none, 0 at the end.
-std::size_t character_bytes(std::string_view text);
-
 }  // namespace relay::speech

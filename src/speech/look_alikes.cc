@@ -2,8 +2,9 @@
 
 #include <optional>
 
-#include "speech/display_width.h"
 #include "speech/line_shape.h"
+#include "text/display_width.h"
+#include "text/utf8.h"
 
 namespace relay::speech {
 namespace {
@@ -34,7 +35,7 @@ bool is_blank(char32_t point) {
 }
 
 bool is_unseen(std::string_view character, char32_t point) {
-  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || columns_of(character) == 0;
+  return point == 0xAD || point == 0x115F || point == 0x1160 || point == 0x180E || text::columns_of(character) == 0;
 }
 
 std::optional<char> latin(std::string_view character, char32_t point) {
@@ -52,9 +53,9 @@ std::string as_seen(std::string_view text) {
   std::string seen;
   seen.reserve(text.size());
   while (!text.empty()) {
-    const auto character = text.substr(0, character_bytes(text));
+    const auto character = text.substr(0, text::character_bytes(text));
     text.remove_prefix(character.size());
-    const auto point = first_character(character);
+    const auto point = text::first_character(character);
     if (is_blank(point)) {
       if (!seen.ends_with(' ')) seen += ' ';
     } else if (character.size() == 1) {

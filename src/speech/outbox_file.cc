@@ -5,13 +5,13 @@
 #include <map>
 
 #include "base/format.h"
-#include "base/utf8.h"
 #include "speech/address.h"
 #include "speech/block.h"
 #include "speech/grammar_options.h"
 #include "speech/line_shape.h"
-#include "speech/plain_text.h"
 #include "speech/spawn_line.h"
+#include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::speech {
 namespace {
@@ -115,7 +115,7 @@ Utterance read_outbox_file(std::string_view content, const Place& place) {
     return Mistake{place, relay::format("the outbox file was not sent: it is larger than {} bytes", kMaxBlockBytes),
                    std::string{kFileForm}};
   std::string mended;
-  if (!is_utf8(content)) content = mended = mended_utf8(content);
+  if (!text::is_utf8(content)) content = mended = text::mended_utf8(content);
   if (trimmed(content).starts_with('{')) return read_block(content, place, kJsonForm);
   auto utterance = read_headers_form(content, place);
   if (utterance) return *std::move(utterance);

@@ -5,8 +5,8 @@
 #include "speech/extractor.h"
 #include "speech/injection.h"
 #include "speech/outbox_file.h"
-#include "speech/plain_text.h"
 #include "speech/testing/case_files.h"
+#include "text/sanitize.h"
 
 namespace relay::speech {
 namespace {
@@ -177,7 +177,7 @@ TEST(PublishedCases, SummariesAndEndsOfSessions) {
 TEST(PublishedCases, ControlSequencesAreTakenOut) {
   for (const auto& value : cases().at("strip_ansi").as_array()) {
     const auto& each = value.as_object();
-    EXPECT_EQ(without_control_sequences(each.at("input").as_string()), each.at("expected").as_string());
+    EXPECT_EQ(text::without_control_sequences(each.at("input").as_string()), each.at("expected").as_string());
   }
 }
 

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "speech/code_fence.h"
-#include "speech/display_width.h"
 #include "speech/injection.h"
 #include "speech/line_shape.h"
+#include "text/display_width.h"
 
 namespace relay::speech {
 namespace {
@@ -66,7 +66,7 @@ Row unquoted(const Row& row, std::size_t depth) {
   Row inner = row;
   const auto text = without_quote_marks(row.text, depth).text;
   inner.text = text.substr(leading_blanks(text));
-  inner.columns = columns_of(inner.text);
+  inner.columns = text::columns_of(inner.text);
   inner.indent = row.indent + row.columns - inner.columns;
   return inner;
 }
@@ -87,22 +87,23 @@ std::optional<std::string_view> glue(const Row& last, const Row& next) {
   constexpr std::string_view kNothing = "";
   constexpr std::string_view kBlank = " ";
   const auto room = room_after(last);
-  const auto before = last_character(last.text);
-  const auto after = first_character(next.text);
-  const bool full = room == 0 || (room == 1 && is_wide(after));
+  const auto before = text::last_character(last.text);
+  const auto after = text::first_character(next.text);
+  const bool full = room == 0 || (room == 1 && text::is_wide(after));
   if (last.soft) return full && next.indent == 0 ? kNothing : kBlank;  // a blank at the edge is not in the text
   const auto head = first_word(next.text);
-  const bool unspaced = is_wide(before) && is_wide(after);
+  const bool unspaced = text::is_wide(before) && text::is_wide(after);
   if (unspaced && room < 2) return kNothing;
-  if (columns_of(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was meant
+  if (text::columns_of(head) + 1 <= room) return std::nullopt;  // it would have fitted: the break was meant
 
   const auto tail = last_word(last.text);
   if (tail.size() > 1 && is_word_character(after)) {
-    const auto ahead = last_character(tail.substr(0, tail.size() - 1));
+    const auto ahead = text::last_character(tail.substr(0, tail.size() - 1));
     if (before == '/' || ((before == '-') && is_word_character(ahead))) return kNothing;
   }
   const auto capacity = next.width > next.indent ? next.width - next.indent : 0;
-  if (full && columns_of(tail) + columns_of(head) > capacity) return kNothing;  // no row could have held the word
+  if (full && text::columns_of(tail) + text::columns_of(head) > capacity)
+    return kNothing;  // no row could have held the word
   return kBlank;
 }
 
@@ -160,7 +161,7 @@ class Unwrapper {
   void begin(const Row& drawn, const Row& row, std::size_t quotes, std::size_t index, bool commands) {
     flush();
     auto hanging = row.indent;
-    if (const auto item = list_item(row.text)) hanging += columns_of(row.text.substr(0, item->content));
+    if (const auto item = list_item(row.text)) hanging += text::columns_of(row.text.substr(0, item->content));
     open_ = true;
     paragraph_ =
         Paragraph{.line = {.text = std::string(drawn.indent, ' ').append(drawn.text), .first_row = index, .rows = 1},
@@ -191,7 +192,7 @@ std::vector<LogicalLine> unwrap(std::span<const DrawnLine> rows, const PrefixTab
     const auto right = trimmed_right(drawn.text);
     const auto blanks = leading_blanks(right);
     Row row{.text = right.substr(blanks), .indent = drawn.indent + blanks, .width = drawn.width, .soft = drawn.soft};
-    row.columns = columns_of(row.text);
+    row.columns = text::columns_of(row.text);
     widest = std::max(widest, row.indent + row.columns);
     prepared.push_back(row);
   }

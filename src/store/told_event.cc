@@ -3,10 +3,10 @@
 #include "base/json.h"
 #include "capture/redact.h"
 #include "protocol/contract.h"
-#include "protocol/json_writer.h"
 #include "protocol/limits.h"
-#include "protocol/utf8.h"
 #include "records/short_id.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::store {
 
@@ -25,9 +25,9 @@ std::string without_secrets(std::string_view raw) {
 
 /// Puts the common part around an object.
 std::string with_head(const EventHead& head, std::string_view members) {
-  protocol::JsonWriter front;
+  text::JsonWriter front;
   front.field("type", head.type).field("sessionId", head.session);
-  protocol::JsonWriter back;
+  text::JsonWriter back;
   back.field("_seq", static_cast<std::int64_t>(head.number)).field("_ts", head.at);
   back.field("_sessionId", head.session).field("_agentName", head.agent);
   auto told = front.take();
@@ -72,7 +72,7 @@ std::string_view type_of_line(DeliveryState state, bool first) {
 std::string tell_event(const EventHead& head, std::string_view body) { return with_head(head, without_secrets(body)); }
 
 std::string with_summary(std::string_view body, const SessionSummary& summary) {
-  protocol::JsonWriter members;
+  text::JsonWriter members;
   members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
   members.begin_array("filesModified");
   for (const auto& file : summary.work.files) {
@@ -93,7 +93,7 @@ void add_usage(SessionSummary& summary, const std::vector<UsageSum>& sums, const
 }
 
 std::string tell_message(const EventHead& head, Key key, const std::optional<Message>& message) {
-  protocol::JsonWriter members;
+  text::JsonWriter members;
   members.field("from", head.agent).field("to", message ? message->to : "");
   const auto view = message ? protocol::parse_send(message->payload) : Result<protocol::SendView>{};
   bool whole = view && !view->body.empty() && view->body.size() <= protocol::kMaxEventTextBytes;
@@ -104,7 +104,7 @@ std::string tell_message(const EventHead& head, Key key, const std::optional<Mes
     const auto* letters = text ? text->if_string() : nullptr;
     const std::string_view long_text = letters == nullptr ? std::string_view{} : std::string_view{*letters};
     const auto safe = capture::redact(long_text);  // whole: half of a secret is not known as one
-    members.field("body", protocol::cut_at_letter(safe, protocol::kMaxEventTextBytes));
+    members.field("body", text::cut_at_letter(safe, protocol::kMaxEventTextBytes));
   } else {
     whole = message.has_value();  // it has none
     members.field("body", "");

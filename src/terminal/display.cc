@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::terminal {
 namespace {
@@ -120,7 +120,7 @@ void Display::full_reset() {
 }
 
 void Display::set_title(std::string_view title) {
-  std::string shown = shown_text(title, kMaxTitleBytes);
+  std::string shown = text::shown_text(title, kMaxTitleBytes);
   if (shown == title_) return;
   title_ = std::move(shown);
   report(TitleChanged{title_});

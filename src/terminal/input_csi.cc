@@ -1,7 +1,7 @@
 #include "terminal/input_csi.h"
 
 #include "terminal/parameters.h"
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::terminal {
 namespace {
@@ -42,11 +42,11 @@ ClassifiedInput kitty_key(const Parameters& parameters) {
   if ((code == kEnterKey || code == kKeypadEnterKey) && modifiers == 0) return {InputKind::Enter, {}};
   ClassifiedInput key;
   for (auto index = index_of(parameters, 2); index < parameters.size(); ++index)
-    if (is_printable(parameters[index])) append_utf8(key.text, parameters[index]);
+    if (is_printable(parameters[index])) text::append_utf8(key.text, parameters[index]);
   if (key.text.empty() && is_printable(code) && (modifiers & ~kShift) == 0) {
     const bool shifted = modifiers == kShift;
     const auto shown = shifted && parameters.is_part(1) && is_printable(parameters[1]) ? parameters[1] : code;
-    append_utf8(key.text, shifted && shown >= 'a' && shown <= 'z' ? shown - 'a' + 'A' : shown);
+    text::append_utf8(key.text, shifted && shown >= 'a' && shown <= 'z' ? shown - 'a' + 'A' : shown);
   }
   key.kind = key.text.empty() ? InputKind::Key : InputKind::Text;
   return key;
@@ -58,7 +58,7 @@ ClassifiedInput other_key(const Parameters& parameters) {
   if (parameters[2] == kEnterKey && modifiers == 0) return {InputKind::Enter, {}};
   if ((modifiers & ~kShift) != 0 || !is_printable(parameters[2])) return {InputKind::Key, {}};
   ClassifiedInput key{InputKind::Text, {}};
-  append_utf8(key.text, parameters[2]);
+  text::append_utf8(key.text, parameters[2]);
   return key;
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::terminal {
 namespace {
@@ -110,7 +110,7 @@ std::string encode_legacy(const Key& key) {
   if (key.name == NamedKey::Character && key.control) {
     if (const auto control = control_of(key.character)) return out + *control;
   }
-  append_utf8(out, code_of(key));
+  text::append_utf8(out, code_of(key));
   return out;
 }
 
@@ -145,7 +145,7 @@ std::optional<Key> key_named(std::string_view name) {
     return key;
   }
   if (name.empty()) return std::nullopt;
-  const auto lead = utf8_lead(static_cast<unsigned char>(name[0]));
+  const auto lead = text::utf8_lead(static_cast<unsigned char>(name[0]));
   if (name.size() != 1u + lead.continuation_bytes) return std::nullopt;
   if (lead.continuation_bytes == 0) {
     if (static_cast<unsigned char>(name[0]) < 0x20 || static_cast<unsigned char>(name[0]) > 0x7e) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "terminal/limits.h"
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::terminal {
 
@@ -15,7 +15,7 @@ void Row::append_cell_text(std::string& out, int column) const {
   else if (cell.is_filler())
     out += ' ';
   else if (!cell.is_spacer())
-    append_utf8(out, cell.value());
+    text::append_utf8(out, cell.value());
 }
 
 std::string Row::cell_text(int column) const {
@@ -91,7 +91,7 @@ bool Row::extend(int column, char32_t code) {
   }
   std::string& cluster = clusters_[cell.value()];
   if (cluster.size() + 4 > kMaxClusterBytes) return false;
-  append_utf8(cluster, code);
+  text::append_utf8(cluster, code);
   return true;
 }
 

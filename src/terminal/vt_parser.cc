@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "terminal/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::terminal {
 namespace {
@@ -147,8 +147,8 @@ void VtParser::ground_text(const char*& at, const char* end, VtActions& actions)
 
 void VtParser::ground_utf8(const char*& at, const char* end, VtActions& actions) {
   if (continuation_bytes_ == 0) {
-    const Utf8Lead lead = utf8_lead(static_cast<unsigned char>(*at++));
-    if (lead.continuation_bytes == 0) return actions.character(kReplacementCharacter);
+    const text::Utf8Lead lead = text::utf8_lead(static_cast<unsigned char>(*at++));
+    if (lead.continuation_bytes == 0) return actions.character(text::kReplacementCharacter);
     continuation_bytes_ = lead.continuation_bytes;
     lowest_ = lead.lowest;
     highest_ = lead.highest;
@@ -158,7 +158,7 @@ void VtParser::ground_utf8(const char*& at, const char* end, VtActions& actions)
     const auto byte = static_cast<unsigned char>(*at);
     if (byte < lowest_ || byte > highest_) {  // the byte is not ours: it is looked at again
       continuation_bytes_ = 0;
-      return actions.character(kReplacementCharacter);
+      return actions.character(text::kReplacementCharacter);
     }
     ++at;
     code_ = (code_ << 6) | (byte & 0x3f);

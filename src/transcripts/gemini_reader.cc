@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 #include "transcripts/fields.h"
 #include "transcripts/limits.h"
 #include "transcripts/line_reader.h"
@@ -134,7 +134,7 @@ class GeminiReader final : public LineReader {
       const auto* shown = object_member(call, "resultDisplay");  // of a refused call: what it wanted
       if (shown != nullptr && word_of(call, "status") == "success") read_change(id, *shown);
       read_result(id, *result, word_of(call, "status") == "error" || word_of(call, "status") == "cancelled",
-                  protocol::parse_iso_time(word_of(call, "timestamp")).value_or(0));
+                  text::parse_iso_time(word_of(call, "timestamp")).value_or(0));
     }
   }
 

@@ -1,6 +1,6 @@
 #include "transcripts/line_reader.h"
 
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 #include "transcripts/fields.h"
 
 namespace relay::transcripts {
@@ -9,7 +9,7 @@ Entries LineReader::read(std::string_view line) {
   written_at_ = 0;
   const auto object = parse_line(line);
   if (!object) return {Unknown{.problem = object.error().message()}};
-  written_at_ = protocol::parse_iso_time(word_of(*object, "timestamp")).value_or(0);
+  written_at_ = text::parse_iso_time(word_of(*object, "timestamp")).value_or(0);
   entries_.clear();
   read_object(*object);
   return std::exchange(entries_, {});

@@ -2,11 +2,11 @@
 #include "base/format.h"
 #include "paths.h"
 #include "prose.h"
-#include "protocol/json_scanner.h"
 #include "speech/extractor.h"
 #include "terminal/logical_lines.h"
 #include "terminal/screen.h"
 #include "terminal/testing/recording.h"
+#include "text/json_scanner.h"
 
 namespace relay::cost {
 namespace {
@@ -71,7 +71,7 @@ Work prepare_json() {
         format(R"({}{{"path":"src/module_{}/file.cc","line":{},"ratio":{}.5e-1,"open":true,"by":null,"text":"{}"}})",
                item == 0 ? "" : ",", item, 10 * item, item, prose(200, item));
   return [payload = R"({"kind":"message","data":{"items":[)" + items + "]}}"] {
-    for (int i = 0; i < kPayloads; ++i) RELAY_ASSERT(protocol::check_object(payload, 1));
+    for (int i = 0; i < kPayloads; ++i) RELAY_ASSERT(text::check_object(payload, 1));
     return kPayloads * payload.size();
   };
 }

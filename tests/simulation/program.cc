@@ -2,7 +2,7 @@
 
 #include "base/format.h"
 #include "protocol/contract.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::simulation {
 namespace {
@@ -102,7 +102,7 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
       if (wishes_.size() < kMostWishes && random_.below(2) == 0) wishes_.push_back(format("wish{}", wishes_.size()));
       if (!wishes_.empty()) key = wishes_[random_.below(wishes_.size())];
     }
-    protocol::JsonWriter writer;
+    text::JsonWriter writer;
     writer.field("mode", name_of(protocol::kDeliveryModes[random_.below(std::size(protocol::kDeliveryModes))]));
     if (random_.below(3) == 0) writer.field("priority", "urgent");
     if (short_ttl && random_.below(2) == 0)
@@ -119,7 +119,7 @@ void Program::say(const std::string& to, const std::string& topic, std::size_t p
   message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", Ledger::body_of(number),
                            channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
   if (short_ttl || has_wish) {
-    protocol::JsonWriter meta;
+    text::JsonWriter meta;
     if (short_ttl && !wish.contains("deadline")) meta.field("ttl_ms", 1 + random_.below(5'000));
     if (has_wish) meta.raw("delivery", wish);
     message.payload_meta = meta.take();
@@ -237,7 +237,7 @@ void Program::tell(const std::string& state, std::optional<protocol::Modes> mode
   if (!ready()) return;
   std::string number;
   ledger_.tells(plan_.name, {.state = state, .modes = modes, .boundary = boundary}, number);
-  protocol::JsonWriter payload;
+  text::JsonWriter payload;
   payload.field("state", state).begin_object("capabilities").field("told", number).end();  // kept while it resumes
   if (modes) {
     payload.begin_array("modes");

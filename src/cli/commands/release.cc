@@ -7,7 +7,7 @@
 #include "cli/invocation.h"
 #include "cli/visit.h"
 #include "cli/workspace.h"
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 namespace relay::cli {
 namespace {
@@ -33,7 +33,7 @@ Result<void> until_gone(Visit& visit, const std::string& agent) {
 /// A process inside an agent ends nobody at the door. The daemon does it, and records which agent asked.
 Result<void> ask_daemon(const Context& context, const std::string& agent, const std::string& reason) {
   auto connection = RELAY_TRY(join_workspace(context));
-  protocol::JsonWriter request;
+  text::JsonWriter request;
   request.field("name", agent).optional("reason", reason);
   const auto payload = RELAY_TRY(connection.ask(protocol::MessageType::Release, request.take(), kDaemonPatience));
   const auto result = RELAY_TRY(parse_json_object(payload));

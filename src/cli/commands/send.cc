@@ -15,11 +15,11 @@
 #include "cli/sending.h"
 #include "cli/times.h"
 #include "cli/workspace.h"
-#include "protocol/iso_time.h"
-#include "protocol/json_scanner.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
-#include "protocol/utf8.h"
+#include "text/iso_time.h"
+#include "text/json_scanner.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -130,14 +130,14 @@ ExitCode tell(const Fate& fate, const Letter& letter, bool json_wanted, const Co
 
 /// A time from now, or a moment with its zone.
 Result<WallMs> deadline_in(const std::string& text, WallMs now) {
-  if (const auto moment = protocol::parse_iso_time(text)) {
+  if (const auto moment = text::parse_iso_time(text)) {
     if (*moment > now) return *moment;
     return fail(relay::format("--deadline cannot be \"{}\": that is over", text));
   }
   const auto length = parse_duration(text);
   if (length && length->count() > 0) return now + length->count();
   return fail(relay::format("--deadline cannot be \"{}\": give a time from now such as 20m, or a moment such as {}",
-                            text, protocol::iso_time(now + 3'600'000)));
+                            text, text::iso_time(now + 3'600'000)));
 }
 
 /// What was typed about the letter, without its text. Every error is a usage error.
@@ -149,7 +149,7 @@ Result<Letter> letter_in(const Invocation& invocation, const Context& context) {
   letter.claim_token = sender_token(context, letter.from);
   letter.id = invocation.value("--id").value_or("");
   if (invocation.has("--id") && (letter.id.empty() || letter.id.size() > protocol::kMaxIdBytes ||
-                                 protocol::has_control_characters(letter.id) || !protocol::is_utf8(letter.id)))
+                                 text::has_control_characters(letter.id) || !text::is_utf8(letter.id)))
     return fail(relay::format("--id must be text of 1 to {} bytes", protocol::kMaxIdBytes));
   letter.kind = invocation.value("--kind").value_or(letter.kind);
   if (const auto mode = invocation.value("--mode")) letter.mode = protocol::delivery_mode_named(*mode);
@@ -182,7 +182,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto letter = RELAY_CLI_USAGE(letter_in(invocation, context));
   letter.text = RELAY_CLI_TRY(given_text(invocation.rest(1)));
   if (letter.text.empty()) return complain("the text is empty; say something", ExitCode::Usage);
-  if (!protocol::is_utf8(letter.text))
+  if (!text::is_utf8(letter.text))
     return complain("the text is not UTF-8; convert it first, for example with iconv", ExitCode::Usage);
   auto connection = RELAY_CLI_TRY(reach_workspace(context));
   const auto& place = context.project.common ? context.project.directory : context.project.tree;

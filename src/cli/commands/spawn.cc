@@ -11,11 +11,11 @@
 #include "cli/people.h"
 #include "cli/workspace.h"
 #include "host/record.h"
-#include "protocol/json_writer.h"
 #include "protocol/names.h"
-#include "protocol/utf8.h"
 #include "protocol/worker_requests.h"
 #include "pty/command.h"
+#include "text/json_writer.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -35,7 +35,7 @@ Result<std::string> own_directory(const Context& context) {
     if (!directory.starts_with(root + "/")) return {};
     directory.erase(0, root.size() + 1);
   }
-  if (!protocol::is_utf8(directory))
+  if (!text::is_utf8(directory))
     return fail(
         "the path of this directory is not UTF-8, and no agent can be started in it; rename it, or choose another with "
         "--cwd");
@@ -44,11 +44,11 @@ Result<std::string> own_directory(const Context& context) {
 
 /// The agent runs with the environment of this shell, not with the daemon's: PATH, keys, proxies. It goes over the socket
 /// alone, so that no secret in it is stored or stands in an argument.
-Result<void> add_environment(protocol::JsonWriter& order) {
+Result<void> add_environment(text::JsonWriter& order) {
   std::size_t bytes = 0;
   order.begin_array("environment");
   for (const auto& variable : pty::inherited_environment()) {
-    if (!protocol::is_utf8(variable)) {
+    if (!text::is_utf8(variable)) {
       remark(relay::format("the variable {} is not UTF-8 and is not passed on",
                            sanitised(variable.substr(0, variable.find('=')), Lines::Join)));
       continue;
@@ -80,8 +80,8 @@ Result<std::string> order_in(const Invocation& invocation, const Context& contex
       return fail(relay::format("there is no directory {}; make it first, or choose another with --cwd", directory));
   }
   for (const auto& text : {name, command, task, directory})
-    if (!protocol::is_utf8(text)) return fail("what you typed is not UTF-8; convert it first, for example with iconv");
-  protocol::JsonWriter order;
+    if (!text::is_utf8(text)) return fail("what you typed is not UTF-8; convert it first, for example with iconv");
+  text::JsonWriter order;
   order.field("name", name).field("cli", command).optional("task", task).optional("cwd", directory);
   order.optional("team", invocation.value("--team").value_or(""));
   order.optional("role", invocation.value("--role").value_or(""));

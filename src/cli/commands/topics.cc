@@ -11,7 +11,7 @@
 #include "cli/workspace.h"
 #include "protocol/limits.h"
 #include "protocol/names.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
 namespace relay::cli {
 namespace {
@@ -74,8 +74,8 @@ ExitCode run_topics(const Invocation& invocation, Context& context) {
     return complain(relay::format("topics can be listed, subscribed to or unsubscribed from, not '{}'",
                                   sanitised(verb, Lines::Join)),
                     ExitCode::Usage);
-  if (topic.empty() || topic.size() > protocol::kMaxTopicBytes || protocol::has_control_characters(topic) ||
-      !protocol::is_utf8(topic))
+  if (topic.empty() || topic.size() > protocol::kMaxTopicBytes || text::has_control_characters(topic) ||
+      !text::is_utf8(topic))
     return complain(relay::format("name a topic of 1 to {} bytes, for example: agent-relay topics {} deploys",
                                   protocol::kMaxTopicBytes, verb),
                     ExitCode::Usage);

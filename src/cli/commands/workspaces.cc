@@ -11,7 +11,7 @@
 #include "cli/times.h"
 #include "cli/workspace.h"
 #include "daemon/private_file.h"
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 
 namespace relay::cli {
 namespace {
@@ -84,7 +84,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     for (const auto& each : known) {
       json::object row = {
           {"root", each.root}, {"projectId", each.id}, {"open", each.open}, {"connected", each.connected}};
-      if (each.last_used > 0) row["lastUsed"] = protocol::iso_time(each.last_used);
+      if (each.last_used > 0) row["lastUsed"] = text::iso_time(each.last_used);
       rows.emplace_back(std::move(row));
     }
     print(json::serialize(json::object{{"workspaces", std::move(rows)}}) + "\n");

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-namespace relay::protocol {
+namespace relay::text {
 
 /// The last moment JavaScript's Date can name (year 275760); later ones are slips, not times.
 inline constexpr double kLastTimeMs = 8.64e15;
@@ -18,4 +18,4 @@ std::optional<WallMs> parse_iso_time(std::string_view text);
 /// `2026-01-31T12:00:00.000Z`
 std::string iso_time(WallMs time);
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,14 +1,14 @@
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
-#include "speech/line_shape.h"
 #include "text/invisible.h"
+#include "text/utf8.h"
 
-namespace relay::speech {
+namespace relay::text {
 namespace {
 
 constexpr char kEscape = '\x1b';
@@ -76,15 +76,6 @@ bool is_c1_control(std::string_view character) {
 
 bool is_line_separator(std::string_view character) { return character == "\u2028" || character == "\u2029"; }
 
-/// Overlong forms and surrogates, which character_bytes() does not look for.
-bool is_broken(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first >= 0x80;
-  const auto second = static_cast<unsigned char>(character[1]);
-  return (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
-         (first == 0xf4 && second >= 0x90);
-}
-
 }  // namespace
 
 std::string without_control_sequences(std::string_view text) {
@@ -108,20 +99,6 @@ std::string without_control_sequences(std::string_view text) {
   return out;
 }
 
-std::string mended_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + 8);
-  while (!text.empty()) {
-    const auto character = text.substr(0, character_bytes(text));
-    if (is_broken(character))
-      out += "\ufffd";
-    else
-      out += character;
-    text.remove_prefix(character.size());
-  }
-  return out;
-}
-
 std::string harmless_line(std::string_view text, Invisible invisible) {
   const auto visible = without_control_sequences(text);
   std::string out;
@@ -139,13 +116,13 @@ std::string harmless_line(std::string_view text, Invisible invisible) {
       out += ' ';
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || is_c1_control(character)) {
       continue;
-    } else if (is_broken(character)) {
+    } else if (character.size() == 1 ? static_cast<unsigned char>(c) >= 0x80 : !is_utf8(character)) {
       out += "\ufffd";
     } else {
       out += character;
     }
   }
-  return invisible == Invisible::Show ? text::show_invisible(out) : out;
+  return invisible == Invisible::Show ? show_invisible(out) : out;
 }
 
-}  // namespace relay::speech
+}  // namespace relay::text

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace relay::protocol {
+namespace relay::text {
 
 /// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
@@ -56,4 +56,4 @@ class JsonWriter {
   bool first_ = true;
 };
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,12 +1,12 @@
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "protocol/json_scanner.h"
+#include "text/json_scanner.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 std::string as_json(std::string_view text) {
@@ -60,4 +60,4 @@ TEST(JsonWriter, ComesBackThroughTheScanner) {
 }
 
 }  // namespace
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace relay::speech {
+namespace relay::text {
 
 std::size_t columns_of(std::string_view text);
 
@@ -17,4 +17,4 @@ char32_t last_character(std::string_view text);
 
 bool is_wide(char32_t character);
 
-}  // namespace relay::speech
+}  // namespace relay::text

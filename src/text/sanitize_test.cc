@@ -1,10 +1,10 @@
-#include "speech/plain_text.h"
+#include "text/sanitize.h"
 
 #include <gtest/gtest.h>
 
-#include "speech/display_width.h"
+#include "text/display_width.h"
 
-namespace relay::speech {
+namespace relay::text {
 namespace {
 
 TEST(PlainText, LeavesOrdinaryBracketsAlone) {
@@ -22,4 +22,4 @@ TEST(DisplayWidth, CountsColumns) {
 }
 
 }  // namespace
-}  // namespace relay::speech
+}  // namespace relay::text

@@ -1,4 +1,4 @@
-#include "protocol/json_writer.h"
+#include "text/json_writer.h"
 
 #include <charconv>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/result.h"
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -173,4 +173,4 @@ std::string JsonWriter::take() {
   return std::move(text_);
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

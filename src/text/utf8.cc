@@ -1,9 +1,10 @@
-#include "protocol/utf8.h"
+#include "text/utf8.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 /// Eight bytes at a time: a byte below 0x20 borrows into its top bit, 0x7F carries into it, larger ones have it set.
@@ -20,6 +21,36 @@ bool is_printable_ascii(std::string_view text) {
 }
 
 bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+bool is_control(char32_t point) { return point < 0x20 || (point >= 0x7F && point < 0xA0); }
+
+/// Overlong forms and surrogates, which character_bytes() accepts.
+bool is_malformed(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first >= 0x80;
+  const auto second = static_cast<unsigned char>(character[1]);
+  return (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) || (first == 0xF0 && second < 0x90) ||
+         (first == 0xF4 && second >= 0x90);
+}
+
+/// Removes one character from the front; a malformed sequence counts as one.
+char32_t take_character(std::string_view& bytes) {
+  const auto first = static_cast<unsigned char>(bytes.front());
+  bytes.remove_prefix(1);
+  if (first < 0x80) return first;
+  Utf8Lead lead = utf8_lead(first);
+  if (lead.continuation_bytes == 0) return kReplacementCharacter;
+  for (; lead.continuation_bytes > 0; --lead.continuation_bytes) {
+    if (bytes.empty()) return kReplacementCharacter;
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    if (byte < lead.lowest || byte > lead.highest) return kReplacementCharacter;
+    bytes.remove_prefix(1);
+    lead.bits = (lead.bits << 6) | (byte & 0x3f);
+    lead.lowest = 0x80;
+    lead.highest = 0xbf;
+  }
+  return lead.bits;
+}
 
 }  // namespace
 
@@ -75,6 +106,48 @@ std::string_view cut_at_letter(std::string_view text, std::size_t max_bytes) {
   return text.substr(0, max_bytes);
 }
 
+std::size_t character_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t length = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1;
+  if (length > text.size()) return 1;
+  for (std::size_t i = 1; i < length; ++i)
+    if (!is_continuation(static_cast<unsigned char>(text[i]))) return 1;
+  return length;
+}
+
+void append_utf8(std::string& out, char32_t point) {
+  std::array<char, 4> bytes{};
+  out.append(bytes.data(), write_code_point(bytes.data(), point));
+}
+
+std::string mended_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 8);
+  while (!text.empty()) {
+    const auto character = text.substr(0, character_bytes(text));
+    if (is_malformed(character))
+      append_utf8(out, kReplacementCharacter);
+    else
+      out += character;
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string shown_text(std::string_view bytes, std::size_t max_bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t before = text.size();
+    const char32_t point = take_character(bytes);
+    append_utf8(text, is_control(point) ? U' ' : point);
+    if (text.size() <= max_bytes) continue;
+    text.resize(before);
+    break;
+  }
+  return text;
+}
+
 bool has_control_characters(std::string_view text) {
   if (is_printable_ascii(text)) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -86,4 +159,4 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,4 +1,4 @@
-#include "protocol/json_scanner.h"
+#include "text/json_scanner.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "base/format.h"
-#include "protocol/errors.h"
-#include "protocol/limits.h"
+#include "text/json_errors.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 class Recorder final : public MemberVisitor, public ElementVisitor {
@@ -32,7 +31,7 @@ Result<void> scan(std::string_view text) {
 /// One member `a` with this value.
 Result<void> scan_value(std::string_view value) { return scan(format("{{\"a\":{}}}", value)); }
 
-bool refused(std::string_view text, Errc code) {
+bool refused(std::string_view text, JsonErrc code) {
   const auto result = scan(text);
   return !result && is(result.error(), code);
 }
@@ -133,7 +132,7 @@ TEST(JsonScanner, RefusesBrokenText) {
                           "{\"a\":[,]}",
                           "{\"a\":1}}",
                           "// c\n{}"}) {
-    EXPECT_TRUE(refused(bad, Errc::BadJson)) << bad;
+    EXPECT_TRUE(refused(bad, JsonErrc::BadJson)) << bad;
   }
 }
 
@@ -145,7 +144,7 @@ TEST(JsonScanner, RefusesEveryPlaceWhereGoodTextIsCut) {
 
 TEST(JsonScanner, SaysWhenJsonIsNoObject) {
   for (const auto* other : {"5", "[]", "null", "\"x\"", " true "})
-    EXPECT_TRUE(refused(other, Errc::NotAnObject)) << other;
+    EXPECT_TRUE(refused(other, JsonErrc::NotAnObject)) << other;
   EXPECT_EQ(scan("[1]").error().message(), "expected a JSON object, found another JSON value");
 }
 
@@ -155,17 +154,17 @@ TEST(JsonScanner, SaysWhereAndWhy) {
 
 TEST(JsonScanner, GoesAsDeepAsTheLimitAndNoDeeper) {
   EXPECT_TRUE(scan(nested(kMaxJsonDepth)));
-  EXPECT_TRUE(refused(nested(kMaxJsonDepth + 1), Errc::TooDeep));
+  EXPECT_TRUE(refused(nested(kMaxJsonDepth + 1), JsonErrc::TooDeep));
   Recorder recorder;
   EXPECT_TRUE(scan_object("{\"a\":[]}", recorder, kMaxJsonDepth - 2));
   EXPECT_FALSE(scan_object("{\"a\":[]}", recorder, kMaxJsonDepth - 1));
 }
 
 TEST(JsonScanner, SurvivesANestingBomb) {
-  EXPECT_TRUE(refused("{\"a\":" + std::string(1'000'000, '['), Errc::TooDeep));
+  EXPECT_TRUE(refused("{\"a\":" + std::string(1'000'000, '['), JsonErrc::TooDeep));
   std::string braces;
   for (int i = 0; i < 100'000; ++i) braces += "{\"a\":";
-  EXPECT_TRUE(refused(braces, Errc::TooDeep));
+  EXPECT_TRUE(refused(braces, JsonErrc::TooDeep));
 }
 
 TEST(JsonScanner, RefusesKeysThatComeTwice) {
@@ -177,12 +176,12 @@ TEST(JsonScanner, FindsTheSecondKeyAmongThousandsWithoutComparingAllToAll) {
   std::string text = "{";
   for (int i = 0; i < 100'000; ++i) text += format("\"{}\":0,", i);
   EXPECT_TRUE(scan(text + "\"x\":0}"));
-  EXPECT_TRUE(refused(text + "\"7\":0}", Errc::BadJson));
-  EXPECT_TRUE(refused(text + "\"99999\":0}", Errc::BadJson));
+  EXPECT_TRUE(refused(text + "\"7\":0}", JsonErrc::BadJson));
+  EXPECT_TRUE(refused(text + "\"99999\":0}", JsonErrc::BadJson));
 }
 
 TEST(JsonScanner, RefusesKeysWithEscapesAtTheVisitedLevel) {
-  EXPECT_TRUE(refused(R"({"\u0069d":1})", Errc::BadJson));
+  EXPECT_TRUE(refused(R"({"\u0069d":1})", JsonErrc::BadJson));
   EXPECT_TRUE(scan(R"({"a":{"\u0069d":1}})"));
 }
 
@@ -215,4 +214,4 @@ TEST(JsonDecode, TakesWholeNumbersHoweverTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,13 +1,13 @@
-#include "speech/display_width.h"
+#include "text/display_width.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
-#include "speech/line_shape.h"
+#include "text/utf8.h"
 
-namespace relay::speech {
+namespace relay::text {
 namespace {
 
 struct Range {
@@ -113,4 +113,4 @@ char32_t last_character(std::string_view text) {
   return decoded(text.substr(begin));
 }
 
-}  // namespace relay::speech
+}  // namespace relay::text

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "protocol/json_scanner.h"
-#include "protocol/utf8.h"
+#include "text/json_scanner.h"
+#include "text/utf8.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 /// 2^53: beyond it a double no longer tells neighbouring integers apart.
@@ -90,4 +90,4 @@ std::optional<std::int64_t> decode_integer(std::string_view raw) {
   return static_cast<std::int64_t>(*number);
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

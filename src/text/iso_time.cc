@@ -1,11 +1,11 @@
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 
 #include <chrono>
 #include <ctime>
 
 #include "base/format.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 /// Takes the text apart from the left; `good` stays false once a piece did not fit.
@@ -99,4 +99,4 @@ std::string iso_time(WallMs time) {
                 parts.tm_hour, parts.tm_min, parts.tm_sec, time % 1000);
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

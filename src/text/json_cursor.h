@@ -8,15 +8,14 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "protocol/errors.h"
-#include "protocol/json_scanner.h"
-#include "protocol/limits.h"
+#include "text/json_errors.h"
+#include "text/json_scanner.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
-namespace relay::protocol {
+namespace relay::text {
 
 class JsonCursor {
  public:
@@ -53,14 +52,14 @@ class JsonCursor {
   bool skip_string(bool* plain = nullptr);
   bool skip_value(JsonKind& kind);
 
-  bool fail_here(const char* reason) { return fail(Errc::BadJson, reason); }
+  bool fail_here(const char* reason) { return fail(JsonErrc::BadJson, reason); }
   [[nodiscard]] Failure failure() const;
 
  private:
   static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  bool fail(Errc code, const char* reason);
+  bool fail(JsonErrc code, const char* reason);
   bool skip_scalar(JsonKind& kind);
   bool skip_containers();
   bool skip_number();
@@ -75,7 +74,7 @@ class JsonCursor {
   const char* at_;
   const char* end_;
   std::size_t depth_;
-  Errc code_ = Errc::BadJson;
+  JsonErrc code_ = JsonErrc::BadJson;
   const char* reason_ = "";
 };
 
@@ -145,4 +144,4 @@ inline bool JsonCursor::skip_value(JsonKind& kind) {
   return skip_containers();
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "protocol/json_cursor.h"
-#include "protocol/json_scanner.h"
+#include "text/json_cursor.h"
+#include "text/json_scanner.h"
 
-namespace relay::protocol::detail {
+namespace relay::text::detail {
 
 /// The keys of one object, to find the one that comes twice.
 ///
@@ -75,7 +75,7 @@ Failure repeated_key(std::string_view key);
 Result<void> finish(JsonCursor& cursor);
 
 /// The text does not begin like the container it should be: is it other JSON, or none at all?
-Result<void> wrong_value(JsonCursor& cursor, Errc code, const char* expected);
+Result<void> wrong_value(JsonCursor& cursor, JsonErrc code, const char* expected);
 
 /// `visit(std::string_view key, JsonKind kind, std::string_view raw)` for each member, in order.
 template <class Visit>
@@ -83,7 +83,7 @@ Result<void> for_each_member(std::string_view text, std::size_t depth_used, Visi
   JsonCursor cursor{text, depth_used};
   cursor.skip_space();
   if (!cursor.at('{'))
-    return wrong_value(cursor, Errc::NotAnObject, "expected a JSON object, found another JSON value");
+    return wrong_value(cursor, JsonErrc::NotAnObject, "expected a JSON object, found another JSON value");
   if (!cursor.enter()) return cursor.failure();
   cursor.take('{');
   cursor.skip_space();
@@ -96,7 +96,7 @@ Result<void> for_each_member(std::string_view text, std::size_t depth_used, Visi
     if (!cursor.skip_string(&plain)) return cursor.failure();
     const std::string_view raw_key = cursor.since(key_start);
     const std::string_view key = raw_key.substr(1, raw_key.size() - 2);
-    if (!plain) return fail(Errc::BadJson, "a key of this object contains an escape; write it plainly");
+    if (!plain) return fail(JsonErrc::BadJson, "a key of this object contains an escape; write it plainly");
     if (!keys.add(key)) return repeated_key(key);
     cursor.skip_space();
     if (!cursor.take(':')) {
@@ -120,4 +120,4 @@ Result<void> for_each_member(std::string_view text, std::size_t depth_used, Visi
   return finish(cursor);
 }
 
-}  // namespace relay::protocol::detail
+}  // namespace relay::text::detail

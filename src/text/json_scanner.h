@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace relay::protocol {
+namespace relay::text {
 
 enum class JsonKind : std::uint8_t { Null, Bool, Number, String, Array, Object };
 
@@ -43,9 +43,6 @@ Result<void> check_object(std::string_view text, std::size_t depth_used);
 /// The same for one array and its elements.
 Result<void> scan_array(std::string_view text, ElementVisitor& visitor, std::size_t depth_used = 0);
 
-/// True when the bytes are well-formed UTF-8.
-bool is_utf8(std::string_view bytes);
-
 /// The text of a raw string slice (as handed out, with its quotes), escapes resolved.
 std::string decode_string(std::string_view raw);
 
@@ -61,4 +58,4 @@ std::optional<std::int64_t> decode_integer(std::string_view raw);
 /// Any number; empty when it does not fit a double.
 std::optional<double> decode_number(std::string_view raw);
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,12 +1,12 @@
-#include "protocol/json_cursor.h"
+#include "text/json_cursor.h"
 
 #include "base/format.h"
 
-namespace relay::protocol {
+namespace relay::text {
 
 static_assert(kMaxJsonDepth <= 64, "the open levels are bits of one 64-bit word");
 
-bool JsonCursor::fail(Errc code, const char* reason) {
+bool JsonCursor::fail(JsonErrc code, const char* reason) {
   code_ = code;
   reason_ = reason;
   return false;
@@ -17,7 +17,7 @@ Failure JsonCursor::failure() const {
 }
 
 bool JsonCursor::enter() {
-  if (depth_ >= kMaxJsonDepth) return fail(Errc::TooDeep, "nested too deeply");
+  if (depth_ >= kMaxJsonDepth) return fail(JsonErrc::TooDeep, "nested too deeply");
   ++depth_;
   return true;
 }
@@ -128,4 +128,4 @@ bool JsonCursor::skip_literal(std::string_view literal, JsonKind kind, JsonKind&
   return true;
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,8 +1,8 @@
-#include "protocol/iso_time.h"
+#include "text/iso_time.h"
 
 #include <gtest/gtest.h>
 
-namespace relay::protocol {
+namespace relay::text {
 namespace {
 
 TEST(IsoTime, ReadsWhatJavaScriptWrites) {
@@ -29,4 +29,4 @@ TEST(IsoTime, RefusesWhatIsNoMoment) {
 }
 
 }  // namespace
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,11 +1,11 @@
-#include "protocol/json_scanner.h"
+#include "text/json_scanner.h"
 
 #include "base/format.h"
-#include "protocol/json_cursor.h"
-#include "protocol/json_members.h"
-#include "protocol/utf8.h"
+#include "text/json_cursor.h"
+#include "text/json_members.h"
+#include "text/utf8.h"
 
-namespace relay::protocol {
+namespace relay::text {
 namespace detail {
 namespace {
 
@@ -14,7 +14,8 @@ constexpr std::size_t kShownKeyBytes = 40;
 }  // namespace
 
 Failure repeated_key(std::string_view key) {
-  return fail(Errc::BadJson, format("the key \"{}\" appears twice in one object", cut_at_letter(key, kShownKeyBytes)));
+  return fail(JsonErrc::BadJson,
+              format("the key \"{}\" appears twice in one object", cut_at_letter(key, kShownKeyBytes)));
 }
 
 Result<void> finish(JsonCursor& cursor) {
@@ -24,7 +25,7 @@ Result<void> finish(JsonCursor& cursor) {
   return cursor.failure();
 }
 
-Result<void> wrong_value(JsonCursor& cursor, Errc code, const char* expected) {
+Result<void> wrong_value(JsonCursor& cursor, JsonErrc code, const char* expected) {
   JsonKind kind{};
   if (!cursor.skip_value(kind)) return cursor.failure();
   RELAY_TRY(finish(cursor));
@@ -43,7 +44,7 @@ Result<void> scan_array(std::string_view text, ElementVisitor& visitor, std::siz
   JsonCursor cursor{text, depth_used};
   cursor.skip_space();
   if (!cursor.at('['))
-    return detail::wrong_value(cursor, Errc::BadField, "expected a JSON array, found another JSON value");
+    return detail::wrong_value(cursor, JsonErrc::NotAnArray, "expected a JSON array, found another JSON value");
   if (!cursor.enter()) return cursor.failure();
   cursor.take('[');
   cursor.skip_space();
@@ -71,4 +72,4 @@ Result<void> check_object(std::string_view text, std::size_t depth_used) {
   return scan_object(text, nobody, depth_used);
 }
 
-}  // namespace relay::protocol
+}  // namespace relay::text

@@ -1,0 +1,14 @@
+/// What can be wrong with JSON text. The message that goes with a code names the place.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace relay::text {
+
+inline constexpr std::size_t kMaxJsonDepth = 64;
+
+enum class JsonErrc { BadUtf8, BadJson, NotAnObject, NotAnArray, TooDeep };
+std::string_view describe(JsonErrc code);
+
+}  // namespace relay::text
